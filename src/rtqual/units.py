@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Durations in integer nanoseconds and sizes in bytes: read what people write, print what they read."""
+
+import re
+
+DURATIONS_NS = {
+    "ns": 1,
+    "us": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "min": 60 * 10**9,
+    "h": 3600 * 10**9,
+    "d": 86400 * 10**9,
+}
+SIZES_B = {
+    "B": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
+_QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+
+
+def _parse(text: str, units: dict[str, int], what: str, example: str) -> int:
+    match = _QUANTITY.fullmatch(text.replace("µ", "u").replace("_", ""))
+    if match is None or match[2] not in units:
+        raise ValueError(f"{text!r} is not a {what}: write a number and one of {', '.join(units)}, as {example!r}")
+    return round(float(match[1]) * units[match[2]])
+
+
+def parse_duration_ns(text: str) -> int:
+    """'100 us' -> 100000. Raises ValueError that lists the allowed units."""
+    return _parse(text, DURATIONS_NS, "duration", "100 us")
+
+
+def parse_size_b(text: str) -> int:
+    """'64 MiB' -> 67108864. Raises ValueError that lists the allowed units."""
+    return _parse(text, SIZES_B, "size", "64 MiB")
+
+
+def _format(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+    scale, unit = next(((s, u) for s, u in steps if abs(value) >= s), steps[-1])
+    return f"{value / scale:.4g} {unit}" if abs(value / scale) < 1e4 else f"{value / scale:,.0f} {unit}"
+
+
+def format_ns(value_ns: float) -> str:
+    """Four significant digits in the unit that fits: 12345 -> '12.35 us'."""
+    return _format(value_ns, ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")))
+
+
+def format_bytes(value_b: float) -> str:
+    """Four significant digits in the binary unit that fits: 8589934 -> '8.192 MiB'."""
+    return _format(value_b, ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B")))
+
+
+def format_value(value: float, unit: str) -> str:
+    """A figure with its unit: durations and sizes scaled, everything else as it is."""
+    if unit == "ns":
+        return format_ns(value)
+    if unit == "B":
+        return format_bytes(value)
+    return f"{value:.4g} {unit}".rstrip()
