@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Boards: where a candidate runs. A board runs jobs; it knows nothing of instruments.
+
+local.py    this machine as it is
+virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program to run. `fifo` > 0 starts it under SCHED_FIFO at that priority; it runs in the job's folder."""
+
+    argv: tuple[str, ...]
+    fifo: int = 0
+
+
+@dataclass(frozen=True)
+class Job:
+    """Programs for one run, in order: setup (each must succeed), loads (in the background), then measure.
+
+    A load must still be running when the measurement ends, or the run has failed: it did not disturb.
+    """
+
+    measure: Command
+    setup: tuple[Command, ...] = ()
+    loads: tuple[Command, ...] = ()
+    teardown: tuple[Command, ...] = ()
+    collect: tuple[str, ...] = ()  # files in the job's folder to bring back
+    folder: str = "memory"  # where the job's folder lies: memory | root | usb
+    modules: tuple[str, ...] = ()  # kernel modules to load first
+
+    def as_inputs(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The shape of a board. Disks are apart because their completions wait for the host."""
+
+    cpus: int = 1
+    memory_mib: int = 512
+    disks: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came back from a job."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    files: Mapping[str, str]
+    facts: Mapping[str, str]  # kernel, cmdline, clocksource, clock_resolution_ns, ...
+    threads: tuple[dict[str, Any], ...]  # the instrument's threads while it ran
+    console: str  # the board's last lines
+    wall_s: float
+    command: tuple[str, ...]  # runs the same by hand
+    artefacts: Mapping[str, str] = field(default_factory=dict)
+
+
+class Board(Protocol):
+    """A place that runs jobs for one candidate."""
+
+    name: str
+    instruction_clock: bool
+
+    def artefacts(self) -> dict[str, str]:
+        """Hashes and versions that decide a run's result, known before it runs."""
+        ...
+
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+        """Run one job. Raises RunFailed, with the board's last lines, when the board did not answer."""
+        ...
