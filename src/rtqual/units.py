@@ -2,6 +2,10 @@
 """Durations in integer nanoseconds and sizes in bytes: read what people write, print what they read."""
 
 import re
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
 DURATIONS_NS = {
     "ns": 1,
@@ -21,14 +25,25 @@ SIZES_B = {
     "MiB": 2**20,
     "GiB": 2**30,
 }
+LONGEST = 2**63  # values go into 64-bit integers
+AS_WRITTEN = "as written"  # validation context of what a person wrote: a bare number has lost its unit
 _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
+
+
+def _shown(text: str) -> str:
+    return repr(text) if len(text) <= 40 else f"{text[:40]!r}..."
 
 
 def _parse(text: str, units: dict[str, int], what: str, example: str) -> int:
     match = _QUANTITY.fullmatch(text.replace("µ", "u").replace("_", ""))
     if match is None or match[2] not in units:
-        raise ValueError(f"{text!r} is not a {what}: write a number and one of {', '.join(units)}, as {example!r}")
-    return round(float(match[1]) * units[match[2]])
+        raise ValueError(
+            f"{_shown(text)} is not a {what}: write a number and one of {', '.join(units)}, as {example!r}"
+        )
+    value = float(match[1]) * units[match[2]]
+    if value >= LONGEST:
+        raise ValueError(f"{_shown(text)} is too much for a {what}")
+    return round(value)
 
 
 def parse_duration_ns(text: str) -> int:
@@ -39,6 +54,31 @@ def parse_duration_ns(text: str) -> int:
 def parse_size_b(text: str) -> int:
     """'64 MiB' -> 67108864. Raises ValueError that lists the allowed units."""
     return _parse(text, SIZES_B, "size", "64 MiB")
+
+
+def _read(parse: Callable[[str], int]) -> BeforeValidator:
+    def read(value: object, info: ValidationInfo) -> object:
+        if isinstance(value, str) or info.context == AS_WRITTEN:
+            return parse(str(value))
+        return value
+
+    return BeforeValidator(read)
+
+
+def _json_schema(units: dict[str, int], unit: str, example: str) -> WithJsonSchema:
+    """The schema of what a person writes; `x-unit` is the unit that its default and bounds are in."""
+    names = "|".join([*units, *("µs" for name in units if name == "us")])
+    pattern = rf"^\s*[0-9][0-9_]*(\.[0-9]+)?\s*({names})\s*$"
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example], "x-unit": unit})
+
+
+DurationNs = Annotated[
+    int, _read(parse_duration_ns), Field(strict=True, ge=0), _json_schema(DURATIONS_NS, "ns", "100 us")
+]
+"""A field of a model: written '100 us' (or integer nanoseconds), held in integer nanoseconds."""
+
+SizeB = Annotated[int, _read(parse_size_b), Field(strict=True, ge=0), _json_schema(SIZES_B, "B", "64 MiB")]
+"""A field of a model: written '64 MiB' (or integer bytes), held in bytes."""
 
 
 def _format(value: float, steps: tuple[tuple[float, str], ...]) -> str:

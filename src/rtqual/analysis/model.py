@@ -10,7 +10,7 @@ from rtqual.record.schema import Int64Array, Kind, Timing
 
 @dataclass(frozen=True)
 class Interval:
-    low: float
+    low: float  # -math.inf where the data give no lower end
     high: float  # math.inf where the data give no upper end
     method: str  # e.g. "order statistics", "bootstrap over runs"
     level: float = 0.95
@@ -18,7 +18,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number to show: never without a unit and a sample count, nor without an interval or the reason why not."""
+    """A number to show: with its unit and sample count, and with an interval or the reason why there is none."""
 
     value: float
     unit: str
@@ -64,6 +64,7 @@ class Summary:
     per_cpu: Mapping[int, Mapping[str, Figure]] = field(default_factory=dict)
     run_maxima: tuple[float, ...] = ()  # the largest sample of each run
     problems: tuple[str, ...] = ()  # why a verdict must not rest on it
+    caveats: tuple[str, ...] = ()  # what a reader must know and a verdict may stand: hypervisor, steal...
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Comparison:
     statistic: str
     unit: str
     difference: Figure  # a - b
-    ratio: Figure  # a / b
+    ratio: Figure | None  # a / b; None where it has no meaning (b is zero, or one of them is negative)
     superiority: float | None  # P(a sample of a > a sample of b) + half the ties; 0.5 means no effect
     statement: str  # "a < b", "a > b", "undecided" with what is missing
 
@@ -96,6 +97,7 @@ class Gate:
     measured: Figure | None  # None: read from the kernel's configuration, or refused
     limit: str  # as the mission states it
     reason: str  # one sentence with the figures
+    misses: int | None = None  # samples beyond the limit; None: the limit is not one on samples
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,11 @@ class Score:
 
 @dataclass(frozen=True)
 class Standing:
+    """A candidate's place. All are ranked by what was measured; those that may fly come first."""
+
     candidate: str
-    rank: int | None  # None: not ranked (a gate failed, or refused)
+    may_fly: Outcome  # MET: every gate is met
+    rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two apart
     total: float | None  # weighted mean of the scores
     gates: tuple[Gate, ...]
     scores: tuple[Score, ...]
@@ -121,12 +126,13 @@ class Standing:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the records support, for candidates on one kind of board (figures of two kinds are not ranked together)."""
+    """What the records support on one kind of board: figures of two kinds are not ranked together."""
 
     board: str
     fly: str | None
     headline: str
     standings: tuple[Standing, ...]  # best first
+    findings: tuple[str, ...]  # the candidates beside each other in each required figure
     would_change: tuple[str, ...]  # what would turn it
     caveats: tuple[str, ...]
 
@@ -138,3 +144,4 @@ class Evidence:
     summaries: tuple[Summary, ...]
     comparisons: tuple[Comparison, ...]
     verdicts: tuple[Verdict, ...]
+    failures: Mapping[Group, str] = field(default_factory=dict)  # cells that gave no record, and why

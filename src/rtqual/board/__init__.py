@@ -6,7 +6,7 @@ virtual.py  QEMU with the instruction clock: boot a candidate once, restore it f
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 
@@ -32,6 +32,7 @@ class Job:
     collect: tuple[str, ...] = ()  # files in the job's folder to bring back
     folder: str = "memory"  # where the job's folder lies: memory | root | usb
     modules: tuple[str, ...] = ()  # kernel modules to load first
+    version: tuple[str, ...] = ()  # prints the program's version
 
     def as_inputs(self) -> dict[str, Any]:
         return asdict(self)
@@ -55,11 +56,12 @@ class Outcome:
     stderr: str
     files: Mapping[str, str]
     facts: Mapping[str, str]  # kernel, cmdline, clocksource, clock_resolution_ns, ...
+    status: Mapping[str, int]  # exit, minor_faults, major_faults, voluntary_switches, involuntary_switches
+    version: str  # what the program printed when asked
     threads: tuple[dict[str, Any], ...]  # the instrument's threads while it ran
     console: str  # the board's last lines
     wall_s: float
     command: tuple[str, ...]  # runs the same by hand
-    artefacts: Mapping[str, str] = field(default_factory=dict)
 
 
 class Board(Protocol):

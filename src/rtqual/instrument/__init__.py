@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Instruments: programs that measure. One small adapter a program: parameters in, a job out, typed samples back."""
+"""Instruments: programs that measure. One small adapter each: parameters in, a job out, typed samples back."""
 
 from typing import Any, ClassVar, Protocol
 
@@ -23,6 +23,7 @@ class Instrument(Protocol):
     program: ClassVar[str]  # what must be on the board
     parameters: ClassVar[type[Parameters]]
     disks: ClassVar[bool]  # whether it needs the board's disks
+    caveats: ClassVar[tuple[str, ...]]  # sentences to print wherever its figures stand
 
     @staticmethod
     def job(parameters: Any, *, cpus: int, seed: int) -> Job: ...
@@ -30,4 +31,9 @@ class Instrument(Protocol):
     @staticmethod
     def read(parameters: Any, outcome: Outcome, *, cpus: int) -> Measurement:
         """Raises RunFailed when the output is not what the program prints."""
+        ...
+
+    @staticmethod
+    def seconds(parameters: Any, load: str) -> float:
+        """About how long the measurement takes on the board's own clock, for planning."""
         ...

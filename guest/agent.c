@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+/*
+ * rtqual-agent: the few things a run needs that no shell can do.
+ *
+ *   run DIR NAME FIFO PROGRAM [ARG...]  run a program; leave NAME.out, .err, .status and .threads in DIR
+ *   phase SEED                          shift what follows by a seed-dependent memory layout and delay
+ *   resolution                          print the resolution of CLOCK_MONOTONIC in ns
+ *   raise FIFO                          run the calling shell under SCHED_FIFO (busybox has no chrt)
+ *   pause | job | send FILE | exit N    on the virtual board: stop for a snapshot, print the job handed in
+ *                                       by the host, send stdin as one checked frame, leave the emulator
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/io.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+/* x86 ports of QEMU's devices (docs/specs/pvpanic, fw_cfg; isa-debug-exit as we place it). */
+enum {
+	PORT_PVPANIC = 0x505,
+	PORT_FW_SELECT = 0x510,
+	PORT_FW_DATA = 0x511,
+	PORT_EXIT = 0xf4,
+	FW_DIRECTORY = 0x19,
+};
+
+static const char job_item[] = "opt/rtqual/job";
+
+static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
+{
+	va_list args;
+
+	fputs("rtqual-agent: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	exit(125);
+}
+
+static long number(const char *text)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || *end || end == text)
+		die("%s is not a number", text);
+	return value;
+}
+
+static FILE *open_in(const char *dir, const char *name, const char *suffix)
+{
+	char path[4096];
+	FILE *file;
+
+	if (snprintf(path, sizeof(path), "%s/%s.%s", dir, name, suffix) >= (int)sizeof(path))
+		die("the path %s/%s.%s is too long", dir, name, suffix);
+	file = fopen(path, "we");
+	if (!file)
+		die("cannot write %s: %s", path, strerror(errno));
+	return file;
+}
+
+static void sleep_ns(int64_t ns)
+{
+	struct timespec left = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
+		;
+}
+
+/* --- run --------------------------------------------------------------------------------------- */
+
+static void print_thread(FILE *out, pid_t tid, const char *name)
+{
+	struct sched_param param = { 0 };
+	int policy = sched_getscheduler(tid);
+	cpu_set_t cpus;
+
+	if (policy < 0 || sched_getparam(tid, &param) || sched_getaffinity(tid, sizeof(cpus), &cpus))
+		return; /* it ended meanwhile */
+	fprintf(out, "%d %d %d ", tid, policy & ~SCHED_RESET_ON_FORK, param.sched_priority);
+	for (int cpu = 0, first = 1; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &cpus)) {
+			fprintf(out, "%s%d", first ? "" : ",", cpu);
+			first = 0;
+		}
+	}
+	fprintf(out, " %s\n", name);
+}
+
+static void print_threads(FILE *out, pid_t pid)
+{
+	char path[64], name[64];
+	struct dirent *entry;
+	DIR *tasks;
+	FILE *comm;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return; /* the program ended */
+	while ((entry = readdir(tasks))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid <= 0)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+		comm = fopen(path, "re");
+		if (!comm)
+			continue;
+		if (fgets(name, sizeof(name), comm)) {
+			name[strcspn(name, "\n")] = '\0';
+			print_thread(out, tid, name);
+		}
+		fclose(comm);
+	}
+	closedir(tasks);
+}
+
+/*
+ * Look at the program's threads a few times while it runs: a tool starts them at its own pace, more slowly
+ * under load. The lowest real-time priority sees through a load and never delays a real-time measurement.
+ */
+static void watch_threads(const char *dir, const char *name, pid_t pid)
+{
+	FILE *out = open_in(dir, name, "threads");
+
+	for (int64_t wait_ns = 20000000; wait_ns <= 640000000; wait_ns *= 2) {
+		sleep_ns(wait_ns);
+		if (kill(pid, 0))
+			break;
+		print_threads(out, pid);
+		fflush(out);
+	}
+	fclose(out);
+}
+
+static void set_policy(pid_t pid, int fifo)
+{
+	struct sched_param param = { .sched_priority = fifo };
+
+	if (sched_setscheduler(pid, fifo ? SCHED_FIFO : SCHED_OTHER, &param))
+		die("cannot set %s priority %d: %s", fifo ? "SCHED_FIFO" : "SCHED_OTHER", fifo, strerror(errno));
+}
+
+static pid_t start(const char *dir, const char *name, int fifo, char **argv)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("cannot fork: %s", strerror(errno));
+	if (pid)
+		return pid;
+	if (!freopen("/dev/null", "r", stdin) || dup2(fileno(open_in(dir, name, "out")), 1) < 0 ||
+	    dup2(fileno(open_in(dir, name, "err")), 2) < 0)
+		die("cannot redirect: %s", strerror(errno));
+	set_policy(0, fifo);
+	execvp(argv[0], argv);
+	fprintf(stderr, "cannot run %s: %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+static int run(const char *dir, const char *name, int fifo, char **argv)
+{
+	pid_t pid = start(dir, name, fifo, argv), watcher = fork();
+	struct rusage used;
+	int status, code;
+	FILE *out;
+
+	if (watcher < 0)
+		die("cannot fork: %s", strerror(errno));
+	if (!watcher) {
+		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }); /* if we may */
+		watch_threads(dir, name, pid);
+		_exit(0);
+	}
+	if (wait4(pid, &status, 0, &used) < 0)
+		die("cannot wait for %s: %s", argv[0], strerror(errno));
+	kill(watcher, SIGTERM);
+	waitpid(watcher, NULL, 0);
+	code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	out = open_in(dir, name, "status");
+	fprintf(out, "exit %d\nminor_faults %ld\nmajor_faults %ld\nvoluntary_switches %ld\ninvoluntary_switches %ld\n",
+		code, used.ru_minflt, used.ru_majflt, used.ru_nvcsw, used.ru_nivcsw);
+	if (fclose(out))
+		die("cannot write the status of %s: %s", name, strerror(errno));
+	return code;
+}
+
+/* --- phase ------------------------------------------------------------------------------------- */
+
+/* SplitMix64 (Steele, Lea, Flood 2014): every seed gives an unrelated stream. */
+static uint64_t splitmix64(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+/*
+ * One deterministic run is one draw. The seed moves where the free lists stand and when, against the tick and
+ * the load, the measurement begins.
+ */
+static int phase(uint64_t seed)
+{
+	size_t bytes = splitmix64(&seed) % 256 * 4096 + 4096;
+	volatile char *pages = malloc(bytes);
+
+	if (!pages)
+		die("cannot allocate %zu bytes", bytes);
+	for (size_t i = 0; i < bytes; i += 4096)
+		pages[i] = 1;
+	sleep_ns(splitmix64(&seed) % 20000000);
+	return 0;
+}
+
+static int resolution(void)
+{
+	struct timespec res;
+
+	if (clock_getres(CLOCK_MONOTONIC, &res))
+		die("cannot read the clock's resolution: %s", strerror(errno));
+	printf("%lld\n", (long long)res.tv_sec * 1000000000 + res.tv_nsec);
+	return 0;
+}
+
+/* --- virtual board ----------------------------------------------------------------------------- */
+
+static void open_ports(void)
+{
+	if (iopl(3))
+		die("cannot reach the I/O ports: %s", strerror(errno));
+}
+
+static uint32_t fw_be(int bytes)
+{
+	uint32_t value = 0;
+
+	while (bytes--)
+		value = value << 8 | inb(PORT_FW_DATA);
+	return value;
+}
+
+static int job(void)
+{
+	uint32_t entries, size;
+	uint16_t key;
+	char name[56];
+
+	open_ports();
+	outw(FW_DIRECTORY, PORT_FW_SELECT);
+	for (entries = fw_be(4); entries; entries--) {
+		size = fw_be(4);
+		key = fw_be(2);
+		fw_be(2);
+		insb(PORT_FW_DATA, name, sizeof(name));
+		if (!strncmp(name, job_item, sizeof(name)))
+			break;
+	}
+	if (!entries)
+		die("the board handed in no job (%s)", job_item);
+	outw(key, PORT_FW_SELECT);
+	while (size--)
+		putchar(inb(PORT_FW_DATA));
+	if (fflush(stdout))
+		die("cannot print the job: %s", strerror(errno));
+	return 0;
+}
+
+/* CRC-32 as in IEEE 802.3 and zlib. */
+static uint32_t crc32(const unsigned char *bytes, size_t size)
+{
+	uint32_t crc = ~0u;
+
+	while (size--) {
+		crc ^= *bytes++;
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (0xedb88320 & -(crc & 1));
+	}
+	return ~crc;
+}
+
+static int send_frame(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	size_t size = 0, room = 1 << 16;
+	unsigned char *bytes = malloc(room);
+	struct termios tty;
+	ssize_t got;
+
+	if (fd < 0)
+		die("cannot open %s: %s", path, strerror(errno));
+	if (!tcgetattr(fd, &tty)) {
+		cfmakeraw(&tty);
+		if (tcsetattr(fd, TCSANOW, &tty))
+			die("cannot set %s to raw: %s", path, strerror(errno));
+	}
+	while (bytes && (got = read(0, bytes + size, room - size)) > 0) {
+		size += got;
+		if (size == room)
+			bytes = realloc(bytes, room *= 2);
+	}
+	if (!bytes || got < 0)
+		die("cannot read what to send: %s", strerror(errno));
+	dprintf(fd, "RTQUAL1 %zu %08x\n", size, crc32(bytes, size));
+	for (size_t done = 0; done < size; done += got) {
+		got = write(fd, bytes + done, size - done);
+		if (got < 0)
+			die("cannot send on %s: %s", path, strerror(errno));
+	}
+	tcdrain(fd);
+	return close(fd);
+}
+
+static int leave(int code)
+{
+	open_ports();
+	outb(code, PORT_EXIT); /* QEMU ends with 2 * code + 1 */
+	die("the board did not end");
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(verb, "run") && argc > 5)
+		return run(argv[2], argv[3], number(argv[4]), argv + 5);
+	if (!strcmp(verb, "phase") && argc == 3)
+		return phase(number(argv[2]));
+	if (!strcmp(verb, "resolution") && argc == 2)
+		return resolution();
+	if (!strcmp(verb, "raise") && argc == 3) {
+		set_policy(getppid(), number(argv[2]));
+		return 0;
+	}
+	if (!strcmp(verb, "job") && argc == 2)
+		return job();
+	if (!strcmp(verb, "send") && argc == 3)
+		return send_frame(argv[2]);
+	if (!strcmp(verb, "exit") && argc == 3)
+		return leave(number(argv[2]));
+	if (!strcmp(verb, "pause") && argc == 2) {
+		open_ports();
+		outb(1, PORT_PVPANIC);
+		return 0;
+	}
+	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | raise FIFO | "
+	      "job | send FILE | exit N | pause\n", stderr);
+	return 2;
+}

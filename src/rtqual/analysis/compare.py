@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""One candidate beside another: how far apart, in figures with intervals.
+
+Both sides' runs are resampled independently. A statement is made only where the interval of the difference leaves zero
+out. A largest sample cannot be resampled (see summary.py), so maxima are compared by the median of the runs' maxima:
+each run's maximum is one draw. The same holds for max - min.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from rtqual.analysis.intervals import RUNS_TO_RESAMPLE, FloatArray, resampled_interval
+from rtqual.analysis.model import Comparison, Distribution, Figure, Interval, Summary
+from rtqual.analysis.statistics import QUANTILES, is_size
+from rtqual.analysis.summary import RESOLUTION, Measured
+from rtqual.analysis.wording import count
+from rtqual.record.schema import Int64Array, Kind
+
+COMPARED = ("p50", "p99", "median run max", "avg", "median run max-min", "p95-avg")
+# What stands for a figure of the mission when candidates are compared.
+STANDS_FOR = {"max": "median run max", "max-min": "median run max-min"}
+
+
+def compare(measured: Iterable[Measured], statistics: Sequence[str] = COMPARED) -> tuple[Comparison, ...]:
+    """Every pair of candidates that differ in nothing else."""
+    ordered = sorted(measured, key=lambda one: one.group)
+    return tuple(
+        comparison
+        for a, b in combinations(ordered, 2)
+        if _cell(a) == _cell(b)
+        for comparison in compare_pair(a, b, statistics)
+    )
+
+
+def compare_pair(a: Measured, b: Measured, statistics: Sequence[str] = COMPARED) -> tuple[Comparison, ...]:
+    """Candidate a beside b in the statistics, and in what the tool itself printed, that both have."""
+    names = dict.fromkeys([*statistics, *(name for name in a.scalars if name != RESOLUTION)])
+    both = [name for name in names if name in a.summary.figures and name in b.summary.figures]
+    return tuple(_comparison(a, b, name) for name in both)
+
+
+def superiority(a: Distribution, b: Distribution) -> float:
+    """P(a sample of a > a sample of b) + half the probability of a tie; exact. 0.5 means no effect.
+
+    The common-language effect size A of Vargha & Delaney (2000). Overflowed samples tie with each other.
+    """
+    values_a, counts_a = _with_overflow(a)
+    values_b, counts_b = _with_overflow(b)
+    below = np.concatenate([[0.0], counts_b.cumsum()])
+    less = below[np.searchsorted(values_b, values_a, side="left")]
+    not_more = below[np.searchsorted(values_b, values_a, side="right")]
+    return float(counts_a @ (less + not_more) / 2 / (counts_a.sum() * counts_b.sum()))
+
+
+def _comparison(a: Measured, b: Measured, statistic: str) -> Comparison:
+    of_a, of_b = a.summary.figures[statistic], b.summary.figures[statistic]
+    difference = _difference(a, b, statistic)
+    return Comparison(
+        a=a.group,
+        b=b.group,
+        statistic=statistic,
+        unit=of_a.unit,
+        difference=difference,
+        ratio=_ratio(a, b, statistic) if of_a.value >= 0 and of_b.value > 0 else None,
+        superiority=_superiority(a.summary, b.summary, statistic),
+        statement=_statement(a.summary, b.summary, difference),
+    )
+
+
+def _difference(a: Measured, b: Measured, statistic: str) -> Figure:
+    of_a, of_b = a.summary.figures[statistic], b.summary.figures[statistic]
+    pair = _resampled(a, b, statistic)
+    interval = resampled_interval(pair[0] - pair[1], min(of_a.runs, of_b.runs)) if pair else None
+    if interval is not None:  # a figure that is only a lower bound leaves that end open
+        low = -math.inf if of_b.at_least else interval.low
+        high = math.inf if of_a.at_least else interval.high
+        interval = Interval(low, high, interval.method, interval.level)
+    at_least = of_a.at_least and not of_b.at_least
+    return _figure(of_a, of_b, of_a.value - of_b.value, of_a.unit, interval, at_least)
+
+
+def _ratio(a: Measured, b: Measured, statistic: str) -> Figure:
+    of_a, of_b = a.summary.figures[statistic], b.summary.figures[statistic]
+    pair = _resampled(a, b, statistic)
+    interval = None
+    if pair and (pair[0] >= 0).all() and (pair[1] > 0).all():
+        interval = resampled_interval(pair[0] / pair[1], min(of_a.runs, of_b.runs))
+    if interval is not None:
+        low = 0.0 if of_b.at_least else interval.low
+        high = math.inf if of_a.at_least else interval.high
+        interval = Interval(low, high, interval.method, interval.level)
+    at_least = of_a.at_least and not of_b.at_least
+    return _figure(of_a, of_b, of_a.value / of_b.value, "1", interval, at_least)
+
+
+def _figure(
+    of_a: Figure, of_b: Figure, value: float, unit: str, interval: Interval | None, at_least: bool
+) -> Figure:
+    why = "" if interval else _why_none(of_a, of_b)
+    n, runs = of_a.n + of_b.n, min(of_a.runs, of_b.runs)
+    return Figure(value, unit, n, runs, interval, why, at_least, binned=of_a.binned or of_b.binned)
+
+
+def _why_none(of_a: Figure, of_b: Figure) -> str:
+    if min(of_a.runs, of_b.runs) < RUNS_TO_RESAMPLE:
+        return f"{of_a.runs} and {count(of_b.runs, 'run')}; an interval needs {RUNS_TO_RESAMPLE} of each"
+    return "it has no value in some resamples"
+
+
+def _resampled(a: Measured, b: Measured, statistic: str) -> tuple[FloatArray, FloatArray] | None:
+    of_a, of_b = a.replicates.get(statistic), b.replicates.get(statistic)
+    return (of_a, of_b) if of_a is not None and of_b is not None else None
+
+
+def _superiority(a: Summary, b: Summary, statistic: str) -> float | None:
+    """Of the runs' maxima where those are compared, of the samples where their place is."""
+    if statistic == "median run max":
+        return superiority(_run_maxima(a), _run_maxima(b))
+    if (statistic in QUANTILES or statistic == "avg") and a.distribution and b.distribution:
+        return superiority(a.distribution, b.distribution)
+    return None
+
+
+def _run_maxima(summary: Summary) -> Distribution:
+    values, counts = np.unique(np.array(summary.run_maxima, np.int64), return_counts=True)
+    return Distribution(values, counts, "", Kind.HISTOGRAM)
+
+
+def _with_overflow(distribution: Distribution) -> tuple[Int64Array, Int64Array]:
+    if not distribution.overflow or distribution.overflow_from is None:
+        return distribution.values, distribution.counts
+    largest = max(distribution.overflow_from, int(distribution.values.max(initial=0)))
+    return np.append(distribution.values, largest), np.append(distribution.counts, distribution.overflow)
+
+
+def _statement(a: Summary, b: Summary, difference: Figure) -> str:
+    """What the figures allow to say; 'undecided' with what is missing."""
+    for summary in (a, b):
+        if summary.problems:
+            return f"undecided: {summary.group.candidate}: {summary.problems[0]}"
+    low, high = difference.value, difference.value
+    if not is_size(difference.unit):
+        if difference.interval is None:
+            return f"undecided: {difference.why_no_interval}"
+        low, high = difference.interval.low, difference.interval.high
+    if high < 0:
+        return f"{a.group.candidate} < {b.group.candidate}"
+    if low > 0:
+        return f"{a.group.candidate} > {b.group.candidate}"
+    return "undecided: the difference may be zero"
+
+
+def _cell(one: Measured) -> tuple[str, str, str, int]:
+    return one.group.instrument, one.group.load, one.group.board, one.group.cpus

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""One requirement or need for one candidate: met, not met, or undecided for a stated reason.
+
+A figure with an interval meets a limit when the whole interval does, and fails it when none of it does. A maximum has
+no interval: one sample beyond the limit is a miss for certain; none beyond it is met as far as was measured, and the
+reason says how rare misses can still be. Fewer than RUNS_TO_JUDGE runs decide nothing else: a run is one trajectory.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+
+from rtqual.analysis.cells import Cells, figure_name
+from rtqual.analysis.intervals import RUNS_FOR_MEDIAN, exceedance_bound
+from rtqual.analysis.model import Distribution, Figure, Gate, Outcome, Summary
+from rtqual.analysis.needs import check_needs, is_config
+from rtqual.analysis.statistics import EXTREMES, QUANTILES, is_size, samples_needed
+from rtqual.analysis.wording import count, figure, quantity, under
+from rtqual.mission import Requirement
+
+RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
+_ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
+_WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
+
+
+def gates(
+    needs: Iterable[str], requirements: Iterable[Requirement], cells: Cells, candidate: str, config: str | None
+) -> tuple[Gate, ...]:
+    """Every gate of a candidate, the measured ones first."""
+    measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
+    return (*measured, *need_gates(needs, candidate, config))
+
+
+def need_gates(needs: Iterable[str], candidate: str, config: str | None) -> Iterator[Gate]:
+    """Gates read from the kernel's configuration (None: it could not be read)."""
+    if config is None or not is_config(config):
+        for need in needs:
+            reason = "the kernel's configuration could not be read"
+            yield Gate(need_name(need), candidate, Outcome.UNDECIDED, None, "", reason)
+        return
+    for check in check_needs(needs, config):
+        outcome = Outcome.MET if check.ok else Outcome.NOT_MET
+        yield Gate(need_name(check.need), candidate, outcome, None, check.limit, check.reason)
+
+
+def need_name(need: str) -> str:
+    return f"need {need}"
+
+
+def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
+    """One measured requirement, on the worst of the CPUs where several were measured."""
+    name, limit = figure_name(requirement), limit_text(requirement)
+    why_not = _why_unusable(requirement, cells, candidate)
+    found = cells.find(requirement, candidate)
+    headline = found.summary.figures.get(name) if found else None
+    if why_not or found is None or headline is None:
+        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
+    figures = {"": headline}
+    figures |= {f"CPU {cpu}: ": one[name] for cpu, one in found.summary.per_cpu.items() if name in one}
+    judged = {label: _judge(requirement, name, one) for label, one in figures.items()}
+    worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
+    outcome, why = judged[worst]
+    misses = _misses(requirement, name, found.summary)
+    reason = f"{worst}{_sentence(name, figures[worst], limit)}{_misses_text(misses, found.summary)}{why}"
+    return Gate(requirement.name, candidate, outcome, figures[worst], limit, reason, misses)
+
+
+def limit_text(requirement: Requirement) -> str:
+    """'at most 100 us', as the mission writes it."""
+    return f"{'at most' if requirement.at_most else 'at least'} {requirement.limit.text}"
+
+
+def _why_unusable(requirement: Requirement, cells: Cells, candidate: str) -> str:
+    """Why there is no figure to judge; empty where there is one."""
+    name, found = figure_name(requirement), cells.find(requirement, candidate)
+    cell = f"{requirement.instrument} {under(requirement.load)}"
+    if found is None:
+        failure = cells.failures.get(cells.group(requirement, candidate))
+        if failure:
+            return f"not measured: {failure}"
+        if (candidate, requirement.instrument, requirement.load) in cells.planned:
+            return f"not measured: there is no record of {cell}"
+        return f"not measured: this scale plans no {cell} for {candidate}"
+    if found.summary.problems:
+        return f"refused: {'; '.join(found.summary.problems)}"
+    one = found.summary.figures.get(name)
+    if one is None and found.summary.samples and name in QUANTILES:
+        needed, taken = samples_needed(name), count(found.summary.samples, "sample")
+        return f"{name} needs {needed:,} samples; {taken} were taken"
+    if one is None:
+        return f"{cell} gave no {name}"
+    if requirement.limit.unit not in (None, one.unit):
+        return f"the limit is in {requirement.limit.unit}, {name} in {one.unit}"
+    return ""
+
+
+def _judge(requirement: Requirement, name: str, one: Figure) -> tuple[Outcome, str]:
+    """The outcome, and what keeps it undecided."""
+    limit, upper = requirement.limit.value, requirement.at_most is not None
+    low, high = _ends(name, one)
+    if upper and name in _ONLY_GROW and one.value > limit:
+        return Outcome.NOT_MET, ""
+    if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
+        return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
+    if math.isnan(low):
+        return Outcome.UNDECIDED, f"; no interval: {one.why_no_interval}"
+    if (high <= limit) if upper else (low >= limit):
+        return Outcome.MET, ""
+    if (low > limit) if upper else (high < limit):
+        return Outcome.NOT_MET, ""
+    if one.at_least:
+        return Outcome.UNDECIDED, "; samples overflowed the histogram below the limit"
+    return Outcome.UNDECIDED, "; the interval holds the limit"
+
+
+def _ends(name: str, one: Figure) -> tuple[float, float]:
+    """Between what the figure lies; NaN where that cannot be said."""
+    if one.interval is not None:
+        return one.interval.low, one.interval.high
+    if name in EXTREMES or is_size(one.unit):
+        return one.value, math.inf if one.at_least else one.value
+    return math.nan, math.nan
+
+
+def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None:
+    """Samples beyond the limit, where the limit is one on samples."""
+    if requirement.at_most is None or not (name == "max" or name in QUANTILES):
+        return None
+    return beyond(summary.distribution, requirement.limit.value) if summary.distribution else None
+
+
+def beyond(distribution: Distribution, limit: float) -> int:
+    """Samples above a limit. Overflowed ones count when every one of them is above it for certain."""
+    valued = int(distribution.counts[distribution.values > limit].sum())
+    certain = distribution.overflow_from is not None and distribution.overflow_from > limit
+    return valued + (distribution.overflow if certain else 0)
+
+
+def _sentence(name: str, one: Figure, limit: str) -> str:
+    samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
+    return f"{name} {figure(one)} of {samples}{count(one.runs, 'run')}, limit {limit}"
+
+
+def _misses_text(misses: int | None, summary: Summary) -> str:
+    if misses is None:
+        return ""
+    if misses:
+        return f"; {count(misses, 'deadline miss').replace('misss', 'misses')} ({misses / summary.samples:.1e})"
+    bound = exceedance_bound(0, summary.samples)
+    return f"; a sample above it is rarer than {bound:.1e} (95 %, if independent)"
+
+
+def shortfall(gate: Gate) -> str:
+    """A gate that is not met, for a headline: "'wake-up under load' (434 us; at most 100 us asked)"."""
+    if gate.measured is None:
+        return f"'{gate.requirement}'"
+    return f"'{gate.requirement}' ({quantity(gate.measured.value, gate.measured.unit)}; {gate.limit} asked)"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""A job as the shell script that the guest runs, and its results as they come back: one checked frame."""
+
+import io
+import shlex
+import tarfile
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from rtqual.board import Command, Job
+from rtqual.errors import RunFailed
+
+_FOLDERS = {"memory": "", "root": "mount -t ext4 /dev/vda /run/root", "usb": "mount -t ext4 /dev/sda /run/usb"}
+_SETTLE_US = 100_000  # a load needs a moment before it disturbs
+_POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
+
+_FACTS = """\
+{ uname -r -v | sed 's/^/kernel=/'; sed 's/^/cmdline=/' /proc/cmdline
+sed 's/^/clocksource=/' /sys/devices/system/clocksource/clocksource0/current_clocksource
+echo "clock_resolution_ns=$(rtqual-agent resolution)"; echo "cpus=$(nproc)"
+echo "realtime=$(cat /sys/kernel/realtime 2>/dev/null || echo 0)"; } > /run/result/facts
+"""
+
+
+def render(job: Job, seed: int) -> str:
+    """The script that runs a job in the guest and sends /run/result back, whatever happens."""
+
+    def run(command: Command, name: str) -> str:
+        return f"rtqual-agent run /run/result {name} {command.fifo} {shlex.join(command.argv)}"
+
+    lines = [
+        "give_back() { tar -C /run/result -cf - . | rtqual-agent send /dev/ttyS1;"
+        " rtqual-agent exit 0; }",
+        'fail() { echo "$*" > /run/result/failed; give_back; }',
+        *([_FOLDERS[job.folder] + f" || fail 'the {job.folder} disk cannot be mounted'"] if _FOLDERS[job.folder] else []),
+        f"cd /run/{job.folder}",
+        *(f"modprobe {shlex.quote(m)} || fail 'the kernel has no module {m}'" for m in job.modules),
+        *([run(Command(job.version), "version")] if job.version else []),
+        *(f"{run(c, f'setup{i}')} || fail setup{i}" for i, c in enumerate(job.setup)),
+        *(f"{run(c, f'load{i}')} & load{i}=$!" for i, c in enumerate(job.loads)),
+        *([f"usleep {_SETTLE_US}"] if job.loads else []),
+        f"rtqual-agent phase {seed}",
+        run(job.measure, "measure"),
+        *(f"kill -0 $load{i} || fail load{i}" for i in range(len(job.loads))),
+        _FACTS.rstrip(),
+        *(f"cp {shlex.quote(name)} /run/result/{shlex.quote('file.' + name)}" for name in job.collect),
+        "give_back",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def unpack(frame: bytes, where: str) -> dict[str, str]:
+    """The files in a frame `RTQUAL1 <size> <crc32>\\n<tar>`. Names the place where it is damaged."""
+    start = frame.find(b"RTQUAL1 ")
+    if start < 0:
+        raise RunFailed(f"{where}: no result came back ({len(frame)} bytes without a frame)")
+    header, _, body = frame[start:].partition(b"\n")
+    try:
+        _, size_text, crc_text = header.split(b" ")
+        size, crc = int(size_text), int(crc_text, 16)
+    except ValueError:
+        raise RunFailed(f"{where}: the result's header at byte {start} is damaged: {header[:40]!r}") from None
+    if len(body) < size:
+        raise RunFailed(f"{where}: the result was cut at byte {len(body)} of {size}")
+    if zlib.crc32(body[:size]) != crc:
+        raise RunFailed(f"{where}: the result of {size} bytes was damaged on its way (CRC-32 differs)")
+    try:
+        with tarfile.open(fileobj=io.BytesIO(body[:size])) as tar:
+            members = [(m.name.removeprefix("./"), tar.extractfile(m)) for m in tar.getmembers() if m.isfile()]
+            return {name: file.read().decode(errors="replace") for name, file in members if file}
+    except (tarfile.TarError, EOFError) as error:
+        raise RunFailed(f"{where}: the result is no archive: {error}") from None
+
+
+def check(job: Job, files: Mapping[str, str], where: str) -> None:
+    """Raise when a step before or beside the measurement failed, with what it printed."""
+    failed = files.get("failed", "").strip()
+    if not failed:
+        return
+    said = " / ".join((files.get(f"{failed}.err", "") + files.get(f"{failed}.out", "")).strip().splitlines()[-3:])
+    if failed.startswith("setup"):
+        argv = shlex.join(job.setup[int(failed[5:])].argv)
+        raise RunFailed(f"{where}: the preparation `{argv}` failed: {said or 'it printed nothing'}")
+    if failed.startswith("load"):
+        argv = shlex.join(job.loads[int(failed[4:])].argv)
+        raise RunFailed(f"{where}: the load `{argv}` ended before the measurement did: {said or 'it printed nothing'}")
+    raise RunFailed(f"{where}: {failed}")
+
+
+def facts(files: Mapping[str, str]) -> dict[str, str]:
+    pairs = (line.split("=", 1) for line in files.get("facts", "").splitlines() if "=" in line)
+    return {key: value for key, value in pairs if value}
+
+
+def status(files: Mapping[str, str]) -> dict[str, int]:
+    """The agent's key-value lines: exit, minor_faults, major_faults, voluntary_switches, ..."""
+    pairs = (line.split() for line in files.get("measure.status", "").splitlines())
+    return {key: int(value) for key, value in pairs}
+
+
+def threads(files: Mapping[str, str]) -> tuple[dict[str, Any], ...]:
+    """The instrument's threads as last seen: the agent looks several times."""
+    seen: dict[int, dict[str, Any]] = {}
+    for line in files.get("measure.threads", "").splitlines():
+        tid, policy, priority, affinity, name = line.split(" ", 4)
+        seen[int(tid)] = {
+            "tid": int(tid),
+            "name": name,
+            "policy": _POLICIES.get(int(policy), policy),
+            "priority": int(priority),
+            "affinity": affinity,
+        }
+    return tuple(seen.values())

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""QEMU with the instruction clock: guest time is counted in executed instructions, so host noise cannot reach it.
+
+A candidate is booted once, paused by its own init, and its state saved; every job starts from that state. What a job
+gives is what the uninterrupted run of `command` gives.
+"""
+
+import asyncio
+import hashlib
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from qemu.qmp import ConnectError, QMPClient, QMPError
+
+from rtqual.board import Job, Machine, Outcome, jobscript
+from rtqual.candidate import Kernel
+from rtqual.errors import RunFailed
+from rtqual.packages import cache_dir, locked, sha256_file
+
+QEMU = "qemu-system-x86_64"
+_BOOT_TIMEOUT_S = 180.0
+_DISK_BYTES = 2 * 2**30
+# Debian's kernels trust the time-stamp counter only after a test against another clock: here both are the same clock.
+_BOOT_PARAMETERS = ("console=ttyS0", "quiet", "nokaslr", "norandmaps", "panic=-1", "tsc=reliable")
+
+
+@cache
+def qemu_version() -> str:
+    try:
+        done = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise RunFailed(f"{QEMU} is missing: `apt-get install qemu-system-x86`") from None
+    return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")
+
+
+@cache
+def _sha256(path: Path) -> str:
+    return sha256_file(path)
+
+
+def _option(path: Path | str) -> str:
+    """A file name inside a QEMU option, where commas part."""
+    return str(path).replace(",", ",,")
+
+
+class VirtualBoard:
+    """One candidate on one machine shape. `scratch` keeps the saved state and the jobs, for running by hand."""
+
+    name = "virtual"
+    instruction_clock = True
+
+    def __init__(self, kernel: Kernel, machine: Machine, scratch: Path) -> None:
+        self.kernel = kernel
+        self.machine = machine
+        self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
+        self._scratch = scratch
+        disks = "-disks" if machine.disks else ""
+        self._state = scratch / f"{kernel.candidate}-{machine.cpus}cpu{disks}.state"
+        self._booting = threading.Lock()
+
+    @property
+    def where(self) -> str:
+        return f"{self.kernel.candidate} on the virtual board"
+
+    def artefacts(self) -> dict[str, str]:
+        return {
+            "kernel": _sha256(self.kernel.image),
+            "initramfs": _sha256(self._initramfs),
+            "qemu": qemu_version(),
+            "machine": shlex.join(self._machine_options()),
+            "kernel parameters": self._append(),
+        }
+
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+        with self._booting:
+            if not self._state.exists():
+                self._boot()
+        script = self._job_file(jobscript.render(job, seed))
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
+            restore = ["-incoming", f"exec:cat {shlex.quote(str(self._state))}"]
+            self._emulate(Path(folder), script, restore, timeout_s, saving=False)
+            console = self._console(Path(folder))
+            frame = (Path(folder) / "result").read_bytes()
+        try:
+            files = jobscript.unpack(frame, self.where)
+        except RunFailed as error:
+            raise RunFailed(f"{error}; its last lines: {_last_lines(console)}") from None
+        jobscript.check(job, files, self.where)
+        status = jobscript.status(files)
+        return Outcome(
+            exit_code=status.get("exit", -1),
+            stdout=files.get("measure.out", ""),
+            stderr=files.get("measure.err", ""),
+            files={k.removeprefix("file."): v for k, v in files.items() if k.startswith("file.")},
+            facts={**jobscript.facts(files), "hypervisor": f"QEMU {qemu_version()}, TCG"},
+            status=status,
+            version=files.get("version.out", "") + files.get("version.err", ""),
+            threads=jobscript.threads(files),
+            console=console,
+            wall_s=time.monotonic() - started,
+            command=self._command(Path("."), script),
+        )
+
+    def _boot(self) -> None:
+        """Boot to the point where init pauses, and save the state there."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        nothing = self._job_file("")
+        with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
+            self._emulate(Path(folder), nothing, ["-action", "panic=pause"], _BOOT_TIMEOUT_S, saving=True)
+
+    def _job_file(self, script: str) -> Path:
+        path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != script:
+            path.write_text(script)
+        return path
+
+    def _append(self) -> str:
+        return " ".join((*_BOOT_PARAMETERS, *self.kernel.boot))
+
+    def _machine_options(self) -> list[str]:
+        """What decides the guest's time; no file names."""
+        return [
+            *("-machine", "pc-i440fx-7.2", "-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1"),
+            *("-rtc", "base=2026-01-01,clock=vm", "-cpu", "qemu64"),
+            *("-m", f"{self.machine.memory_mib}M", "-smp", str(self.machine.cpus)),
+            *("-nodefaults", "-display", "none", "-no-reboot"),
+            *("-device", "pvpanic", "-device", "isa-debug-exit,iobase=0xf4"),
+        ]
+
+    def _disk_options(self) -> list[str]:
+        options: list[str] = []
+        for name, device in (("root", "virtio-blk-pci"), ("usb", "usb-storage,bus=xhci.0")):
+            options += ["-drive", f"file={_option(_blank_disk(name))},if=none,id={name},format=raw,snapshot=on"]
+            options += ["-device", "qemu-xhci,id=xhci"] if name == "usb" else []
+            options += ["-device", f"{device},drive={name}"]
+        return options
+
+    def _command(self, folder: Path, job: Path) -> tuple[str, ...]:
+        """The uninterrupted run of a job: results in `folder`/result, console in `folder`/console."""
+        return (
+            QEMU,
+            *self._machine_options(),
+            *("-serial", f"file:{_option(folder / 'console')}", "-serial", f"file:{_option(folder / 'result')}"),
+            *("-kernel", str(self.kernel.image), "-initrd", str(self._initramfs), "-append", self._append()),
+            *("-fw_cfg", f"name=opt/rtqual/job,file={_option(job)}"),
+            *(self._disk_options() if self.machine.disks else []),
+            *("-action", "panic=none"),
+        )
+
+    def _console(self, folder: Path) -> str:
+        return (folder / "console").read_text(errors="replace") if (folder / "console").exists() else ""
+
+    def _emulate(self, folder: Path, job: Path, extra: Sequence[str], timeout_s: float, *, saving: bool) -> None:
+        """Run QEMU to its end under a deadline; `setpriv` ends it should we be killed."""
+        command = [
+            *("setpriv", "--pdeathsig", "KILL"),
+            *self._command(folder, job),
+            *extra,
+            *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
+        ]
+        with (folder / "stderr").open("w+") as stderr:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr)
+            try:
+                asyncio.run(asyncio.wait_for(self._drive(process, folder, saving=saving), timeout_s))
+            except (TimeoutError, asyncio.TimeoutError):
+                raise RunFailed(
+                    f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
+                    f"its last lines: {_last_lines(self._console(folder))}"
+                ) from None
+            except (QMPError, OSError) as error:
+                said = (folder / "stderr").read_text(errors="replace").strip().splitlines()[-1:]
+                raise RunFailed(
+                    f"{self.where}: QEMU failed: {' '.join(said) or error}; "
+                    f"its last lines: {_last_lines(self._console(folder))}"
+                ) from None
+            finally:
+                process.kill()
+                process.wait()
+
+    async def _drive(self, process: subprocess.Popen[bytes], folder: Path, *, saving: bool) -> None:
+        monitor = QMPClient("rtqual")
+        await _connect(monitor, process, folder / "qmp")
+        try:
+            if saving:
+                await self._save(monitor)
+            else:
+                await _resume(monitor)
+                while process.poll() is None:
+                    await asyncio.sleep(0.02)
+        finally:
+            try:
+                await monitor.disconnect()
+            except (QMPError, OSError, EOFError):
+                pass  # QEMU ended first
+
+    async def _save(self, monitor: QMPClient) -> None:
+        with monitor.listener(("GUEST_PANICKED", "SHUTDOWN")) as events:
+            event = await events.get()
+        if event["event"] != "GUEST_PANICKED":
+            raise OSError("the guest ended before it had booted")
+        partial = self._state.with_suffix(".part")
+        await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
+        while (status := (await monitor.execute("query-migrate"))["status"]) not in ("completed", "failed"):
+            await asyncio.sleep(0.02)
+        if status == "failed":
+            raise OSError(f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
+        partial.rename(self._state)
+
+
+async def _connect(monitor: QMPClient, process: subprocess.Popen[bytes], socket: Path) -> None:
+    while True:
+        try:
+            await monitor.connect(str(socket))
+            return
+        except ConnectError:
+            if process.poll() is not None:
+                raise OSError(f"exit code {process.returncode}") from None
+            await asyncio.sleep(0.02)
+
+
+async def _resume(monitor: QMPClient) -> None:
+    """Let the restored guest go on once its state is in."""
+    while (await monitor.execute("query-status"))["status"] == "inmigrate":
+        await asyncio.sleep(0.01)
+    await monitor.execute("cont")
+
+
+def _blank_disk(name: str) -> Path:
+    """An empty ext4 disk; QEMU keeps what a job writes apart from it."""
+    path = cache_dir() / "disks" / f"{name}.img"
+    with locked(path):
+        if not path.exists():
+            mke2fs = shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin")
+            if mke2fs is None:
+                raise RunFailed("mke2fs is missing: `apt-get install e2fsprogs`")
+            fresh = path.with_suffix(".new")
+            with fresh.open("wb") as file:
+                file.truncate(_DISK_BYTES)
+            subprocess.run([mke2fs, "-q", "-F", "-t", "ext4", str(fresh)], check=True, capture_output=True)
+            fresh.rename(path)
+    return path
+
+
+def _last_lines(console: str, count: int = 4) -> str:
+    """A console's end on one line, without control characters."""
+    lines = [re.sub(r"[^\x20-\x7e]", "", line).strip() for line in console.splitlines()]
+    return " | ".join([line for line in lines if line][-count:]) or "(the console is empty)"

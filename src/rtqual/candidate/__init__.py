@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Candidates: operating systems under evaluation, ready to be put on a board.
+
+debian.py  Debian's own kernels, by package name
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A bootable kernel with what its footprint and configuration say."""
+
+    candidate: str
+    image: Path
+    initramfs: Path
+    disk_initramfs: Path  # the same with the modules of the disks loaded at boot
+    boot: tuple[str, ...]  # extra kernel parameters
+    config: str  # the .config it was built with
+    release: str
+    package: str
+    version: str
+    image_size_b: int
+    installed_size_b: int

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""The virtual board's initial RAM file system: Debian's tools, the kernel's modules, the agent. Byte-identical
+for the same packages."""
+
+import hashlib
+import lzma
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+
+from rtqual.errors import RunFailed
+from rtqual.packages import Package, cache_dir, locked
+
+# The Debian packages that give the guest its programs.
+TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sysbench")
+PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
+
+# Kernel modules a job may need. What a kernel has built in or does not have is left out here and told by modprobe.
+DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "ext4")
+JOB_MODULES = ("mac80211_hwsim",)
+DISKS = ("/dev/vda", "/dev/sda")
+
+_LIBRARY_FOLDERS = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/lib", "lib")
+
+
+def guest_file(name: str) -> Path:
+    """A file of ours that goes into the guest: `rtqual-agent` (runs programs here and there alike) or `init`."""
+    with as_file(files("rtqual") / "guest" / name) as path:
+        if not path.exists():
+            raise RunFailed(f"rtqual's {name} is not installed: run `make` in rtqual's folder")
+        return path
+
+
+def build(kernel: Package, release: str, tools: Sequence[Package], *, disks: bool) -> Path:
+    """The initramfs for one kernel, from the cache if its contents are the same."""
+    own = [guest_file("rtqual-agent"), guest_file("init")]
+    identity = hashlib.sha256(f"{release} {disks} layout-1".encode())
+    for sha256 in [kernel.sha256, *(tool.sha256 for tool in tools)]:
+        identity.update(sha256.encode())
+    for file in [*own, Path(__file__)]:
+        identity.update(file.read_bytes())
+    image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
+    with locked(image):
+        if not image.exists():
+            with tempfile.TemporaryDirectory(dir=image.parent) as folder:
+                root = Path(folder) / "root"
+                _fill(root, kernel, release, tools, own, disks=disks)
+                _pack(root, Path(folder) / image.name).rename(image)
+    return image
+
+
+def _fill(
+    root: Path, kernel: Package, release: str, tools: Sequence[Package], own: Sequence[Path], *, disks: bool
+) -> None:
+    for folder in ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run"):
+        (root / folder).mkdir(parents=True)
+    trees = [tool.tree for tool in tools]
+    busybox = _find(trees, ("bin", "usr/bin"), "busybox")
+    shutil.copy(busybox, root / "bin/busybox")
+    for applet in subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        if applet != "busybox":
+            (root / "bin" / applet).symlink_to("busybox")
+    for program in PROGRAMS:
+        _copy_program(_find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program), root, trees)
+    for file in own:
+        shutil.copy(file, root / ("init" if file.name == "init" else "usr/bin/" + file.name))
+    boot = DISK_MODULES if disks else ()
+    _copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES))
+    (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in boot))
+    (root / "etc/rtqual/disks").write_text("".join(f"{disk}\n" for disk in DISKS if disks))
+    (root / "etc/passwd").write_text("root:x:0:0:root:/run:/bin/sh\n")
+
+
+def _find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
+    for tree in trees:
+        for folder in folders:
+            if (tree / folder / name).exists():
+                return tree / folder / name
+    raise RunFailed(f"none of the guest's packages carries {name}: run `apt-get update` and the same command again")
+
+
+def _needed(program: Path) -> Iterable[str]:
+    """The shared libraries and the loader an ELF file asks for."""
+    with program.open("rb") as file:
+        try:
+            elf = ELFFile(file)
+        except ELFError:
+            return
+        for segment in elf.iter_segments("PT_INTERP"):
+            yield Path(segment.get_interp_name()).name
+        for section in elf.iter_sections():
+            if isinstance(section, DynamicSection):
+                yield from (tag.needed for tag in section.iter_tags("DT_NEEDED"))
+
+
+def _copy_program(program: Path, root: Path, trees: Sequence[Path]) -> None:
+    shutil.copy(program, root / "usr/bin" / program.name)
+    waiting = list(_needed(program))
+    libraries = root / "lib/x86_64-linux-gnu"
+    libraries.mkdir(parents=True, exist_ok=True)
+    while waiting:
+        name = waiting.pop()
+        if (libraries / name).exists():
+            continue
+        found = _find(trees, (*_LIBRARY_FOLDERS, "lib64"), name)
+        shutil.copy(found.resolve() if found.is_symlink() else found, libraries / name)
+        waiting.extend(_needed(libraries / name))
+        if name.startswith("ld-linux"):  # the loader's place is fixed in every program
+            (root / "lib64").mkdir(exist_ok=True)
+            (root / "lib64" / name).symlink_to(f"/lib/x86_64-linux-gnu/{name}")
+
+
+def _copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) -> None:
+    """The wanted modules with all they depend on, uncompressed, and the index that modprobe reads."""
+    source = tree / "lib/modules" / release
+    if not source.exists():
+        source = tree / "usr/lib/modules" / release
+    target = root / "lib/modules" / release
+    available = {
+        path.name.split(".")[0].replace("-", "_"): path for path in source.rglob("*.ko*") if path.suffix in (".ko", ".xz")
+    }
+    waiting = [name for name in wanted if name in available]
+    done: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in done:
+            continue
+        done.add(name)
+        path = available[name]
+        copy = target / path.relative_to(source).with_name(path.name.removesuffix(".xz"))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        content = path.read_bytes()
+        copy.write_bytes(lzma.decompress(content) if path.suffix == ".xz" else content)
+        waiting.extend(dep for dep in _module_info(copy, "depends").split(",") if dep in available)
+        waiting.extend(dep for dep in _module_info(copy, "softdep").replace("pre:", "").split() if dep in available)
+    target.mkdir(parents=True, exist_ok=True)
+    for index in ("modules.builtin", "modules.order", "modules.builtin.modinfo"):
+        if (source / index).exists():
+            shutil.copy(source / index, target / index)
+    depmod = shutil.which("depmod", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    if depmod is None:
+        raise RunFailed("depmod is missing: `apt-get install kmod`")
+    subprocess.run([depmod, "-b", str(root), release], check=True, capture_output=True)
+
+
+def _module_info(module: Path, field: str) -> str:
+    """A field of a module's .modinfo section (module names with '-' read as '_')."""
+    with module.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".modinfo")
+        entries = section.data().split(b"\0") if section else []
+    return " ".join(e.decode().split("=", 1)[1] for e in entries if e.startswith(field.encode() + b"=")).replace("-", "_")
+
+
+def _pack(root: Path, image: Path) -> Path:
+    """A newc archive with nothing in it of the machine that made it."""
+    paths = sorted(root.rglob("*"), key=lambda path: path.relative_to(root).parts)
+    for path in paths:
+        os.utime(path, (0, 0), follow_symlinks=False)
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o111 else 0o644)
+    names = b"".join(str(path.relative_to(root)).encode() + b"\0" for path in paths)
+    with image.open("wb") as out:
+        subprocess.run(
+            ["cpio", "--null", "--create", "--format=newc", "--reproducible", "--owner=0:0", "--quiet"],
+            cwd=root,
+            input=names,
+            stdout=out,
+            check=True,
+        )
+    return image

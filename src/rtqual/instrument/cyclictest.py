@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: ARG003, ARG004  every instrument takes the same arguments, whether it needs them or not
+"""cyclictest (rt-tests 2.x): how late a periodic real-time thread wakes up, every value in nanoseconds."""
+
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from rtqual.board import Command, Job, Outcome
+from rtqual.errors import RunFailed
+from rtqual.instrument import Parameters
+from rtqual.instrument.output import clock_problems, fifo_problems, require_success
+from rtqual.instrument.version import VERSION_ARGV
+from rtqual.record.schema import Measurement, Series
+from rtqual.units import DurationNs
+
+_FILE = "cyclictest.json"
+_NS_PER_US = 1_000
+# cyclictest silently cuts a longer histogram (HIST_MAX buckets, of 1 ns here).
+_LONGEST_HISTOGRAM_NS = 1_000_000
+# The main thread only starts the others and writes the result, but does so while the load runs:
+# above the load and below everything measured, the report does not wait for its turn.
+_MAIN_THREAD_FIFO = 1
+
+Count = Annotated[int, Field(ge=0, lt=2**53)]  # sums of them stay inside int64
+Nanoseconds = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class CyclictestParameters(Parameters):
+    interval: Annotated[DurationNs, Field(ge=_NS_PER_US, multiple_of=_NS_PER_US)] = 1_000_000
+    cycles: Annotated[int, Field(ge=1, lt=2**31)] = 10_000
+    priority: Annotated[int, Field(gt=_MAIN_THREAD_FIFO, le=99)] = 80
+    histogram_limit: Annotated[DurationNs, Field(ge=1, le=_LONGEST_HISTOGRAM_NS)] = _LONGEST_HISTOGRAM_NS
+
+
+class _Thread(BaseModel):
+    histogram: dict[Nanoseconds, Count]
+    cycles: Count
+    min: Nanoseconds
+    max: Nanoseconds
+    avg: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    cpu: Count
+
+
+class _Result(BaseModel):
+    """What is used of cyclictest's JSON, file version 1."""
+
+    return_code: int
+    resolution_in_ns: int
+    thread: dict[Count, _Thread]
+
+
+class Cyclictest:
+    name: ClassVar[str] = "cyclictest"
+    title: ClassVar[str] = "Wake-up latency of a periodic real-time thread (cyclictest)"
+    program: ClassVar[str] = "cyclictest"
+    parameters: ClassVar[type[Parameters]] = CyclictestParameters
+    disks: ClassVar[bool] = False
+    caveats: ClassVar[tuple[str, ...]] = ()
+
+    @staticmethod
+    def job(parameters: CyclictestParameters, *, cpus: int, seed: int) -> Job:
+        affinity = ("-a", "0", "-t", "1") if cpus == 1 else ("-a", "-t", str(cpus))
+        argv = (
+            *("cyclictest", "-q", "-m", "-N"),
+            *("-p", str(parameters.priority)),
+            *("-i", str(parameters.interval // _NS_PER_US)),
+            *("-l", str(parameters.cycles)),
+            *("-h", str(parameters.histogram_limit)),
+            # The text histogram has a line for each bucket, a million here. A folder cannot be opened for
+            # writing, so cyclictest says so on stderr and goes on: the JSON has the filled buckets.
+            "--histfile=.",
+            f"--json={_FILE}",
+            *affinity,
+        )
+        return Job(
+            measure=Command(argv, fifo=_MAIN_THREAD_FIFO),
+            collect=(_FILE,),
+            version=VERSION_ARGV["cyclictest"],
+        )
+
+    @staticmethod
+    def read(parameters: CyclictestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        require_success("cyclictest", outcome)
+        result = _parse(outcome.files.get(_FILE))
+        problems = clock_problems(outcome) + fifo_problems(outcome, parameters.priority, cpus)
+        if result.resolution_in_ns != 1:
+            problems.append(f"cyclictest counted in units of {result.resolution_in_ns} ns instead of 1 ns")
+        on_cpus = sorted(thread.cpu for thread in result.thread.values())
+        if on_cpus != list(range(cpus)):
+            problems.append(f"cyclictest measured on CPUs {on_cpus} instead of {list(range(cpus))}")
+        for thread in result.thread.values():
+            problems += [f"cyclictest on CPU {thread.cpu}: {text}" for text in _problems(thread, parameters)]
+        series = tuple(_series(thread, parameters.histogram_limit) for thread in result.thread.values())
+        return Measurement(series=series, problems=tuple(problems))
+
+    @staticmethod
+    def seconds(parameters: CyclictestParameters, load: str) -> float:
+        return 0.2 + parameters.cycles * parameters.interval / 1e9
+
+
+def _parse(text: str | None) -> _Result:
+    if text is None:
+        raise RunFailed(f"cyclictest left no {_FILE}: check that the job's folder can be written")
+    try:
+        result = _Result.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or f"{len(text)} characters"
+        raise RunFailed(
+            f"{_FILE} is not cyclictest's JSON: {where}: {first['msg']}; check its version"
+        ) from error
+    if result.return_code != 0:
+        raise RunFailed(f"cyclictest reports return code {result.return_code} in {_FILE}: run it by hand")
+    if not result.thread or any(thread.cycles == 0 for thread in result.thread.values()):
+        raise RunFailed(f"cyclictest took no samples ({_FILE}): was it ended early?")
+    return result
+
+
+def _overflow(thread: _Thread) -> int:
+    return thread.cycles - sum(thread.histogram.values())
+
+
+def _problems(thread: _Thread, parameters: CyclictestParameters) -> list[str]:
+    """Where the tool's own figures disagree with its histogram, or samples are missing."""
+    problems: list[str] = []
+    if thread.cycles != parameters.cycles:
+        problems.append(f"{thread.cycles} samples instead of {parameters.cycles}")
+    overflow, limit_ns = _overflow(thread), parameters.histogram_limit
+    if overflow < 0:
+        problems.append(f"{-overflow} more samples in the histogram than cycles")
+    lowest_ns, highest_ns = min(thread.histogram, default=None), max(thread.histogram, default=None)
+    if lowest_ns is not None and lowest_ns != thread.min:
+        problems.append(f"minimum {thread.min} ns, but the histogram starts at {lowest_ns} ns")
+    if overflow > 0 and thread.max < limit_ns:
+        problems.append(f"{overflow} samples overflowed {limit_ns} ns, but the maximum is {thread.max} ns")
+    if overflow == 0 and highest_ns != thread.max:
+        problems.append(f"maximum {thread.max} ns, but the histogram ends at {highest_ns} ns")
+    return problems
+
+
+def _series(thread: _Thread, limit_ns: int) -> Series:
+    overflow = max(0, _overflow(thread))
+    info: dict[str, Any] = {
+        "name": "latency",
+        "cpu": thread.cpu,
+        "overflow": overflow,
+        "overflow_from": limit_ns if overflow else None,
+        "reported": {"min": thread.min, "avg": thread.avg, "max": thread.max},
+    }
+    return Series.counted(thread.histogram, **info)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: ARG003, ARG004  every instrument takes the same arguments, whether it needs them or not
+"""hackbench as an instrument: how long groups of processes take to pass messages through sockets."""
+
+import re
+from decimal import Decimal
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rtqual.board import Command, Job, Outcome
+from rtqual.errors import RunFailed
+from rtqual.instrument import Parameters
+from rtqual.instrument.output import last_line, require_success
+from rtqual.instrument.version import VERSION_ARGV
+from rtqual.record.schema import Measurement, Scalar, Series
+
+_NS_PER_S = 10**9
+_RESOLUTION_NS = 1_000_000  # it prints seconds with three decimals
+_REPEAT = """\
+i=0
+while [ "$i" -lt "$1" ]; do
+    hackbench -P -g "$2" -l "$3" || exit
+    i=$((i + 1))
+done
+"""
+_TIME = re.compile(r"^Time: (\d{1,9}\.\d{3})$", re.MULTILINE | re.ASCII)
+
+
+class HackbenchParameters(Parameters):
+    """`groups` of 20 senders and 20 receivers; each sender passes `loops` messages to each receiver."""
+
+    groups: Annotated[int, Field(ge=1, le=1000)] = 1
+    loops: Annotated[int, Field(ge=1, lt=2**31)] = 100
+    repetitions: Annotated[int, Field(ge=1, lt=2**31)] = 5
+
+
+class Hackbench:
+    name: ClassVar[str] = "hackbench"
+    title: ClassVar[str] = "Time to pass messages between processes (hackbench)"
+    program: ClassVar[str] = "hackbench"
+    parameters: ClassVar[type[Parameters]] = HackbenchParameters
+    disks: ClassVar[bool] = False
+    caveats: ClassVar[tuple[str, ...]] = ("hackbench prints its times in steps of 1 ms.",)
+
+    @staticmethod
+    def job(parameters: HackbenchParameters, *, cpus: int, seed: int) -> Job:
+        numbers = (parameters.repetitions, parameters.groups, parameters.loops)
+        measure = Command(("sh", "-c", _REPEAT, "hackbench", *map(str, numbers)))
+        return Job(measure=measure, version=VERSION_ARGV["hackbench"])
+
+    @staticmethod
+    def read(parameters: HackbenchParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        require_success("hackbench", outcome)
+        times_ns = [int(Decimal(seconds) * _NS_PER_S) for seconds in _TIME.findall(outcome.stdout)]
+        if len(times_ns) != parameters.repetitions:
+            raise RunFailed(
+                f"hackbench printed {len(times_ns)} times instead of {parameters.repetitions}, "
+                f"last line: {last_line(outcome.stdout)!r}; check its version"
+            )
+        series = Series.raw(times_ns, name="time")
+        return Measurement((series,), {"resolution": Scalar(value=_RESOLUTION_NS, unit="ns")})
+
+    @staticmethod
+    def seconds(parameters: HackbenchParameters, load: str) -> float:
+        return 1.0

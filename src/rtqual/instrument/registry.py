@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""The instruments by the name a mission calls them."""
+
+from rtqual.instrument import Instrument
+from rtqual.instrument.cyclictest import Cyclictest
+from rtqual.instrument.footprint import Footprint
+from rtqual.instrument.hackbench import Hackbench
+from rtqual.instrument.sysbench import (
+    SysbenchCpu,
+    SysbenchFileio,
+    SysbenchFileioUsb,
+    SysbenchMutex,
+    SysbenchThreads,
+    SysbenchThreadsContended,
+)
+
+_ALL: tuple[type[Instrument], ...] = (
+    Cyclictest,
+    Hackbench,
+    SysbenchCpu,
+    SysbenchThreads,
+    SysbenchThreadsContended,
+    SysbenchMutex,
+    SysbenchFileio,
+    SysbenchFileioUsb,
+    Footprint,
+)
+INSTRUMENTS: dict[str, type[Instrument]] = {instrument.name: instrument for instrument in _ALL}

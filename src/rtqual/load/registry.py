@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The loads by the name a mission calls them.
+
+Each runs until it is killed and writes nothing outside the job's folder. stress-ng is started with constant
+random numbers: what varies between runs is the seed's phase, not the load.
+"""
+
+from rtqual.board import Command
+from rtqual.load import Load, wifi
+
+# `while`, not `until killed`: a hackbench that cannot run ends the load, and a load that ended is told.
+_HACKBENCH_FOREVER = "while hackbench -P -g 1 -l 100 > /dev/null; do :; done"
+
+
+def _stress_ng(*arguments: str) -> tuple[Command, ...]:
+    return (
+        Command(("stress-ng", "--quiet", "--timeout", "0", "--no-rand-seed", "--temp-path", ".", *arguments)),
+    )
+
+
+_ALL = (
+    Load(name="none", title="No load"),
+    Load(
+        name="hackbench",
+        title="Processes that pass messages: 20 senders, 20 receivers (hackbench)",
+        background=(Command(("sh", "-c", _HACKBENCH_FOREVER)),),
+        programs=("hackbench",),
+    ),
+    Load(
+        name="stress-cpu",
+        title="Computation on every CPU (stress-ng cpu)",
+        background=_stress_ng("--cpu", "0"),  # 0: one for each CPU
+        programs=("stress-ng",),
+    ),
+    Load(
+        name="stress-memory",
+        title="Memory bandwidth on every CPU (stress-ng stream)",
+        # 4 MiB arrays: larger than the caches of a small flight computer, small enough for its RAM.
+        background=_stress_ng("--stream", "0", "--stream-l3-size", "4m"),
+        programs=("stress-ng",),
+    ),
+    Load(
+        name="stress-io",
+        title="Writing, reading and syncing files (stress-ng hdd and io)",
+        background=_stress_ng("--hdd", "1", "--hdd-bytes", "16m", "--io", "1"),
+        programs=("stress-ng",),
+    ),
+    Load(
+        name="wifi",
+        title="Wi-Fi traffic of 20 Mbit/s between two simulated radios",
+        background=(Command(wifi.CLIENT),),
+        setup=(Command(("sh", "-c", wifi.SETUP)),),
+        programs=("iw", "iperf3"),
+        modules=("mac80211_hwsim",),
+        local=False,
+    ),
+)
+LOADS: dict[str, Load] = {load.name: load for load in _ALL}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
+
+model.py       the tables, as types
+values.py      the kinds of values in them
+load.py        reading and checking a file
+explain.py     a validation error as a sentence
+toml_lines.py  on which line a key stands
+schema.py      JSON Schema
+"""
+
+from rtqual.mission.load import load_mission
+from rtqual.mission.model import (
+    DEFAULT_SCALE,
+    Better,
+    Candidate,
+    Criterion,
+    Header,
+    Mission,
+    Need,
+    Plan,
+    Preempt,
+    Requirement,
+    Scale,
+    Statistic,
+)
+from rtqual.mission.schema import mission_schema
+from rtqual.mission.values import Quantity
+
+__all__ = [
+    "DEFAULT_SCALE",
+    "Better",
+    "Candidate",
+    "Criterion",
+    "Header",
+    "Mission",
+    "Need",
+    "Plan",
+    "Preempt",
+    "Quantity",
+    "Requirement",
+    "Scale",
+    "Statistic",
+    "load_mission",
+    "mission_schema",
+]

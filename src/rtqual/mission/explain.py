@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""A pydantic error as one sentence for the person who wrote the file: what is wrong, and what is allowed."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from rtqual.mission.toml_lines import KeyPath
+from rtqual.units import format_value
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_SHOWN = 60  # characters of a wrong value worth repeating
+_PYTHON_TO_TOML = {"tuple": "list", "dictionary": "table", "valid integer": "whole number", "valid ": ""}
+
+_BOUNDS = {
+    "greater_than": "more than",
+    "greater_than_equal": "at least",
+    "less_than": "less than",
+    "less_than_equal": "at most",
+}
+
+
+class At(ValueError):
+    """An error of a whole table that one of its keys is to blame for."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Problem:
+    path: KeyPath
+    message: str
+    is_missing: bool = False  # often the consequence of a misspelt key, so told after the others
+
+
+def problem(error: ErrorDetails, schema: Mapping[str, Any]) -> Problem:
+    """What one error of `ValidationError.errors()` says, with the schema's help on what is allowed."""
+    path: KeyPath = tuple(key for key in error["loc"] if key != "[key]")  # pydantic's mark for a table's name
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, At):
+        path = (*path, cause.key)
+    return Problem(path, _sentence(error, path, schema), error["type"] == "missing")
+
+
+def _sentence(error: ErrorDetails, path: KeyPath, schema: Mapping[str, Any]) -> str:
+    value, context, about = error["input"], error.get("ctx", {}), schema_at(schema, path)
+    match error["type"]:
+        case "extra_forbidden":
+            allowed = schema_at(schema, path[:-1]).get("properties", {})
+            text = f"unknown key; {suggest(str(path[-1]), allowed)}"
+        case "missing":
+            text = "is missing" + (f": {about['description']}" if "description" in about else "")
+        case "enum" | "literal_error":
+            names = [str(name) for name in about.get("enum", [])] or [context["expected"]]
+            text = f"{shown(value)} is not allowed; {suggest(str(value), names)}"
+        case "value_error":
+            text = str(context["error"])
+        case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal" if "x-unit" in about:
+            bound = format_value(next(iter(context.values())), about["x-unit"])
+            text = f"{shown(value)} is not allowed; write {_BOUNDS[error['type']]} {bound}"
+        case "multiple_of" if "x-unit" in about:
+            step = format_value(context["multiple_of"], about["x-unit"])
+            text = f"{shown(value)} is not allowed; write a multiple of {step}"
+        case "too_short":
+            text = f"is empty; write at least {context['min_length']}"
+        case "tuple_type" if isinstance(value, Mapping):
+            text = f"is one table where a list of tables is wanted; write [[{dotted(path)}]]"
+        case _:
+            text = error["msg"].replace("Input", shown(value), 1).partition(" or instance of")[0]
+            for python, toml in _PYTHON_TO_TOML.items():
+                text = text.replace(python, toml)
+    return text
+
+
+def suggest(written: str, allowed: Iterable[str]) -> str:
+    """The near misses among what is allowed, or all of it."""
+    names = sorted(allowed) if not isinstance(allowed, Sequence) else list(allowed)
+    near = get_close_matches(written, names, n=2)
+    if near:
+        return f"did you mean {' or '.join(repr(name) for name in near)}?"
+    return f"allowed: {', '.join(names)}" if names else "nothing is allowed here"
+
+
+def shown(value: object) -> str:
+    """A value to repeat in a message, shortened."""
+    text = "a table" if isinstance(value, Mapping) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def dotted(path: KeyPath) -> str:
+    """`candidate[0].name`; names that TOML would quote are quoted."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            text += "." * bool(text) + (key if _BARE_KEY.fullmatch(key) else json.dumps(key))
+    return text
+
+
+def schema_at(schema: Mapping[str, Any], path: KeyPath) -> Mapping[str, Any]:
+    """The part of a JSON Schema that speaks of a key path; empty where it says nothing."""
+    node: Any = schema
+    for key in path:
+        inner = _resolved(node, schema)
+        any_name = next(iter(inner.get("patternProperties", {}).values()), None)
+        node = inner.get("items") if isinstance(key, int) else inner.get("properties", {}).get(key, any_name)
+        if not isinstance(node, Mapping):
+            return {}
+    return _resolved(node, schema)
+
+
+def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A node with its `$ref` followed; its own words win over those of what it refers to."""
+    if "$ref" not in node:
+        return node
+    return {**schema["$defs"][node["$ref"].removeprefix("#/$defs/")], **node}

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""From a mission file to a Mission, or to one line that points at what is wrong."""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rtqual.errors import BadInput
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.load.registry import LOADS
+from rtqual.mission.explain import Problem, dotted, problem, shown, suggest
+from rtqual.mission.model import Candidate, Mission, Plan
+from rtqual.mission.schema import mission_schema
+from rtqual.mission.toml_lines import KeyPath, key_lines, line_of
+from rtqual.units import AS_WRITTEN
+
+MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
+_MAX_DEPTH = 16  # tables within tables; a mission has six
+_AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
+
+
+def load_mission(path: Path) -> Mission:
+    """A mission from a file. Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
+    content = _read(path)
+    text = _decoded(path, content)
+    document = _parsed(path, text)
+    mission, problems = _checked(document)
+    if mission is None or problems:
+        raise BadInput(_report(path, text, problems))
+    mission._path, mission._sha256 = path, hashlib.sha256(content).hexdigest()
+    return mission
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_B + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}; give a mission file (TOML)") from error
+    except ValueError as error:  # a zero byte in the name
+        raise BadInput(f"{str(path)!r}: cannot be read: {error}; give a mission file (TOML)") from error
+    if len(content) > MAX_FILE_B:
+        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; give a mission file (TOML)")
+    return content
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadInput(
+            f"{path}:{line}: not UTF-8 at byte {error.start}: TOML is UTF-8; save the file as such"
+        ) from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        document: dict[str, Any] | None = tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or an integer of thousands of digits
+        message = str(error)
+        found = _AT_LINE.search(message)
+        line = found[1] if found else max(1, len(text.splitlines()))
+        message = _AT_LINE.sub(r" (\2)", message)
+        raise BadInput(_one_line(f"{path}:{line}: not TOML: {message}")) from error
+    except RecursionError:
+        document = None
+    if document is None or _is_deeper(document, _MAX_DEPTH):
+        raise BadInput(
+            f"{path}:1: tables or lists are nested deeper than {_MAX_DEPTH} levels; no mission needs that"
+        )
+    if not document:
+        raise BadInput(
+            f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least"
+        )
+    return document
+
+
+def _inner(value: object) -> Iterable[tuple[str | int, object]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    return levels < 0 or any(_is_deeper(one, levels - 1) for _, one in _inner(value))
+
+
+def _report(path: Path, text: str, problems: Sequence[Problem]) -> str:
+    """The first problem in the order of the file, and how many follow."""
+    lines = key_lines(text)
+    first = min(problems, key=lambda one: (one.is_missing, line_of(lines, one.path)))
+    more = len(set(problems)) - 1
+    tail = f" (and {more} more {'error' if more == 1 else 'errors'})" if more else ""
+    key = f"{dotted(first.path)}: " if first.path else ""
+    return _one_line(f"{path}:{line_of(lines, first.path)}: {key}{first.message}{tail}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
+
+
+def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
+    too_large = list(_large_integers(document))
+    if too_large:
+        return None, too_large
+    try:
+        mission = Mission.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)
+    except ValidationError as error:
+        return None, _problems(error)
+    return mission, [*_repeated_names(mission), *_plan_problems(mission), *_parameter_problems(mission)]
+
+
+def _problems(error: ValidationError) -> list[Problem]:
+    schema = mission_schema()
+    found = []
+    for one in error.errors(include_url=False):
+        is_echo = (
+            one["type"] == "too_short" and isinstance(one["input"], list) and one["input"]
+        )  # of errors in the elements, told by themselves
+        if not is_echo:
+            found.append(problem(one, schema))
+    return found
+
+
+def _large_integers(value: object, path: KeyPath = ()) -> Iterator[Problem]:
+    """TOML wants an error for integers beyond 64 bits; tomllib lets them pass."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        yield Problem(path, "is beyond 64 bits")
+    for key, one in _inner(value):
+        yield from _large_integers(one, (*path, key))
+
+
+def _repeated_names(mission: Mission) -> Iterator[Problem]:
+    for table, entries in (
+        ("candidate", mission.candidates),
+        ("requirement", mission.requirements),
+        ("criterion", mission.criteria),
+    ):
+        names = [entry.name for entry in entries]
+        for n, name in enumerate(names):
+            if name in names[:n]:
+                yield Problem((table, n, "name"), f"{shown(name)} is the name of another {table} already")
+
+
+def _plan_problems(mission: Mission) -> Iterator[Problem]:
+    names = [candidate.name for candidate in mission.candidates]
+    for scale_name, scale in mission.scales.items():
+        for n, plan in enumerate(scale.plan):
+            path: KeyPath = ("scale", scale_name, "plan", n)
+            for i, name in enumerate(plan.candidates):
+                if name not in names:
+                    message = f"unknown candidate {shown(name)}; {suggest(name, names)}"
+                    yield Problem((*path, "candidates", i), message)
+            for candidate in mission.candidates_of(plan):
+                if candidate.this_machine:
+                    yield from _problems_on_this_machine(candidate, plan, path)
+
+
+def _problems_on_this_machine(candidate: Candidate, plan: Plan, path: KeyPath) -> Iterator[Problem]:
+    advice = f"give {candidate.name} a plan of its own"
+    if plan.cpus != (1,):
+        yield Problem((*path, "cpus"), f"this machine runs with the CPUs it has; {advice} without cpus")
+    for i, name in enumerate(plan.loads):
+        if not LOADS[name].local:
+            yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
+
+
+def _parameter_problems(mission: Mission) -> Iterator[Problem]:
+    """Each scale's parameters, put together, must be what the instrument takes."""
+    for scale_name, scale in mission.scales.items():
+        for instrument in {**mission.parameters, **scale.parameters}:
+            together = mission.parameters_for(scale_name, instrument)
+            try:
+                INSTRUMENTS[instrument].parameters.model_validate(together, context=AS_WRITTEN)
+            except ValidationError as error:
+                own = scale.parameters.get(instrument, {})
+                for one in error.errors(include_url=False):
+                    in_scale = one["loc"][0] in own if one["loc"] else bool(own)
+                    table: KeyPath = ("scale", scale_name) if in_scale else ()
+                    one["loc"] = (*table, "parameters", instrument, *one["loc"])
+                    yield problem(one, mission_schema())

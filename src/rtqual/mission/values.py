@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The kinds of values in a mission file: names, limits, lists without repetition."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.load.registry import LOADS
+from rtqual.mission.explain import shown, suggest
+from rtqual.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
+
+Unit = Literal["ns", "B"]
+_PARSERS: tuple[tuple[Unit, Callable[[str], int]], ...] = (("ns", parse_duration_ns), ("B", parse_size_b))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A limit as it is written, with its value in nanoseconds, bytes, or the scalar's own unit (None)."""
+
+    value: float
+    unit: Unit | None
+    text: str
+
+
+def _quantity(written: object) -> Quantity:
+    if isinstance(written, Quantity):
+        return written
+    if isinstance(written, str):
+        for unit, parse in _PARSERS:
+            with suppress(ValueError):
+                return Quantity(parse(written), unit, written)
+    elif isinstance(written, int | float) and not isinstance(written, bool) and math.isfinite(written):
+        return Quantity(float(written), None, str(written))
+    raise ValueError(
+        f"{shown(written)} is not a limit: write a duration ({', '.join(DURATIONS_NS)}), "
+        f"a size ({', '.join(SIZES_B)}) or a number"
+    )
+
+
+def _matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"{shown(text)} is not {what}")
+        return text
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
+
+
+def _known(names: Mapping[str, object], what: str) -> tuple[AfterValidator, WithJsonSchema]:
+    def check(name: str) -> str:
+        if name not in names:
+            raise ValueError(f"unknown {what} {shown(name)}; {suggest(name, names)}")
+        return name
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "enum": list(names)})
+
+
+def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    for n, value in enumerate(values):
+        if value in values[:n]:
+            raise ValueError(f"{shown(value)} is listed twice")
+    return values
+
+
+def _not_a_truth(value: object) -> object:
+    if isinstance(value, bool):  # Python takes True for 1
+        raise ValueError(f"{shown(value)} is not a number of CPUs; write 1, 2 or 4")
+    return value
+
+
+CpuCount = Annotated[Literal[1, 2, 4], BeforeValidator(_not_a_truth)]
+NonEmpty = Field(min_length=1)
+Distinct = AfterValidator(_distinct)
+Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), NonEmpty]
+Slug = Annotated[
+    str, *_matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")
+]
+PackageName = Annotated[
+    str, *_matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")
+]
+BootParameter = Annotated[
+    str, *_matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
+]
+InstrumentName = Annotated[str, *_known(INSTRUMENTS, "instrument")]
+LoadName = Annotated[str, *_known(LOADS, "load")]
+Limit = Annotated[
+    Quantity,
+    PlainValidator(_quantity),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["100 us"]}),
+]
+ParameterTables = dict[InstrumentName, dict[str, Any]]

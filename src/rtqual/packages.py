@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Debian packages fetched through apt, without installing them and without being root.
+
+Downloads and unpacked trees lie in the cache; an unpacked tree is named by the hash of its package.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+
+from rtqual.errors import BadInput, RunFailed
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
+
+
+def cache_dir() -> Path:
+    """Where downloads and images are kept between campaigns (XDG base directories)."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(base) / "rtqual"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold `path`'s lock: two campaigns may fill the cache at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(path.name + ".lock").open("w") as file:
+        flock(file, LOCK_EX)
+        yield
+
+
+def sha256_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Package:
+    """A downloaded package and where it was unpacked."""
+
+    name: str
+    version: str
+    sha256: str
+    installed_size_b: int
+    tree: Path
+
+
+def fetch(name: str, *, kernel: bool = False) -> Package:
+    """Download and unpack one package; a metapackage of a kernel stands for the kernel it depends on."""
+    record = _show(name)
+    if kernel:
+        for dependency in re.findall(r"(linux-image-\d[\w.+-]*)", record.get("Depends", "")):
+            return fetch(dependency)
+        if not re.match(r"linux-image-\d", name):
+            raise BadInput(f"candidate package {name}: it is no kernel; `apt-cache search linux-image` lists them")
+    return _unpack(_download(name, record), name, record)
+
+
+def fetch_closure(names: Sequence[str]) -> list[Package]:
+    """Download and unpack packages with all they depend on, as on an empty system, recommendations left out."""
+    records = {name: _show(name) for name in names}
+    archives = cache_dir() / "archives"
+    (archives / "partial").mkdir(parents=True, exist_ok=True)
+    with locked(archives / "apt"):
+        empty = ["-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1", "--no-install-recommends"]
+        wanted = _apt(["apt-get", "-qq", *empty, "--print-uris", "-y", "install", *records], "resolve", names)
+        _apt(
+            ["apt-get", "-qq", *empty, "-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User=",
+             "--download-only", "-y", "install", *records],
+            "download",
+            names,
+        )  # fmt: skip
+    packages = []
+    for line in wanted.splitlines():
+        file = line.split()[1]
+        package, version, _ = file.removesuffix(".deb").split("_")
+        record = {"Version": version.replace("%3a", ":"), "Installed-Size": "0"}
+        packages.append(_unpack(archives / file, package, record))
+    return sorted(packages, key=lambda package: package.name)
+
+
+def _apt(command: list[str], verb: str, names: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("E:")] or [done.stderr.strip()[-200:]]
+        raise RunFailed(
+            f"apt could not {verb} {', '.join(names)}: {errors[0].removeprefix('E: ')}; check the network, then run "
+            "`apt-get update` and the same command again"
+        )
+    return done.stdout
+
+
+def _show(name: str) -> dict[str, str]:
+    """The newest available version's fields, from apt's lists."""
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
+    done = subprocess.run(
+        ["apt-cache", "show", "--no-all-versions", name], capture_output=True, text=True, check=False
+    )
+    if done.returncode or not done.stdout.strip():
+        raise BadInput(
+            f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or run `apt-get update`"
+        )
+    fields: dict[str, str] = {}
+    for line in done.stdout.split("\n\n")[0].splitlines():
+        if line[:1] not in (" ", "") and ":" in line:
+            key, _, value = line.partition(":")
+            fields[key] = value.strip()
+    return fields
+
+
+def _download(name: str, record: dict[str, str]) -> Path:
+    archives = cache_dir() / "archives"
+    archives.mkdir(exist_ok=True)
+    file = archives / "{}_{}_{}.deb".format(name, record["Version"].replace(":", "%3a"), record["Architecture"])
+    with locked(file):
+        if file.exists() and sha256_file(file) == record.get("SHA256"):
+            return file
+        _need_space(archives, int(record.get("Size", 0)) * 8)
+        try:
+            done = subprocess.run(
+                ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", f"{name}={record['Version']}"],
+                cwd=archives,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except OSError as error:
+            raise RunFailed(f"cannot download {name}: {error}") from None
+        if done.returncode or not file.exists():
+            reason = next((x[3:] for x in done.stderr.splitlines() if x.startswith("E: ")), "apt gave no reason")
+            raise RunFailed(f"cannot download {name}: {reason}; check the network, then run the same command again")
+    return file
+
+
+def _need_space(folder: Path, needed_b: int) -> None:
+    free_b = shutil.disk_usage(folder).free
+    if free_b < needed_b:
+        raise RunFailed(
+            f"{folder} has {free_b // 2**20} MiB free, {needed_b // 2**20} MiB are needed: make room or set XDG_CACHE_HOME"
+        )
+
+
+def _unpack(deb: Path, name: str, record: dict[str, str]) -> Package:
+    sha256 = sha256_file(deb)
+    tree = cache_dir() / "unpacked" / sha256
+    with locked(tree):
+        if not tree.exists():
+            fresh = tree.with_suffix(".new")
+            shutil.rmtree(fresh, ignore_errors=True)
+            done = subprocess.run(
+                ["dpkg-deb", "--extract", str(deb), str(fresh)], capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                shutil.rmtree(fresh, ignore_errors=True)
+                raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; delete it and try again")
+            fresh.rename(tree)
+    installed_size_b = int(record.get("Installed-Size", "0")) * 1024
+    return Package(name, record["Version"], sha256, installed_size_b, tree)

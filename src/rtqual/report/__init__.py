@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The report: a pure function of mission, analysis and records; equal inputs give equal bytes.
+
+No time of day and no duration of a run stands in it: a campaign killed and resumed gives the same report.
+
+text.py       how figures and units are written
+document.py   the report as a tree of plain text, tables and plots
+plots.py      SVG
+material.py   what a report is made of, in a fixed order
+executive.py  chapters.py  results.py   the parts;  view.py puts them together
+render.py     the tree as HTML, PDF and Markdown (templates/)
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rtqual.analysis.model import Evidence
+from rtqual.errors import RunFailed
+from rtqual.mission import Mission
+from rtqual.record.schema import Manifest
+
+
+def write_report(
+    folder: Path,
+    mission: Mission,
+    evidence: Evidence,
+    records: Sequence[Manifest],
+    failures: Mapping[Any, str],
+) -> list[Path]:
+    """Write report.html, report.pdf and report.md (with plots/*.svg beside it) into a folder.
+
+    `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
+    Returns the three reports. Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
+    """
+    from rtqual.report.document import Plots  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
+    from rtqual.report.material import gather  # noqa: PLC0415
+    from rtqual.report.plots import standalone  # noqa: PLC0415
+    from rtqual.report.render import PLOT_FOLDER, to_html, to_markdown, to_pdf  # noqa: PLC0415
+    from rtqual.report.view import build  # noqa: PLC0415
+
+    document = build(gather(mission, evidence, records, failures))
+    html = to_html(document)
+    blocks = [block for chapter in document.chapters for block in chapter.blocks]
+    plots = [plot for block in blocks if isinstance(block, Plots) for plot in block.plots]
+    contents = {
+        "report.html": html.encode(),
+        "report.pdf": to_pdf(html),
+        "report.md": to_markdown(document).encode(),
+        **{f"{PLOT_FOLDER}/{plot.file}": standalone(plot.svg).encode() for plot in plots},
+    }
+    try:
+        (folder / PLOT_FOLDER).mkdir(parents=True, exist_ok=True)
+        for stale in (folder / PLOT_FOLDER).glob("figure-*.svg"):
+            stale.unlink()
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise RunFailed(
+            f"{folder}: the report cannot be written ({error.strerror}): free space or choose another folder"
+        ) from error
+    return [folder / name for name in ("report.html", "report.pdf", "report.md")]

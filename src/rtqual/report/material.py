@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: MIT
+"""What a report is made of, in an order that does not depend on when anything ran."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from rtqual.analysis.model import Evidence, Figure, Group, Summary
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.load.registry import LOADS
+from rtqual.mission import Mission
+from rtqual.record.schema import Manifest, Timing
+from rtqual.report.document import Cell, Column, Note, Notes, Numbering
+from rtqual.report.plots import Palette
+from rtqual.report.text import (
+    TIMING_MARK,
+    TIMING_NOTE,
+    clean,
+    figure_interval,
+    figure_value,
+    load_text,
+    number,
+    place,
+)
+
+BOARDS = ("virtual", "local")  # first in a report; others follow by name
+NO_LOAD = "none"
+FOOTPRINT = "footprint"  # the instrument whose figures describe the systems under test
+
+
+@dataclass(frozen=True)
+class Place:
+    """One instrument on one board with so many CPUs: what a section of the results is about."""
+
+    instrument: str
+    board: str
+    cpus: int
+    summaries: tuple[Summary, ...]
+
+    @property
+    def loads(self) -> list[str]:
+        return list(dict.fromkeys(s.group.load for s in self.summaries))
+
+    def under(self, load: str) -> tuple[Summary, ...]:
+        return tuple(s for s in self.summaries if s.group.load == load)
+
+    @property
+    def title(self) -> str:
+        return f"{self.instrument}, {place(self.summaries[0].group)}"
+
+
+@dataclass(frozen=True)
+class Material:
+    mission: Mission
+    evidence: Evidence
+    records: tuple[Manifest, ...]
+    failures: tuple[tuple[str, str], ...]  # cell, reason
+    numbering: Numbering = field(default_factory=Numbering)
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """In the mission's order; any other the records speak of follow by name."""
+        named = [c.name for c in self.mission.candidates]
+        others = {s.group.candidate for s in self.evidence.summaries} | {
+            r.inputs.candidate for r in self.records
+        }
+        others |= {s.candidate for v in self.evidence.verdicts for s in v.standings}
+        others |= {g.candidate for c in self.evidence.comparisons for g in (c.a, c.b)}
+        return (*named, *sorted(others - set(named)))
+
+    @property
+    def palette(self) -> Palette:
+        return Palette(self.candidates)
+
+    @property
+    def boards(self) -> list[str]:
+        found = {s.group.board for s in self.evidence.summaries} | {r.inputs.board for r in self.records}
+        return sorted(found, key=_board_order)
+
+    def title(self, candidate: str) -> str:
+        return next((c.title for c in self.mission.candidates if c.name == candidate), candidate)
+
+    def places(self) -> Iterator[Place]:
+        ordered = sorted(self.evidence.summaries, key=lambda s: self._order(s.group))
+        for (board, instrument, cpus), group in groupby(
+            ordered, key=lambda s: (s.group.board, s.group.instrument, s.group.cpus)
+        ):
+            yield Place(instrument, board, cpus, tuple(group))
+
+    def of_board(self, board: str) -> list[Manifest]:
+        return [r for r in self.records if r.inputs.board == board]
+
+    def timings(self, board: str) -> set[Timing]:
+        return {s.timing for s in self.evidence.summaries if s.group.board == board}
+
+    def columns(self, candidates: Sequence[str]) -> list[Column]:
+        return [Column(clean(name), candidate=name) for name in candidates]
+
+    def _order(self, group: Group) -> tuple[object, ...]:
+        instruments = list(INSTRUMENTS)
+        loads = [NO_LOAD, *LOADS]
+        return (
+            _board_order(group.board),
+            instruments.index(group.instrument) if group.instrument in instruments else len(instruments),
+            group.instrument,
+            group.cpus,
+            loads.index(group.load) if group.load in loads else len(loads),
+            group.load,
+            self.candidates.index(group.candidate),
+        )
+
+
+def gather(
+    mission: Mission, evidence: Evidence, records: Sequence[Manifest], failures: Mapping[Any, str]
+) -> Material:
+    """Records in the order of their inputs, not of their arrival."""
+    ordered = sorted(
+        records,
+        key=lambda r: (
+            _board_order(r.inputs.board), r.inputs.instrument, r.inputs.load, r.inputs.cpus,
+            r.inputs.candidate, r.inputs.seed, r.hash,
+        ),
+    )  # fmt: skip
+    failed = {_cell_name(cell): reason for cell, reason in {**evidence.failures, **failures}.items()}
+    return Material(mission, evidence, tuple(ordered), tuple(sorted(failed.items())))
+
+
+def _cell_name(cell: object) -> str:
+    if isinstance(cell, Group):
+        return f"{cell.candidate}: {cell.instrument} {load_text(cell.load)}, {place(cell)}"
+    return str(cell)
+
+
+def _board_order(board: str) -> tuple[int, str]:
+    return (BOARDS.index(board) if board in BOARDS else len(BOARDS), board)
+
+
+def figure_cell(figure: Figure | None, notes: Notes, of: Summary | None = None, timing: str = "") -> Cell:
+    """A figure with its interval below, or a footnote that says why there is none or how it was found.
+
+    `of` is the summary whose sample and run counts the table already states; others are written out.
+    """
+    if figure is None:
+        return Cell("-")
+    detail = figure_interval(figure)
+    remarks = [figure.why_no_interval]
+    if figure.interval and figure.interval.method != notes.method:
+        remarks = [f"Interval: {figure.interval.method}."]
+    if figure.at_least:
+        remarks.append("The value lies in an overflow: the true one is at least this.")
+    if figure.binned:
+        remarks.append("Read from the tool's own bins.")
+    if of is None or (figure.n, figure.runs) != (of.samples, of.runs):
+        count = f"n = {number(figure.n)}, {runs_text(figure.runs)}"
+        detail = f"{detail}; {count}" if detail else count
+    marks = timing + ",".join(mark for mark in (notes.mark(remark) for remark in remarks) if mark)
+    return Cell(figure_value(figure), detail, marks)
+
+
+def notes_for(figures: Iterable[Figure | None]) -> Notes:
+    """Footnotes of a table that shows these figures."""
+    methods = Counter(f.interval.method for f in figures if f and f.interval)
+    return Notes(max(sorted(methods), key=methods.__getitem__, default=""))
+
+
+def runs_text(runs: int) -> str:
+    return "1 run" if runs == 1 else f"{runs} runs"
+
+
+def timing_mark(summaries: Sequence[Summary]) -> str:
+    """The marks that a plot of these summaries carries."""
+    found = dict.fromkeys(TIMING_MARK[s.timing] for s in summaries)
+    return "".join(sorted((mark for mark in found if mark), reverse=True))
+
+
+def timing_notes(mark: str) -> tuple[Note, ...]:
+    return tuple(Note(one, TIMING_NOTE[one]) for one in mark)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""From what was measured to the tree that all formats print: the verdict first, then numbered chapters."""
+
+from collections.abc import Callable, Iterable
+
+from rtqual.report import chapters, executive, results
+from rtqual.report.document import Block, Chapter, Document, Heading
+from rtqual.report.material import Material
+from rtqual.report.text import clean, duration, prose
+
+
+def build(material: Material) -> Document:
+    """The structure of a test report: purpose, systems, tools, environment, method, results, conclusion."""
+    header = material.mission.mission
+    verdicts = executive.verdict_boxes(material)  # first, so that its tables have the first numbers
+    contents: list[tuple[str, Callable[[str], Iterable[Block]]]] = [
+        ("Test purpose", lambda _: chapters.purpose(material)),
+        ("Systems under test", lambda _: chapters.systems(material)),
+        ("Test tools", lambda _: chapters.tools(material)),
+        ("Test environment", lambda number: chapters.environment(material, number)),
+        ("Test method", lambda _: chapters.method(material)),
+        ("Test results", lambda number: results.results(material, number)),
+        ("Analysis", lambda number: _analysis(material, number)),
+        ("Conclusion", lambda _: executive.conclusion(material)),
+    ]
+    appendices: list[tuple[str, Callable[[str], Iterable[Block]]]] = [
+        ("Commands to reproduce every group", lambda _: chapters.reproduction(material)),
+        ("Failures and problems", lambda _: chapters.failures(material)),
+    ]
+    numbered = [(str(n), *one) for n, one in enumerate(contents, 1)]
+    numbered += [(letter, *one) for letter, one in zip("AB", appendices, strict=True)]
+    return Document(
+        title=prose(header.title),
+        purpose=prose(header.purpose),
+        facts=(
+            ("Mission", header.name),
+            ("Critical phase", duration(header.duration)),
+            ("Needs", ", ".join(header.needs) or "none stated"),
+            ("Candidates", ", ".join(c.name for c in material.mission.candidates)),
+        ),
+        verdicts=verdicts,
+        chapters=tuple(Chapter(number, title, tuple(blocks(number))) for number, title, blocks in numbered),
+        colours=tuple((clean(name), material.palette.colour(name)) for name in material.candidates),
+    )
+
+
+def _analysis(material: Material, chapter: str) -> Iterable[Block]:
+    parts: list[tuple[str, list[Block]]] = [
+        (
+            "Requirements",
+            [t for v in material.evidence.verdicts if (t := executive.gates_in_full(material, v))],
+        ),
+        ("Stability", list(results.stability(material))),
+        ("Comparisons", list(results.comparisons(material))),
+    ]
+    for index, (title, blocks) in enumerate(((title, blocks) for title, blocks in parts if blocks), 1):
+        yield Heading(f"{chapter}.{index}", title)
+        yield from blocks
