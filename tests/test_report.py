@@ -26,12 +26,12 @@ from rtqual.analysis.model import (
     Summary,
     Verdict,
 )
-from rtqual.errors import BadInput, RunFailed
+from rtqual.errors import RunFailed
 from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing
 from rtqual.report import plots, write_report
+from rtqual.report.canvas import Palette
 from rtqual.report.document import Notes
-from rtqual.report.render import to_pdf
 from rtqual.report.text import figure_interval, figure_value, number, prose, quantity
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -77,7 +77,10 @@ def summary(group: Group, timing: Timing, *, load_factor: float = 1.0, n: int = 
     samples = (median_ns * load_factor * rng.lognormal(0, spread, n)).astype(np.int64) // 10 * 10
     values, counts = np.unique(samples, return_counts=True)
     overflow = 3 if group.candidate == "stock" and load_factor > 1 else 0
-    spread_of = {"max-min": float(np.ptp(samples)), "p95-avg": float(np.quantile(samples, 0.95) - samples.mean())}
+    spread_of = {
+        "max-min": float(np.ptp(samples)),
+        "p95-avg": float(np.quantile(samples, 0.95) - samples.mean()),
+    }
     figures = {
         "min": figure(samples.min(), n, why="samples give a minimum no lower end"),
         "avg": figure(samples.mean(), n),
@@ -112,13 +115,18 @@ def comparison(a: Summary, b: Summary, statistic: str) -> Comparison:
     )  # fmt: skip
 
 
-def evidence(instruments: tuple[str, ...] = ("cyclictest",), loads: tuple[str, ...] = ("none", "hackbench")) -> Evidence:
+def evidence(
+    instruments: tuple[str, ...] = ("cyclictest",), loads: tuple[str, ...] = ("none", "hackbench")
+) -> Evidence:
     found = [
         summary(Group(i, load, "virtual", 1, c), Timing.INSTRUCTIONS, load_factor=1 + 2 * (load != "none"))
         for i in instruments for load in loads for c in CANDIDATES
     ]  # fmt: skip
     found.append(summary(Group("cyclictest", "hackbench", "local", 2, "here"), Timing.REAL, load_factor=3))
-    sizes = {"image_size": Figure(8_200_000, "B", 1, 1, None, "1 run"), "ram_used": Figure(41e6, "B", 1, 1, None, "1 run")}
+    sizes = {
+        "image_size": Figure(8_200_000, "B", 1, 1, None, "1 run"),
+        "ram_used": Figure(41e6, "B", 1, 1, None, "1 run"),
+    }
     found.append(Summary(Group("footprint", "none", "virtual", 1, "rt"), Timing.UNTESTED, 1, 0, sizes, None))
     by_name = {(s.group.load, s.group.candidate): s for s in found if s.group.instrument == instruments[0]}
     rt, stock = by_name[loads[-1], "rt"], by_name[loads[-1], "stock"]
@@ -175,7 +183,9 @@ def manifest(group: Group, seed: int, timing: Timing, started: str, wall_s: floa
 
 
 def records(found: Evidence, started: str = "2026-01-01T00:00:00Z", wall_s: float = 3.0) -> list[Manifest]:
-    return [manifest(s.group, seed, s.timing, started, wall_s) for s in found.summaries for seed in range(1, s.runs + 1)]
+    return [
+        manifest(s.group, seed, s.timing, started, wall_s) for s in found.summaries for seed in range(1, s.runs + 1)
+    ]
 
 
 class Page(HTMLParser):
@@ -275,13 +285,17 @@ def test_html_is_well_formed_and_asks_for_nothing(written: Path) -> None:
     assert page.tags.count("h1") == 1
 
 
-def test_every_plot_names_its_axes_with_units_and_has_words_for_those_who_do_not_see_it(written: Path) -> None:
+def test_every_plot_names_its_axes_with_units_and_has_words_for_those_who_do_not_see_it(
+    written: Path,
+) -> None:
     drawn = sorted((written / "plots").iterdir())
     for path in drawn:
         root = ElementTree.parse(path).getroot()  # noqa: S314 - written by this test
         assert root.get("role") == "img"
         assert len(root.get("aria-label", "")) > 40
-        axes = [group for group in root.iter(f"{SVG}g") if re.search(r"-(matplotlib\.axis|supylabel)", group.get("id", ""))]
+        axes = [
+            group for group in root.iter(f"{SVG}g") if re.search(r"-(matplotlib\.axis|supylabel)", group.get("id", ""))
+        ]
         labels = [text.text or "" for text in root.iter(f"{SVG}text")]
         named = [label for label in labels if re.search(r" \((ns|µs|ms|s|1)\)( [◇†])?$", label)]
         assert axes
@@ -303,13 +317,12 @@ def test_figures_in_instruction_time_say_so_in_plots_and_tables(written: Path) -
 def test_limit_is_drawn_where_it_applies_and_only_there(written: Path) -> None:
     html = (written / "report.html").read_text()
     labels = re.findall(r'aria-label="(Histogram[^"]*)"(.*?)</svg>', html, re.DOTALL)
-    assert {"hackbench, virtual" in label: "max at most: 100 µs" in svg for label, svg in labels if "virtual" in label} == {
-        True: True, False: False,
-    }  # fmt: skip
+    drawn = {"hackbench, virtual" in label: "max at most 100 µs" in svg for label, svg in labels if "virtual" in label}
+    assert drawn == {True: True, False: False}
 
 
 def test_candidates_keep_their_colour(written: Path) -> None:
-    colour = plots.Palette(("rt", "stock", "stock-full", "here")).colour("stock-full")
+    colour = Palette(("rt", "stock", "stock-full", "here")).colour("stock-full")
     html = (written / "report.html").read_text()
     assert f"background:{colour}" in html
     assert sum(colour in path.read_text() for path in (written / "plots").iterdir()) >= 6
@@ -342,7 +355,13 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
         verdicts=tuple(replace(v, headline=HOSTILE, caveats=(HOSTILE,)) for v in found.verdicts),
         failures={},
     )  # fmt: skip
-    write_report(tmp_path, mission(title=HOSTILE, purpose=HOSTILE), bad, records(bad), {HOSTILE: HOSTILE + "\n```\n# x"})
+    write_report(
+        tmp_path,
+        mission(title=HOSTILE, purpose=HOSTILE),
+        bad,
+        records(bad),
+        {HOSTILE: HOSTILE + "\n```\n# x"},
+    )
     html = (tmp_path / "report.html").read_text()
     page = Page(html)
     assert "script" not in page.tags
@@ -380,16 +399,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         write_report(tmp_path / "file", mission(), Evidence((), (), ()), [], {})
 
 
-def test_pdf_fetches_nothing(tmp_path: Path) -> None:
-    secret = tmp_path / "secret.png"
-    secret.write_bytes(b"")
-    try:
-        data = to_pdf(f'<img alt="gone" src="{secret.as_uri()}">')
-    except BadInput:
-        return
-    assert b"/Image" not in data
-
-
+@pytest.mark.full
 def test_forty_groups_take_less_than_ten_seconds_of_one_cpu(tmp_path: Path) -> None:
     found = evidence(("cyclictest", "hackbench", "sysbench-threads"), ("none", "hackbench", "stress-cpu", "wifi"))
     assert len(found.summaries) >= 38
@@ -402,7 +412,7 @@ def test_forty_groups_take_less_than_ten_seconds_of_one_cpu(tmp_path: Path) -> N
     ("value", "unit", "text"),
     [
         (12_345, "ns", "12.35\u00a0µs"), (0, "ns", "0\u00a0ns"), (-1500, "ns", "-1.5\u00a0µs"),
-        (8_589_934, "B", "8.192\u00a0MiB"), (0.25, "1", "0.25"), (1234567, "1/s", "1\u202f234\u202f567\u00a01/s"),
+        (8_589_934, "B", "8.192\u00a0MiB"), (0.25, "1", "0.25"), (1234567, "1/s", "1,234,567\u00a01/s"),
     ],
 )  # fmt: skip
 def test_quantities(value: float, unit: str, text: str) -> None:
@@ -412,7 +422,7 @@ def test_quantities(value: float, unit: str, text: str) -> None:
 def test_numbers_never_lose_their_size() -> None:
     assert number(float("inf")) == "∞"
     assert number(0.00001234) == "1.23e-05"
-    assert number(99_999.6) == "100\u202f000"
+    assert number(99_999.6) == "100,000"
 
 
 def test_interval_shares_the_unit_of_its_figure() -> None:
@@ -428,9 +438,9 @@ def test_one_remark_has_one_mark() -> None:
 def test_histogram_and_ccdf_hold_every_sample() -> None:
     one = Distribution(np.array([0, 10, 20, 100_000]), np.array([5, 1, 1, 1]), "ns", Kind.HISTOGRAM, 2, 500_000)
     panel = plots.Panel({"a": one}, "Latency", "")
-    edges = plots._bins(panel)
-    assert plots._binned(one, edges).sum() == 8
-    x, y = plots._survival(one)
+    edges = plots.bin_edges(panel)
+    assert plots.binned(one, edges).sum() == 8
+    x, y = plots.survival(one)
     assert x[-1] == 500_000
     assert y[0] == 1
     assert y[-1] == pytest.approx(0.2)
@@ -438,7 +448,7 @@ def test_histogram_and_ccdf_hold_every_sample() -> None:
 
 def test_thinned_ccdf_keeps_the_ends_and_never_rises() -> None:
     values = np.unique(np.random.default_rng(1).integers(1, 10**7, 50_000))
-    x, y = plots._survival(Distribution(values, np.ones_like(values), "ns", Kind.RAW))
+    x, y = plots.survival(Distribution(values, np.ones_like(values), "ns", Kind.RAW))
     assert len(x) <= plots.POINTS + 2
     assert (x[0], x[-1]) == (values[0], values[-1])
     assert (np.diff(y) <= 0).all()

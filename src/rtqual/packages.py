@@ -9,9 +9,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -106,9 +105,7 @@ def _show(name: str) -> dict[str, str]:
     """The newest available version's fields, from apt's lists."""
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
-    done = subprocess.run(
-        ["apt-cache", "show", "--no-all-versions", name], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(["apt-cache", "show", "--no-all-versions", name], capture_output=True, text=True, check=False)
     if done.returncode or not done.stdout.strip():
         raise BadInput(
             f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or run `apt-get update`"

@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Analysis: pure functions of records. Nothing in here talks to a board or a file.
 
-model.py      the results: figures with intervals, summaries, comparisons, verdict
-summary.py    one candidate, one instrument, one load
-intervals.py  how sure a figure is
-compare.py    one candidate beside another
-verdict.py    what the records support
+model.py       the results: figures with intervals, summaries, comparisons, verdict
+pool.py        the runs of a group put together, as counts over values
+statistics.py  every statistic, as a function of how often each run counts
+intervals.py   how sure a figure is
+summary.py     one candidate, one instrument, one load
+compare.py     one candidate beside another
+needs.py       what the mission needs of a kernel's configuration
+cells.py       what was measured on one board, as a mission names it
+gates.py       requirements and needs: met, not met, undecided
+score.py       weighted criteria
+change.py      what would turn a verdict
+verdict.py     what the records support
+evidence.py    from records to all of it
+wording.py     figures in sentences
 """

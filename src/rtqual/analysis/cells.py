@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was measured on one board, looked up as a mission names it: an instrument under a load, for a candidate."""
+"""What was measured on one board, looked up as a mission names it: by instrument, load and candidate."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -56,9 +56,7 @@ def figure_name(asked: Asked) -> str:
     return str(asked.statistic or asked.scalar)
 
 
-def by_board(
-    mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]
-) -> list[Cells]:
+def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:
     """The cells of each board that has any, or should have by the mission's plans."""
     boards = {candidate.name: _board(candidate) for candidate in mission.candidates}
     planned = frozenset(

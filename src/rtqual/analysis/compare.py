@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """One candidate beside another: how far apart, in figures with intervals.
 
-Both sides' runs are resampled independently. A statement is made only where the interval of the difference leaves zero
-out. A largest sample cannot be resampled (see summary.py), so maxima are compared by the median of the runs' maxima:
-each run's maximum is one draw. The same holds for max - min.
+Both sides' runs are resampled independently. A statement is made only where the interval of the
+difference leaves zero out. A largest sample cannot be resampled (see summary.py), so maxima are compared
+by the median of the runs' maxima: each run's maximum is one draw. The same holds for max - min.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -20,6 +21,7 @@ from rtqual.analysis.wording import count
 from rtqual.record.schema import Int64Array, Kind
 
 COMPARED = ("p50", "p99", "median run max", "avg", "median run max-min", "p95-avg")
+UNDECIDED = "undecided"  # how a statement begins that only says what is missing
 # What stands for a figure of the mission when candidates are compared.
 STANDS_FOR = {"max": "median run max", "max-min": "median run max-min"}
 
@@ -39,7 +41,24 @@ def compare_pair(a: Measured, b: Measured, statistics: Sequence[str] = COMPARED)
     """Candidate a beside b in the statistics, and in what the tool itself printed, that both have."""
     names = dict.fromkeys([*statistics, *(name for name in a.scalars if name != RESOLUTION)])
     both = [name for name in names if name in a.summary.figures and name in b.summary.figures]
-    return tuple(_comparison(a, b, name) for name in both)
+    superior = _superiorities(a.summary, b.summary, both)
+    return tuple(_comparison(a, b, name, superior.get(name)) for name in both)
+
+
+def mirrored(one: Comparison) -> Comparison:
+    """The same with a and b in each other's place."""
+    swap = {" < ": " > ", " > ": " < "}
+    a, sign, b = one.statement.partition(" < " if " < " in one.statement else " > ")
+    told = not one.statement.startswith(UNDECIDED)
+    return replace(
+        one,
+        a=one.b,
+        b=one.a,
+        difference=_flipped(one.difference, lambda value: -value),
+        ratio=_flipped(one.ratio, _inverse) if one.ratio and one.ratio.value > 0 else None,
+        superiority=None if one.superiority is None else 1 - one.superiority,
+        statement=f"{b}{swap[sign]}{a}" if told else one.statement,
+    )
 
 
 def superiority(a: Distribution, b: Distribution) -> float:
@@ -55,7 +74,7 @@ def superiority(a: Distribution, b: Distribution) -> float:
     return float(counts_a @ (less + not_more) / 2 / (counts_a.sum() * counts_b.sum()))
 
 
-def _comparison(a: Measured, b: Measured, statistic: str) -> Comparison:
+def _comparison(a: Measured, b: Measured, statistic: str, superior: float | None) -> Comparison:
     of_a, of_b = a.summary.figures[statistic], b.summary.figures[statistic]
     difference = _difference(a, b, statistic)
     return Comparison(
@@ -65,7 +84,7 @@ def _comparison(a: Measured, b: Measured, statistic: str) -> Comparison:
         unit=of_a.unit,
         difference=difference,
         ratio=_ratio(a, b, statistic) if of_a.value >= 0 and of_b.value > 0 else None,
-        superiority=_superiority(a.summary, b.summary, statistic),
+        superiority=superior,
         statement=_statement(a.summary, b.summary, difference),
     )
 
@@ -78,8 +97,7 @@ def _difference(a: Measured, b: Measured, statistic: str) -> Figure:
         low = -math.inf if of_b.at_least else interval.low
         high = math.inf if of_a.at_least else interval.high
         interval = Interval(low, high, interval.method, interval.level)
-    at_least = of_a.at_least and not of_b.at_least
-    return _figure(of_a, of_b, of_a.value - of_b.value, of_a.unit, interval, at_least)
+    return _figure(of_a, of_b, value=of_a.value - of_b.value, unit=of_a.unit, interval=interval)
 
 
 def _ratio(a: Measured, b: Measured, statistic: str) -> Figure:
@@ -92,16 +110,20 @@ def _ratio(a: Measured, b: Measured, statistic: str) -> Figure:
         low = 0.0 if of_b.at_least else interval.low
         high = math.inf if of_a.at_least else interval.high
         interval = Interval(low, high, interval.method, interval.level)
-    at_least = of_a.at_least and not of_b.at_least
-    return _figure(of_a, of_b, of_a.value / of_b.value, "1", interval, at_least)
+    return _figure(of_a, of_b, value=of_a.value / of_b.value, unit="1", interval=interval)
 
 
-def _figure(
-    of_a: Figure, of_b: Figure, value: float, unit: str, interval: Interval | None, at_least: bool
-) -> Figure:
-    why = "" if interval else _why_none(of_a, of_b)
-    n, runs = of_a.n + of_b.n, min(of_a.runs, of_b.runs)
-    return Figure(value, unit, n, runs, interval, why, at_least, binned=of_a.binned or of_b.binned)
+def _figure(of_a: Figure, of_b: Figure, *, value: float, unit: str, interval: Interval | None) -> Figure:
+    return Figure(
+        value=value,
+        unit=unit,
+        n=of_a.n + of_b.n,
+        runs=min(of_a.runs, of_b.runs),
+        interval=interval,
+        why_no_interval="" if interval else _why_none(of_a, of_b),
+        at_least=of_a.at_least and not of_b.at_least,
+        binned=of_a.binned or of_b.binned,
+    )
 
 
 def _why_none(of_a: Figure, of_b: Figure) -> str:
@@ -115,13 +137,15 @@ def _resampled(a: Measured, b: Measured, statistic: str) -> tuple[FloatArray, Fl
     return (of_a, of_b) if of_a is not None and of_b is not None else None
 
 
-def _superiority(a: Summary, b: Summary, statistic: str) -> float | None:
+def _superiorities(a: Summary, b: Summary, statistics: Iterable[str]) -> dict[str, float]:
     """Of the runs' maxima where those are compared, of the samples where their place is."""
-    if statistic == "median run max":
-        return superiority(_run_maxima(a), _run_maxima(b))
-    if (statistic in QUANTILES or statistic == "avg") and a.distribution and b.distribution:
-        return superiority(a.distribution, b.distribution)
-    return None
+    found: dict[str, float] = {}
+    if a.run_maxima and b.run_maxima:
+        found["median run max"] = superiority(_run_maxima(a), _run_maxima(b))
+    if a.distribution and b.distribution:
+        of_samples = superiority(a.distribution, b.distribution)
+        found |= {name: of_samples for name in statistics if name in QUANTILES or name == "avg"}
+    return found
 
 
 def _run_maxima(summary: Summary) -> Distribution:
@@ -140,17 +164,29 @@ def _statement(a: Summary, b: Summary, difference: Figure) -> str:
     """What the figures allow to say; 'undecided' with what is missing."""
     for summary in (a, b):
         if summary.problems:
-            return f"undecided: {summary.group.candidate}: {summary.problems[0]}"
+            return f"{UNDECIDED}: {summary.group.candidate}: {summary.problems[0]}"
     low, high = difference.value, difference.value
     if not is_size(difference.unit):
         if difference.interval is None:
-            return f"undecided: {difference.why_no_interval}"
+            return f"{UNDECIDED}: {difference.why_no_interval}"
         low, high = difference.interval.low, difference.interval.high
     if high < 0:
         return f"{a.group.candidate} < {b.group.candidate}"
     if low > 0:
         return f"{a.group.candidate} > {b.group.candidate}"
-    return "undecided: the difference may be zero"
+    return f"{UNDECIDED}: the difference may be zero"
+
+
+def _flipped(one: Figure, turn: Callable[[float], float]) -> Figure:
+    """A figure under a falling function: the ends of its interval change places."""
+    interval = one.interval
+    if interval is not None:
+        interval = replace(interval, low=turn(interval.high), high=turn(interval.low))
+    return replace(one, value=turn(one.value), interval=interval)
+
+
+def _inverse(value: float) -> float:
+    return 1 / value if value else math.inf
 
 
 def _cell(one: Measured) -> tuple[str, str, str, int]:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """One requirement or need for one candidate: met, not met, or undecided for a stated reason.
 
-A figure with an interval meets a limit when the whole interval does, and fails it when none of it does. A maximum has
-no interval: one sample beyond the limit is a miss for certain; none beyond it is met as far as was measured, and the
-reason says how rare misses can still be. Fewer than RUNS_TO_JUDGE runs decide nothing else: a run is one trajectory.
+A figure with an interval meets a limit when the whole interval does, and fails it when none of it does. A
+maximum has no interval: one sample beyond the limit is a miss for certain; none beyond it is met as far
+as was measured, and the reason says how rare misses can still be. Fewer than RUNS_TO_JUDGE runs decide
+nothing else: a run is one trajectory.
 """
 
 import math
@@ -23,7 +24,11 @@ _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
 
 
 def gates(
-    needs: Iterable[str], requirements: Iterable[Requirement], cells: Cells, candidate: str, config: str | None
+    needs: Iterable[str],
+    requirements: Iterable[Requirement],
+    cells: Cells,
+    candidate: str,
+    config: str | None,
 ) -> tuple[Gate, ...]:
     """Every gate of a candidate, the measured ones first."""
     measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
@@ -49,12 +54,14 @@ def need_name(need: str) -> str:
 def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
     """One measured requirement, on the worst of the CPUs where several were measured."""
     name, limit = figure_name(requirement), limit_text(requirement)
-    why_not = _why_unusable(requirement, cells, candidate)
     found = cells.find(requirement, candidate)
-    headline = found.summary.figures.get(name) if found else None
-    if why_not or found is None or headline is None:
+    if found is None:
+        why_not = _why_unmeasured(requirement, cells, candidate)
         return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
-    figures = {"": headline}
+    why_not = _why_unusable(requirement, found.summary)
+    if why_not:
+        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
+    figures = {"": found.summary.figures[name]}
     figures |= {f"CPU {cpu}: ": one[name] for cpu, one in found.summary.per_cpu.items() if name in one}
     judged = {label: _judge(requirement, name, one) for label, one in figures.items()}
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
@@ -69,25 +76,26 @@ def limit_text(requirement: Requirement) -> str:
     return f"{'at most' if requirement.at_most else 'at least'} {requirement.limit.text}"
 
 
-def _why_unusable(requirement: Requirement, cells: Cells, candidate: str) -> str:
-    """Why there is no figure to judge; empty where there is one."""
-    name, found = figure_name(requirement), cells.find(requirement, candidate)
+def _why_unmeasured(requirement: Requirement, cells: Cells, candidate: str) -> str:
     cell = f"{requirement.instrument} {under(requirement.load)}"
-    if found is None:
-        failure = cells.failures.get(cells.group(requirement, candidate))
-        if failure:
-            return f"not measured: {failure}"
-        if (candidate, requirement.instrument, requirement.load) in cells.planned:
-            return f"not measured: there is no record of {cell}"
-        return f"not measured: this scale plans no {cell} for {candidate}"
-    if found.summary.problems:
-        return f"refused: {'; '.join(found.summary.problems)}"
-    one = found.summary.figures.get(name)
-    if one is None and found.summary.samples and name in QUANTILES:
-        needed, taken = samples_needed(name), count(found.summary.samples, "sample")
-        return f"{name} needs {needed:,} samples; {taken} were taken"
+    failure = cells.failures.get(cells.group(requirement, candidate))
+    if failure:
+        return f"not measured: {failure}"
+    if (candidate, requirement.instrument, requirement.load) in cells.planned:
+        return f"not measured: there is no record of {cell}"
+    return f"not measured: this scale plans no {cell} for {candidate}"
+
+
+def _why_unusable(requirement: Requirement, summary: Summary) -> str:
+    """Why a summary gives no figure to judge; empty where it does."""
+    name = figure_name(requirement)
+    one = summary.figures.get(name)
+    if summary.problems:
+        return f"refused: {'; '.join(summary.problems)}"
+    if one is None and summary.samples and name in QUANTILES:
+        return f"{name} needs {samples_needed(name):,} samples; {summary.samples:,} were taken"
     if one is None:
-        return f"{cell} gave no {name}"
+        return f"{requirement.instrument} gave no {name}"
     if requirement.limit.unit not in (None, one.unit):
         return f"the limit is in {requirement.limit.unit}, {name} in {one.unit}"
     return ""
@@ -96,20 +104,18 @@ def _why_unusable(requirement: Requirement, cells: Cells, candidate: str) -> str
 def _judge(requirement: Requirement, name: str, one: Figure) -> tuple[Outcome, str]:
     """The outcome, and what keeps it undecided."""
     limit, upper = requirement.limit.value, requirement.at_most is not None
-    low, high = _ends(name, one)
     if upper and name in _ONLY_GROW and one.value > limit:
         return Outcome.NOT_MET, ""
     if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
         return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
-    if math.isnan(low):
-        return Outcome.UNDECIDED, f"; no interval: {one.why_no_interval}"
-    if (high <= limit) if upper else (low >= limit):
-        return Outcome.MET, ""
-    if (low > limit) if upper else (high < limit):
-        return Outcome.NOT_MET, ""
+    low, high = _ends(name, one)
+    keeps, breaks = (high <= limit, low > limit) if upper else (low >= limit, high < limit)
+    if keeps or breaks:
+        return (Outcome.MET if keeps else Outcome.NOT_MET), ""
     if one.at_least:
         return Outcome.UNDECIDED, "; samples overflowed the histogram below the limit"
-    return Outcome.UNDECIDED, "; the interval holds the limit"
+    why = "the interval holds the limit" if one.interval else f"no interval: {one.why_no_interval}"
+    return Outcome.UNDECIDED, f"; {why}"
 
 
 def _ends(name: str, one: Figure) -> tuple[float, float]:
@@ -122,10 +128,16 @@ def _ends(name: str, one: Figure) -> tuple[float, float]:
 
 
 def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None:
-    """Samples beyond the limit, where the limit is one on samples."""
+    """Samples beyond the limit, where the limit is one on samples and they can be counted."""
     if requirement.at_most is None or not (name == "max" or name in QUANTILES):
         return None
-    return beyond(summary.distribution, requirement.limit.value) if summary.distribution else None
+    limit, drawn = requirement.limit.value, summary.distribution
+    if drawn is None:
+        return None
+    hidden = drawn.overflow_from is not None and drawn.overflow_from <= limit
+    if hidden and (summary.figures["max"].at_least or summary.figures["max"].value > limit):
+        return None
+    return beyond(drawn, limit)
 
 
 def beyond(distribution: Distribution, limit: float) -> int:
@@ -137,14 +149,15 @@ def beyond(distribution: Distribution, limit: float) -> int:
 
 def _sentence(name: str, one: Figure, limit: str) -> str:
     samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
-    return f"{name} {figure(one)} of {samples}{count(one.runs, 'run')}, limit {limit}"
+    return f"{name} {figure(one)} of {samples}{count(one.runs, 'run')}, {limit} asked"
 
 
 def _misses_text(misses: int | None, summary: Summary) -> str:
     if misses is None:
         return ""
     if misses:
-        return f"; {count(misses, 'deadline miss').replace('misss', 'misses')} ({misses / summary.samples:.1e})"
+        word = "miss" if misses == 1 else "misses"
+        return f"; {misses:,} deadline {word}, {misses / summary.samples:.1e} of the samples"
     bound = exceedance_bound(0, summary.samples)
     return f"; a sample above it is rarer than {bound:.1e} (95 %, if independent)"
 

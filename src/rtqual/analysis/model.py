@@ -18,7 +18,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number to show: with its unit and sample count, and with an interval or the reason why there is none."""
+    """A number to show, with its unit and sample count, and an interval or the reason why there is none."""
 
     value: float
     unit: str
@@ -78,7 +78,7 @@ class Comparison:
     difference: Figure  # a - b
     ratio: Figure | None  # a / b; None where it has no meaning (b is zero, or one of them is negative)
     superiority: float | None  # P(a sample of a > a sample of b) + half the ties; 0.5 means no effect
-    statement: str  # "a < b", "a > b", "undecided" with what is missing
+    statement: str  # "rt < stock", "rt > stock", or "undecided: " with what is missing
 
 
 class Outcome(StrEnum):

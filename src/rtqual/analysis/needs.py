@@ -27,9 +27,7 @@ class Rule(BaseModel):
     def found(self, enabled: Mapping[str, str]) -> str | None:
         """The first symbol that is on, as it stands in the configuration."""
         allowed = "y" if self.builtin else "ym"
-        return next(
-            (f"CONFIG_{one}={enabled[one]}" for one in self.any if enabled.get(one, "-") in allowed), None
-        )
+        return next((f"CONFIG_{one}={enabled[one]}" for one in self.any if enabled.get(one, "-") in allowed), None)
 
     def __str__(self) -> str:
         shown = " or ".join(f"CONFIG_{one}" for one in self.any[:_SHOWN])
@@ -53,13 +51,13 @@ def rules() -> Mapping[str, tuple[Rule, ...]]:
 
 
 def check_needs(needs: Iterable[str], config: str) -> list[NeedCheck]:
-    """Each need against a kernel's configuration (the text of its .config). Raises BadInput on an unknown need."""
+    """Each need against the text of a kernel's .config. Raises BadInput on a need without rules."""
     enabled = dict(_SET.findall(config))
     return [_check(str(need), enabled) for need in needs]
 
 
 def is_config(text: str | None) -> bool:
-    """Whether a text is a kernel configuration at all: an empty one must not pass for one with everything off."""
+    """Whether a text is a kernel configuration at all: an empty one is not one with everything off."""
     return text is not None and _SET.search(text) is not None
 
 
@@ -72,5 +70,6 @@ def _check(need: str, enabled: Mapping[str, str]) -> NeedCheck:
     for rule, symbol in zip(wanted, found, strict=True):
         if symbol is None:
             how = "built in" if rule.builtin else "on"
-            return NeedCheck(need, False, limit, f"{rule} is not {how}: {rule.reason}")
+            lacking = f"{rule} is not {how}" if len(rule.any) == 1 else f"none of {rule} is {how}"
+            return NeedCheck(need, False, limit, f"{lacking}: {rule.reason}")
     return NeedCheck(need, True, limit, ", ".join(symbol for symbol in found if symbol))

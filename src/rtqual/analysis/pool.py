@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The runs of a group put together: counts over common values, never the samples one by one.
 
-Statistics are functions of how often each run counts (statistics.py), so resampling whole runs is only a change of
-weights.
+Statistics are functions of how often each run counts (statistics.py), so resampling whole runs is only a
+change of weights.
 """
 
 import math
@@ -131,10 +131,7 @@ def _reported(runs: Sequence[Sequence[Series]]) -> dict[str, FloatArray]:
     names = set.intersection(*(set(one.info.reported) for run in runs for one in run))
     return {
         name: np.array(
-            [
-                np.average([s.info.reported[name] for s in run], weights=[_weight(s) for s in run])
-                for run in runs
-            ]
+            [np.average([s.info.reported[name] for s in run], weights=[_weight(s) for s in run]) for run in runs]
         )
         for name in sorted(names)
     }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Weighted criteria: how much worse than the best a candidate is, and whether that lead is certain.
 
-A criterion's score is best / own where lower is better, own / best where higher is. Stability figures such as
-p95 - avg may be zero or negative, so lower-is-better figures count by their size, as the AAReST study prints them, and
-never as less than one step of the measurement, below which it cannot tell two candidates apart. The total is the
-weighted mean over the criteria that every candidate has a figure for.
+A criterion's score is best / own where lower is better, own / best where higher is. Stability figures
+such as p95 - avg may be zero or negative, so lower-is-better figures count by their size, as the AAReST
+study prints them, and never as less than one step of the measurement, below which it cannot tell two
+candidates apart. The total is the weighted mean over the criteria that every candidate has a figure for.
 
-A lead's interval comes from the same resampled runs as the figures'. A criterion with too few runs to resample enters
-as measured; where that holds for all of them no lead is certain.
+A lead's interval comes from the same resampled runs as the figures'. A criterion with too few runs to
+resample enters as measured, and no lead is certain that the others, the firm ones, do not give by themselves.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from rtqual.analysis.cells import Cells, figure_name
-from rtqual.analysis.intervals import RESAMPLES, FloatArray, resampled_interval
+from rtqual.analysis.intervals import RESAMPLES, RUNS_TO_RESAMPLE, FloatArray, resampled_interval
 from rtqual.analysis.model import Interval, Score
+from rtqual.analysis.statistics import is_size
 from rtqual.analysis.summary import RESOLUTION
 from rtqual.mission import Better, Criterion
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class ScoreTable:
     criteria: tuple[Criterion, ...]
     points: FloatArray  # (candidates, criteria)
     replicates: FloatArray  # (candidates, criteria, RESAMPLES)
-    runs: int  # the least of those resampled; 0: none was
+    firm: BoolArray  # (criteria,) resampled, or a size, for every candidate
+    runs: int  # the least of those resampled
     missing: Mapping[str, tuple[str, ...]]  # criterion left out -> candidates without a figure
 
     @cached_property
@@ -44,18 +49,22 @@ class ScoreTable:
         return float(np.average(self.points[self.candidates.index(candidate)], weights=self.weights))
 
     def lead(self, a: str, b: str) -> tuple[float, Interval | None]:
-        """How much more a scores than b, with its interval."""
+        """How much more a scores than b, with its interval; None where no criterion is firm."""
         one, other = self.candidates.index(a), self.candidates.index(b)
         value = np.average(self.points[one] - self.points[other], weights=self.weights)
-        if not self.runs:
-            return float(value), None
-        resampled = np.average(self.replicates[one] - self.replicates[other], axis=0, weights=self.weights)
-        return float(value), resampled_interval(resampled, self.runs)
+        return float(value), self._interval(self.replicates[one] - self.replicates[other], self.weights)
 
     def leads(self, a: str, b: str) -> bool:
-        """Whether a scores more than b for certain."""
-        _, interval = self.lead(a, b)
-        return interval is not None and interval.low > 0
+        """Whether a scores more than b for certain: over all criteria, and over the firm ones alone."""
+        one, other = self.candidates.index(a), self.candidates.index(b)
+        gaps = self.replicates[one] - self.replicates[other]
+        ends = [self._interval(gaps, self.weights), self._interval(gaps, self.weights * self.firm)]
+        return all(interval is not None and interval.low > 0 for interval in ends)
+
+    def _interval(self, gaps: FloatArray, weights: FloatArray) -> Interval | None:
+        if not self.firm.any():
+            return None
+        return resampled_interval(np.average(gaps, axis=0, weights=weights), self.runs)
 
     def flipping_weights(self, leader: str, other: str) -> dict[str, float]:
         """For each criterion that can do it alone: the weight at which the other draws level with the leader.
@@ -74,8 +83,7 @@ class ScoreTable:
 
 def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
     usable = {
-        criterion.name: {name for name in cells.candidates if _usable(criterion, cells, name)}
-        for criterion in criteria
+        criterion.name: {name for name in cells.candidates if _usable(criterion, cells, name)} for criterion in criteria
     }
     candidates = tuple(name for name in cells.candidates if any(name in has for has in usable.values()))
     missing = {
@@ -83,7 +91,7 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
         for name, has in usable.items()
         if not has.issuperset(candidates)
     }
-    kept = tuple(criterion for criterion in criteria if criterion.name not in missing)
+    kept = tuple(one for one in criteria if usable[one.name] and one.name not in missing)
     points = np.zeros((len(candidates), len(kept)))
     replicates = np.zeros((len(candidates), len(kept), RESAMPLES))
     for k, criterion in enumerate(kept):
@@ -92,13 +100,18 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
         points[:, k] = _scores(values[:, None], criterion.better, step)[:, 0]
         resampled = np.array([_resampled(criterion, cells, name) for name in candidates])
         replicates[:, k] = _scores(resampled, criterion.better, step)
-    runs = [
-        figure.runs
-        for criterion in kept
-        for name in candidates
-        if _is_resampled(criterion, cells, name) and (figure := cells.figure(criterion, name))
-    ]
-    return ScoreTable(candidates, kept, points, replicates, min(runs, default=0), missing)
+    firm = [all(_is_firm(criterion, cells, name) for name in candidates) for criterion in kept]
+    figures = [cells.figure(criterion, name) for criterion in kept for name in candidates]
+    enough = [figure.runs for figure in figures if figure and figure.runs >= RUNS_TO_RESAMPLE]
+    return ScoreTable(
+        candidates=candidates,
+        criteria=kept,
+        points=points,
+        replicates=replicates,
+        firm=np.array(firm, np.bool_),
+        runs=min(enough, default=RUNS_TO_RESAMPLE),
+        missing=missing,
+    )
 
 
 def scores_of(table: ScoreTable, criteria: Sequence[Criterion], cells: Cells, candidate: str) -> tuple[Score, ...]:
@@ -130,9 +143,7 @@ def _part(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 def _usable(criterion: Criterion, cells: Cells, candidate: str) -> bool:
     found = cells.find(criterion, candidate)
-    return (
-        found is not None and not found.summary.problems and figure_name(criterion) in found.summary.figures
-    )
+    return found is not None and not found.summary.problems and figure_name(criterion) in found.summary.figures
 
 
 def _value(criterion: Criterion, cells: Cells, candidate: str) -> float:
@@ -140,9 +151,9 @@ def _value(criterion: Criterion, cells: Cells, candidate: str) -> float:
     return figure.value if figure else np.nan
 
 
-def _is_resampled(criterion: Criterion, cells: Cells, candidate: str) -> bool:
-    found = cells.find(criterion, candidate)
-    return found is not None and figure_name(criterion) in found.replicates
+def _is_firm(criterion: Criterion, cells: Cells, candidate: str) -> bool:
+    figure = cells.figure(criterion, candidate)
+    return figure is not None and (figure.runs >= RUNS_TO_RESAMPLE or is_size(figure.unit))
 
 
 def _resampled(criterion: Criterion, cells: Cells, candidate: str) -> FloatArray:
@@ -152,12 +163,12 @@ def _resampled(criterion: Criterion, cells: Cells, candidate: str) -> FloatArray
 
 
 def _step(criterion: Criterion, cells: Cells, candidates: Sequence[str]) -> float:
-    """What the measurement can tell apart: as the instrument states it, else the least distance of two samples."""
+    """What the measurement can tell apart: as the instrument states it, else what divides all its samples."""
     if criterion.scalar:
         return 0.0
     summaries = [found.summary for name in candidates if (found := cells.find(criterion, name))]
     stated = [summary.figures[RESOLUTION].value for summary in summaries if RESOLUTION in summary.figures]
     if stated:
         return max(stated)
-    sampled = [np.diff(one.distribution.values) for one in summaries if one.distribution]
-    return float(min((gaps.min() for gaps in sampled if len(gaps)), default=1))
+    sampled = [np.gcd.reduce(one.distribution.values) for one in summaries if one.distribution]
+    return float(np.gcd.reduce(np.array(sampled, np.int64)) or 1)

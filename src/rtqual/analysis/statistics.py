@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Every statistic, as a function of how often each run of a pool counts.
 
-The q-quantile of n samples is the order statistic of rank ceil(n q), q being the exact fraction its name states.
-It is given only where at least one sample lies above it, n (1 - q) >= 1: p99.99 needs 10,000 samples.
+The q-quantile of n samples is the order statistic of rank ceil(n q), q being the exact fraction its name
+states. It is given only where at least one sample lies above it, n (1 - q) >= 1: p99.99 needs 10,000
+samples.
 
-max - min and p95 - avg, absolute and relative to max and p95, are the stability measures of the AAReST study (its
-figures 21 to 23). There p95 - avg is printed without its sign; here the sign stays: it is negative where rare,
-very late samples lift the average over p95.
+max - min and p95 - avg, absolute and relative to max and p95, are the stability measures of the AAReST
+study (its figures 21 to 23). There p95 - avg is printed without its sign; here the sign stays: it is
+negative where rare, very late samples lift the average over p95.
 """
 
 import math
@@ -25,7 +26,7 @@ QUANTILES: Mapping[str, Fraction] = {
 
 
 class Weighted:
-    """A pool in which run r counts weights[b, r] times, for each of B rows of weights. Results have shape (B,)."""
+    """A pool in which run r counts weights[b, r] times, for each of B rows; results have shape (B,)."""
 
     def __init__(self, pool: Pool, weights: Int64Array) -> None:
         self.pool = pool
@@ -69,8 +70,9 @@ class Weighted:
         values = self.pool.values.astype(np.float64)
         off = values - np.average(values, weights=counts.sum(axis=0))  # or the squares lose their digits
         first, second = counts @ off, counts @ off**2
-        squares: FloatArray = self.weights @ second - (self.weights @ first) ** 2 / n
-        return np.sqrt(np.maximum(squares, 0) / (n - 1))
+        squares = self.weights @ second - (self.weights @ first) ** 2 / n
+        std: FloatArray = np.sqrt(np.maximum(squares, 0) / (n - 1))
+        return std
 
     def median_of(self, per_run: FloatArray) -> FloatArray:
         """The median over runs of one figure a run."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One candidate, one instrument, one load: its figures, each with an interval or the reason why it has none.
 
-The headline figures of a run on several CPUs are over all CPUs' samples: the mission's deadline binds whichever CPU
-the thread runs on, and pooled counts are exact. A bad CPU could hide in them, so each CPU's figures stand beside
-the headline, and a requirement is judged on the worst of them (gates.py).
+The headline figures of a run on several CPUs are over all CPUs' samples: the mission's deadline binds
+whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could hide in them, so each CPU's
+figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
 """
 
 import math
@@ -58,9 +58,12 @@ class Measured:
 
 
 def groups(records: Iterable[Record]) -> dict[Group, list[Record]]:
-    """What may be put together. A record with the hash of another is the same draw and counts once."""
+    """What may be put together. A record with the hash of another is the same draw and counts once.
+
+    A repeat, made to test that a run is deterministic, is no further draw: it would count its seed twice.
+    """
     found: defaultdict[Group, dict[str, Record]] = defaultdict(dict)
-    for record in records:
+    for record in (one for one in records if one.manifest.repeat == 0):
         inputs = record.inputs
         group = Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
         found[group].setdefault(record.manifest.hash, record)
@@ -105,8 +108,7 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
 
 def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
     return [
-        [one for one in record.series if one.info.name == name and cpu in (None, one.info.cpu)]
-        for record in records
+        [one for one in record.series if one.info.name == name and cpu in (None, one.info.cpu)] for record in records
     ]
 
 
@@ -163,9 +165,7 @@ def _order_statistics(pool: Pool, name: str) -> tuple[Interval | None, str]:
     if lower < 1:
         return None, f"{pool.samples} samples are too few"
     high = pool.at_rank(upper) if upper <= pool.samples else math.inf
-    method = (
-        f"order statistics of the samples as if independent ({count(pool.runs, 'run')}, too few to resample)"
-    )
+    method = f"order statistics of the samples as if independent ({count(pool.runs, 'run')}, too few to resample)"
     return Interval(pool.at_rank(lower), high, method), ""
 
 
@@ -204,9 +204,7 @@ def _scalar_figures(records: Sequence[Record], key: str) -> tuple[dict[str, Figu
     return figures, replicates
 
 
-def _per_cpu(
-    group: Group, records: Sequence[Record], names: Sequence[str]
-) -> dict[int, Mapping[str, Figure]]:
+def _per_cpu(group: Group, records: Sequence[Record], names: Sequence[str]) -> dict[int, Mapping[str, Figure]]:
     """The headline's figures for each CPU, where there is more than one."""
     cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
     if len(cpus) < 2:
@@ -219,9 +217,7 @@ def _distribution(pool: Pool | None) -> Distribution | None:
     if pool is None or not pool.counts.any():
         return None
     seen = pool.counts > 0
-    return Distribution(
-        pool.values[seen], pool.counts[seen], pool.unit, pool.kind, pool.overflow, pool.ceiling
-    )
+    return Distribution(pool.values[seen], pool.counts[seen], pool.unit, pool.kind, pool.overflow, pool.ceiling)
 
 
 def _problems(records: Sequence[Record]) -> tuple[str, ...]:
@@ -233,8 +229,11 @@ def _problems(records: Sequence[Record]) -> tuple[str, ...]:
 
 
 def _record_problems(record: Record) -> list[str]:
-    silent = not any(one.total or one.info.reported for one in record.series)
-    return [*record.manifest.problems, *([_NO_SAMPLES] if silent and not record.manifest.scalars else [])]
+    silent = [one.info for one in record.series if not one.total and not one.info.reported]
+    problems = [f"{_NO_SAMPLES} of {one.name}{'' if one.cpu is None else f' on CPU {one.cpu}'}" for one in silent]
+    if not record.series and not record.manifest.scalars:
+        problems.append(_NO_SAMPLES)
+    return [*record.manifest.problems, *problems]
 
 
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:

@@ -11,7 +11,11 @@ from typing import Any
 from rtqual.board import Command, Job
 from rtqual.errors import RunFailed
 
-_FOLDERS = {"memory": "", "root": "mount -t ext4 /dev/vda /run/root", "usb": "mount -t ext4 /dev/sda /run/usb"}
+_FOLDERS = {
+    "memory": "",
+    "root": "mount -t ext4 /dev/vda /run/root",
+    "usb": "mount -t ext4 /dev/sda /run/usb",
+}
 _SETTLE_US = 100_000  # a load needs a moment before it disturbs
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
 
@@ -30,10 +34,13 @@ def render(job: Job, seed: int) -> str:
         return f"rtqual-agent run /run/result {name} {command.fifo} {shlex.join(command.argv)}"
 
     lines = [
-        "give_back() { tar -C /run/result -cf - . | rtqual-agent send /dev/ttyS1;"
-        " rtqual-agent exit 0; }",
+        "give_back() { tar -C /run/result -cf - . | rtqual-agent send /dev/ttyS1; rtqual-agent exit 0; }",
         'fail() { echo "$*" > /run/result/failed; give_back; }',
-        *([_FOLDERS[job.folder] + f" || fail 'the {job.folder} disk cannot be mounted'"] if _FOLDERS[job.folder] else []),
+        *(
+            [_FOLDERS[job.folder] + f" || fail 'the {job.folder} disk cannot be mounted'"]
+            if _FOLDERS[job.folder]
+            else []
+        ),
         f"cd /run/{job.folder}",
         *(f"modprobe {shlex.quote(m)} || fail 'the kernel has no module {m}'" for m in job.modules),
         *([run(Command(job.version), "version")] if job.version else []),

@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from qemu.qmp import ConnectError, QMPClient, QMPError
 from rtqual.board import Job, Machine, Outcome, jobscript
 from rtqual.candidate import Kernel
 from rtqual.errors import RunFailed
+from rtqual.image.guest import guest_file
 from rtqual.packages import cache_dir, locked, sha256_file
 
 QEMU = "qemu-system-x86_64"
@@ -76,6 +78,7 @@ class VirtualBoard:
             "initramfs": _sha256(self._initramfs),
             "qemu": qemu_version(),
             "machine": shlex.join(self._machine_options()),
+            **({"smp-clock": _sha256(guest_file("rtqual-smp-clock.so"))} if self.machine.cpus > 1 else {}),
             "kernel parameters": self._append(),
         }
 
@@ -86,8 +89,7 @@ class VirtualBoard:
         script = self._job_file(jobscript.render(job, seed))
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-            restore = ["-incoming", f"exec:cat {shlex.quote(str(self._state))}"]
-            self._emulate(Path(folder), script, restore, timeout_s, saving=False)
+            self._emulate(Path(folder), script, ["-incoming", "defer"], timeout_s, saving=False)
             console = self._console(Path(folder))
             frame = (Path(folder) / "result").read_bytes()
         try:
@@ -107,7 +109,7 @@ class VirtualBoard:
             threads=jobscript.threads(files),
             console=console,
             wall_s=time.monotonic() - started,
-            command=self._command(Path("."), script),
+            command=self._command(Path(), script),
         )
 
     def _boot(self) -> None:
@@ -137,10 +139,17 @@ class VirtualBoard:
             *("-device", "pvpanic", "-device", "isa-debug-exit,iobase=0xf4"),
         ]
 
+    def _plugin(self) -> list[str]:
+        """Several CPUs take turns by instructions only with our plugin."""
+        return ["-plugin", f"file={_option(guest_file('rtqual-smp-clock.so'))}"] if self.machine.cpus > 1 else []
+
     def _disk_options(self) -> list[str]:
         options: list[str] = []
         for name, device in (("root", "virtio-blk-pci"), ("usb", "usb-storage,bus=xhci.0")):
-            options += ["-drive", f"file={_option(_blank_disk(name))},if=none,id={name},format=raw,snapshot=on"]
+            options += [
+                "-drive",
+                f"file={_option(_blank_disk(name))},if=none,id={name},format=raw,snapshot=on",
+            ]
             options += ["-device", "qemu-xhci,id=xhci"] if name == "usb" else []
             options += ["-device", f"{device},drive={name}"]
         return options
@@ -150,7 +159,13 @@ class VirtualBoard:
         return (
             QEMU,
             *self._machine_options(),
-            *("-serial", f"file:{_option(folder / 'console')}", "-serial", f"file:{_option(folder / 'result')}"),
+            *self._plugin(),
+            *(
+                "-serial",
+                f"file:{_option(folder / 'console')}",
+                "-serial",
+                f"file:{_option(folder / 'result')}",
+            ),
             *("-kernel", str(self.kernel.image), "-initrd", str(self._initramfs), "-append", self._append()),
             *("-fw_cfg", f"name=opt/rtqual/job,file={_option(job)}"),
             *(self._disk_options() if self.machine.disks else []),
@@ -172,7 +187,7 @@ class VirtualBoard:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr)
             try:
                 asyncio.run(asyncio.wait_for(self._drive(process, folder, saving=saving), timeout_s))
-            except (TimeoutError, asyncio.TimeoutError):
+            except TimeoutError:
                 raise RunFailed(
                     f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
                     f"its last lines: {_last_lines(self._console(folder))}"
@@ -194,14 +209,12 @@ class VirtualBoard:
             if saving:
                 await self._save(monitor)
             else:
-                await _resume(monitor)
+                await self._restore(monitor)
                 while process.poll() is None:
                     await asyncio.sleep(0.02)
         finally:
-            try:
+            with suppress(QMPError, OSError, EOFError):  # QEMU ended first
                 await monitor.disconnect()
-            except (QMPError, OSError, EOFError):
-                pass  # QEMU ended first
 
     async def _save(self, monitor: QMPClient) -> None:
         with monitor.listener(("GUEST_PANICKED", "SHUTDOWN")) as events:
@@ -210,11 +223,26 @@ class VirtualBoard:
             raise OSError("the guest ended before it had booted")
         partial = self._state.with_suffix(".part")
         await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
-        while (status := (await monitor.execute("query-migrate"))["status"]) not in ("completed", "failed"):
-            await asyncio.sleep(0.02)
-        if status == "failed":
-            raise OSError(f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
+        await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
         partial.rename(self._state)
+
+    async def _restore(self, monitor: QMPClient) -> None:
+        # The rounds are timers of the host's clock, which would cut the CPUs' turns at random places.
+        await monitor.execute("migrate-set-parameters", {"announce-rounds": 0})
+        await monitor.execute("migrate-incoming", {"uri": f"exec:cat {shlex.quote(str(self._state))}"})
+        await _migrated(monitor, f"the guest's state in {self._state} cannot be restored: delete it and try again")
+        await monitor.execute("cont")
+
+
+async def _migrated(monitor: QMPClient, failure: str) -> None:
+    while True:
+        answer = await monitor.execute("query-migrate")
+        status = answer.get("status") if isinstance(answer, dict) else None
+        if status == "completed":
+            return
+        if status == "failed":
+            raise OSError(failure)
+        await asyncio.sleep(0.01)
 
 
 async def _connect(monitor: QMPClient, process: subprocess.Popen[bytes], socket: Path) -> None:
@@ -226,13 +254,6 @@ async def _connect(monitor: QMPClient, process: subprocess.Popen[bytes], socket:
             if process.poll() is not None:
                 raise OSError(f"exit code {process.returncode}") from None
             await asyncio.sleep(0.02)
-
-
-async def _resume(monitor: QMPClient) -> None:
-    """Let the restored guest go on once its state is in."""
-    while (await monitor.execute("query-status"))["status"] == "inmigrate":
-        await asyncio.sleep(0.01)
-    await monitor.execute("cont")
 
 
 def _blank_disk(name: str) -> Path:

@@ -9,9 +9,7 @@ from rtqual.image import guest
 from rtqual.packages import Package, fetch
 
 
-def prepare(
-    name: str, package: str, *, preempt: str | None, boot: Sequence[str], tools: Sequence[Package]
-) -> Kernel:
+def prepare(name: str, package: str, *, preempt: str | None, boot: Sequence[str], tools: Sequence[Package]) -> Kernel:
     """Fetch a kernel and build the guest's file systems for it.
 
     `preempt` selects the boot mode of a kernel with PREEMPT_DYNAMIC (Documentation/admin-guide/kernel-parameters).

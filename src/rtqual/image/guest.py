@@ -11,10 +11,12 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import cast
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import InterpSegment
 
 from rtqual.errors import RunFailed
 from rtqual.packages import Package, cache_dir, locked
@@ -95,10 +97,10 @@ def _needed(program: Path) -> Iterable[str]:
         except ELFError:
             return
         for segment in elf.iter_segments("PT_INTERP"):
-            yield Path(segment.get_interp_name()).name
+            yield Path(cast(InterpSegment, segment).get_interp_name()).name
         for section in elf.iter_sections():
             if isinstance(section, DynamicSection):
-                yield from (tag.needed for tag in section.iter_tags("DT_NEEDED"))
+                yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
 
 
 def _copy_program(program: Path, root: Path, trees: Sequence[Path]) -> None:
@@ -125,7 +127,9 @@ def _copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) -
         source = tree / "usr/lib/modules" / release
     target = root / "lib/modules" / release
     available = {
-        path.name.split(".")[0].replace("-", "_"): path for path in source.rglob("*.ko*") if path.suffix in (".ko", ".xz")
+        path.name.split(".")[0].replace("-", "_"): path
+        for path in source.rglob("*.ko*")
+        if path.suffix in (".ko", ".xz")
     }
     waiting = [name for name in wanted if name in available]
     done: set[str] = set()
@@ -156,7 +160,9 @@ def _module_info(module: Path, field: str) -> str:
     with module.open("rb") as file:
         section = ELFFile(file).get_section_by_name(".modinfo")
         entries = section.data().split(b"\0") if section else []
-    return " ".join(e.decode().split("=", 1)[1] for e in entries if e.startswith(field.encode() + b"=")).replace("-", "_")
+    return " ".join(e.decode().split("=", 1)[1] for e in entries if e.startswith(field.encode() + b"=")).replace(
+        "-", "_"
+    )
 
 
 def _pack(root: Path, image: Path) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG003, ARG004  every instrument takes the same arguments, whether it needs them or not
+# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """Footprint: the memory a candidate uses, and the sizes of its image and installation.
 
 What each figure is (fields of /proc/meminfo, see proc(5)):
@@ -62,9 +62,7 @@ def _memory(text: str) -> dict[str, int]:
     fields_b = {name: int(kib) * 1024 for name, kib in _FIELD.findall(text)}
     missing = [name for name in ("MemTotal", *_RECLAIMABLE, *_KERNEL) if name not in fields_b]
     if missing:
-        raise RunFailed(
-            f"/proc/meminfo has no {', '.join(missing)}: Linux 4.20 or newer with /proc is needed"
-        )
+        raise RunFailed(f"/proc/meminfo has no {', '.join(missing)}: Linux 4.20 or newer with /proc is needed")
     figures = {
         "ram_total": fields_b["MemTotal"],
         "ram_used": fields_b["MemTotal"] - sum(fields_b[name] for name in _RECLAIMABLE),
@@ -74,9 +72,7 @@ def _memory(text: str) -> dict[str, int]:
     if installed_b > figures["ram_total"]:  # hidden addresses are all 0
         figures["kernel_reserved"] = installed_b - figures["ram_total"]
     if figures["ram_used"] < 0:
-        raise RunFailed(
-            f"/proc/meminfo counts more free than there is ({figures['ram_used']} B used): read it by hand"
-        )
+        raise RunFailed(f"/proc/meminfo counts more free than there is ({figures['ram_used']} B used): read it by hand")
     return figures
 
 
@@ -86,8 +82,6 @@ def _storage(outcome: Outcome) -> dict[str, int]:
         text = outcome.facts.get(fact)
         if text is not None:
             if not re.fullmatch(r"\d{1,15}", text, re.ASCII):
-                raise RunFailed(
-                    f"the candidate's {fact} is {text[:60]!r}, not a number of bytes: check its package"
-                )
+                raise RunFailed(f"the candidate's {fact} is {text[:60]!r}, not a number of bytes: check its package")
             figures[figure] = int(text)
     return figures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG003, ARG004  every instrument takes the same arguments, whether it needs them or not
+# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """hackbench as an instrument: how long groups of processes take to pass messages through sockets."""
 
 import re
@@ -12,6 +12,7 @@ from rtqual.board import Command, Job, Outcome
 from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
 from rtqual.instrument.output import last_line, require_success
+from rtqual.instrument.planning import STARTUP_S, slowdown
 from rtqual.instrument.version import VERSION_ARGV
 from rtqual.record.schema import Measurement, Scalar, Series
 
@@ -63,4 +64,5 @@ class Hackbench:
 
     @staticmethod
     def seconds(parameters: HackbenchParameters, load: str) -> float:
-        return 1.0
+        messages = 20 * 20 * parameters.groups * parameters.loops
+        return slowdown(load) * parameters.repetitions * (STARTUP_S + messages * 38e-6)

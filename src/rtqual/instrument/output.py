@@ -31,9 +31,7 @@ def number(program: str, text: str, pattern: str, what: str) -> Decimal:
     found = re.findall(rf"^{pattern}$", text, re.MULTILINE | re.ASCII)
     if len(found) != 1:
         problem = "no" if not found else f"{len(found)} times"
-        raise RunFailed(
-            f"{program} printed {problem} {what!r}, last line: {last_line(text)!r}; check its version"
-        )
+        raise RunFailed(f"{program} printed {problem} {what!r}, last line: {last_line(text)!r}; check its version")
     return Decimal(found[0])
 
 

@@ -18,6 +18,7 @@ from rtqual.board import Command, Job, Outcome
 from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
 from rtqual.instrument.output import last_line, number, require_success
+from rtqual.instrument.planning import STARTUP_S, slowdown
 from rtqual.instrument.version import VERSION_ARGV
 from rtqual.record.schema import Kind, Measurement, Scalar, Series
 from rtqual.units import DurationNs, SizeB
@@ -29,7 +30,7 @@ _LAST_BIN_NS = 100 * _NS_PER_S
 # The last bin also takes everything longer: what is in it has no value, only this lower edge.
 _OVERFLOW_FROM_NS = round(_LAST_BIN_NS / _BIN_STEP**0.5)
 _FIGURE_STEP_NS = 10_000  # min, avg, max... are printed as 0.01 ms
-_BIN = re.compile(r"^ *(\d{1,6}\.\d{3}) \|[* ]{40} (\d{1,15})$", re.MULTILINE | re.ASCII)
+_BIN = re.compile(r"^ *(\d{1,6}\.\d{3}) \|[* ]{40} (\d{1,12})$", re.MULTILINE | re.ASCII)
 _LATENCIES = {"min": "min", "avg": "avg", "max": "max", "p95": "95th percentile", "sum": "sum"}
 _CAVEATS = (
     "sysbench sorts its latencies into bins 1.8 % wide from 1 us (shorter ones count as 1 us) to 100 s, "
@@ -106,14 +107,10 @@ def _latency(stdout: str) -> Series:
         value_ns = _milliseconds(milliseconds)
         counts[value_ns] = counts.get(value_ns, 0) + int(count)
     if not counts:
-        raise RunFailed(
-            f"sysbench printed no latency histogram, last line: {last_line(stdout)!r}; check its version"
-        )
+        raise RunFailed(f"sysbench printed no latency histogram, last line: {last_line(stdout)!r}; check its version")
     overflow = counts.pop(_LAST_BIN_NS, 0)
     reported = {
-        key: float(
-            _milliseconds(number("sysbench", stdout, rf" +{label}: +(\d{{1,15}}\.\d\d)", f"Latency {label}"))
-        )
+        key: float(_milliseconds(number("sysbench", stdout, rf" +{label}: +(\d{{1,15}}\.\d\d)", f"Latency {label}")))
         for key, label in _LATENCIES.items()
     }
     return Series.counted(
@@ -144,9 +141,7 @@ def _inconsistencies(series: Series, events: int) -> list[str]:
 def _figures(stdout: str) -> tuple[int, dict[str, Scalar]]:
     """Events done, and the figures that every test prints."""
     total_s = number("sysbench", stdout, r" +total time: +(\d{1,15}\.\d{4})s", "total time")
-    events = int(
-        number("sysbench", stdout, r" +total number of events: +(\d{1,15})", "total number of events")
-    )
+    events = int(number("sysbench", stdout, r" +total number of events: +(\d{1,15})", "total number of events"))
     scalars = {
         "events": Scalar(value=events, unit="1"),
         "total_time": Scalar(value=float(total_s * _NS_PER_S), unit="ns"),
@@ -191,7 +186,9 @@ class SysbenchCpu(_Sysbench):
 
     @staticmethod
     def seconds(parameters: CpuParameters, load: str) -> float:
-        return 1.0
+        # The test divides by odd numbers up to the root, for each number: 0.31 ms for 2,000.
+        event_s: float = 0.31e-3 * (parameters.max_prime / 2_000) ** 1.5
+        return slowdown(load) * (STARTUP_S + parameters.events * event_s)
 
 
 class SysbenchThreads(_Sysbench):
@@ -205,9 +202,7 @@ class SysbenchThreads(_Sysbench):
     def job(parameters: ThreadsParameters, *, cpus: int, seed: int) -> Job:
         options: dict[str, Any] = {"threads": parameters.threads, "events": parameters.events, "time": 0}
         own = {"thread_yields": parameters.yields, "thread_locks": parameters.locks}
-        return Job(
-            measure=Command(_argv("threads", seed, "run", **options, **own)), version=VERSION_ARGV["sysbench"]
-        )
+        return Job(measure=Command(_argv("threads", seed, "run", **options, **own)), version=VERSION_ARGV["sysbench"])
 
     @staticmethod
     def read(parameters: ThreadsParameters, outcome: Outcome, *, cpus: int) -> Measurement:
@@ -215,7 +210,8 @@ class SysbenchThreads(_Sysbench):
 
     @staticmethod
     def seconds(parameters: ThreadsParameters, load: str) -> float:
-        return 1.0
+        yield_s = 1.8e-6 if parameters.threads == 1 else 20e-6
+        return slowdown(load) * (STARTUP_S + parameters.events * parameters.yields * yield_s)
 
 
 class SysbenchThreadsContended(SysbenchThreads):
@@ -241,9 +237,7 @@ class SysbenchMutex(_Sysbench):
             "mutex_locks": parameters.locks,
             "mutex_loops": parameters.loops,
         }
-        return Job(
-            measure=Command(_argv("mutex", seed, "run", **options, **own)), version=VERSION_ARGV["sysbench"]
-        )
+        return Job(measure=Command(_argv("mutex", seed, "run", **options, **own)), version=VERSION_ARGV["sysbench"])
 
     @staticmethod
     def read(parameters: MutexParameters, outcome: Outcome, *, cpus: int) -> Measurement:
@@ -251,14 +245,21 @@ class SysbenchMutex(_Sysbench):
 
     @staticmethod
     def seconds(parameters: MutexParameters, load: str) -> float:
-        return 1.0
+        lock_s = 0.2e-6 + parameters.loops * 6e-9
+        return slowdown(load) * (STARTUP_S + parameters.threads * parameters.locks * lock_s)
 
 
 class SysbenchFileio(_Sysbench):
+    """The files are written just before, so what fits in the board's memory is read from its page cache."""
+
     name: ClassVar[str] = "sysbench-fileio-root"
     title: ClassVar[str] = "Random reads and writes on the root disk (sysbench fileio)"
     parameters: ClassVar[type[Parameters]] = FileioParameters
     disks: ClassVar[bool] = True
+    caveats: ClassVar[tuple[str, ...]] = (
+        *_CAVEATS,
+        "Files that fit in the board's memory are read from its page cache; the study's 3 GB did not fit.",
+    )
     folder: ClassVar[str] = "root"
 
     @classmethod
@@ -312,7 +313,10 @@ class SysbenchFileio(_Sysbench):
 
     @staticmethod
     def seconds(parameters: FileioParameters, load: str) -> float:
-        return 1.0
+        prepare_s = parameters.total_size / 50e6
+        run_s = min(parameters.events * 0.3e-3, parameters.time / _NS_PER_S)
+        final_fsyncs_s = parameters.threads * parameters.files * 2e-3  # each thread on each file
+        return slowdown(load) * (STARTUP_S + prepare_s + run_s + final_fsyncs_s)
 
 
 class SysbenchFileioUsb(SysbenchFileio):

@@ -13,9 +13,7 @@ _HACKBENCH_FOREVER = "while hackbench -P -g 1 -l 100 > /dev/null; do :; done"
 
 
 def _stress_ng(*arguments: str) -> tuple[Command, ...]:
-    return (
-        Command(("stress-ng", "--quiet", "--timeout", "0", "--no-rand-seed", "--temp-path", ".", *arguments)),
-    )
+    return (Command(("stress-ng", "--quiet", "--timeout", "0", "--no-rand-seed", "--temp-path", ".", *arguments)),)
 
 
 _ALL = (

@@ -73,9 +73,10 @@ def _sentence(error: ErrorDetails, path: KeyPath, schema: Mapping[str, Any]) -> 
         case "tuple_type" if isinstance(value, Mapping):
             text = f"is one table where a list of tables is wanted; write [[{dotted(path)}]]"
         case _:
-            text = error["msg"].replace("Input", shown(value), 1).partition(" or instance of")[0]
+            text = error["msg"].partition(" or instance of")[0]
             for python, toml in _PYTHON_TO_TOML.items():
                 text = text.replace(python, toml)
+            text = text.replace("Input", shown(value), 1)
     return text
 
 
@@ -90,7 +91,7 @@ def suggest(written: str, allowed: Iterable[str]) -> str:
 
 def shown(value: object) -> str:
     """A value to repeat in a message, shortened."""
-    text = "a table" if isinstance(value, Mapping) else repr(value)
+    text = "a table" if isinstance(value, Mapping) else repr(str(value) if isinstance(value, str) else value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 

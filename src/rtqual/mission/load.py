@@ -113,7 +113,8 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         mission = Mission.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)
     except ValidationError as error:
         return None, _problems(error)
-    return mission, [*_repeated_names(mission), *_plan_problems(mission), *_parameter_problems(mission)]
+    repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
+    return mission, repeated or [*_plan_problems(mission), *_parameter_problems(mission)]
 
 
 def _problems(error: ValidationError) -> list[Problem]:

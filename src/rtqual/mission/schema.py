@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """JSON Schema of the mission file, for editors and for saying what is allowed."""
 
+import json
+from copy import deepcopy
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -32,6 +35,11 @@ class TomlJsonSchema(GenerateJsonSchema):
 
 def mission_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a mission file."""
+    return deepcopy(_built())
+
+
+@cache
+def _built() -> dict[str, Any]:
     tables: dict[str, type[BaseModel]] = {
         name: instrument.parameters for name, instrument in INSTRUMENTS.items()
     }
@@ -48,11 +56,10 @@ def mission_schema() -> dict[str, Any]:
         parameters |= {"properties": properties, "additionalProperties": False}
         parameters.pop("propertyNames", None)
     mission = _definition(definitions, refs[Mission, "validation"])
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **mission,
-        "$defs": {name: node for name, node in definitions.items() if node is not mission},
-    }
+    mission["properties"]["scale"]["additionalProperties"] = False
+    text = json.dumps([mission, definitions])
+    used = {name: node for name, node in definitions.items() if f'"#/$defs/{name}"' in text}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **mission, "$defs": used}
 
 
 def _definition(definitions: dict[str, Any], reference: JsonSchemaValue) -> dict[str, Any]:

@@ -67,9 +67,7 @@ class Series:
 
     @classmethod
     def raw(cls, values: list[int], **info: Any) -> Self:
-        return cls(
-            SeriesInfo(kind=Kind.RAW, **info), np.array(values, np.int64), np.ones(len(values), np.int64)
-        )
+        return cls(SeriesInfo(kind=Kind.RAW, **info), np.array(values, np.int64), np.ones(len(values), np.int64))
 
     @classmethod
     def counted(cls, counts: dict[int, int], kind: Kind = Kind.HISTOGRAM, **info: Any) -> Self:
@@ -128,6 +126,7 @@ class Manifest(_Model):
     schema_version: int = SCHEMA_VERSION
     hash: str  # of inputs and samples
     inputs: Inputs
+    repeat: int = 0  # 1: the same inputs once more, to test that a run is deterministic
     timing: Timing
     series: list[SeriesInfo]
     scalars: dict[str, Scalar] = {}

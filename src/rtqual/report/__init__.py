@@ -33,19 +33,18 @@ def write_report(
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
     Returns the three reports. Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
     """
+    from rtqual.report.canvas import standalone  # noqa: PLC0415
     from rtqual.report.document import Plots  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
     from rtqual.report.material import gather  # noqa: PLC0415
-    from rtqual.report.plots import standalone  # noqa: PLC0415
     from rtqual.report.render import PLOT_FOLDER, to_html, to_markdown, to_pdf  # noqa: PLC0415
     from rtqual.report.view import build  # noqa: PLC0415
 
     document = build(gather(mission, evidence, records, failures))
-    html = to_html(document)
     blocks = [block for chapter in document.chapters for block in chapter.blocks]
     plots = [plot for block in blocks if isinstance(block, Plots) for plot in block.plots]
     contents = {
-        "report.html": html.encode(),
-        "report.pdf": to_pdf(html),
+        "report.html": to_html(document).encode(),
+        "report.pdf": to_pdf(document),
         "report.md": to_markdown(document).encode(),
         **{f"{PLOT_FOLDER}/{plot.file}": standalone(plot.svg).encode() for plot in plots},
     }

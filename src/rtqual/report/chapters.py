@@ -44,9 +44,7 @@ def systems(material: Material) -> Iterator[Block]:
     rows = []
     for candidate in material.mission.candidates:
         boot = " ".join((*([f"preempt={candidate.preempt}"] if candidate.preempt else []), *candidate.boot))
-        source = (
-            "this machine as it runs" if candidate.this_machine else f"Debian package {candidate.package}"
-        )
+        source = "this machine as it runs" if candidate.this_machine else f"Debian package {candidate.package}"
         rows.append(
             [
                 Cell(candidate.name),
@@ -55,9 +53,7 @@ def systems(material: Material) -> Iterator[Block]:
                 Cell(clean(boot) or "-", code=bool(boot)),
             ]
         )
-    yield material.numbering.table(
-        "Systems under test", _texts("Name", "System", "Source", "Boot parameters"), rows
-    )
+    yield material.numbering.table("Systems under test", _texts("Name", "System", "Source", "Boot parameters"), rows)
     for one in material.places():
         if one.instrument != FOOTPRINT:
             continue
@@ -72,7 +68,7 @@ def systems(material: Material) -> Iterator[Block]:
             [
                 [
                     Cell(clean(name.replace("_", " "))),
-                    *(figure_cell(s.figures.get(name), notes) for s in one.summaries),
+                    *(figure_cell(s.figures.get(name), notes, of=s) for s in one.summaries),
                 ]
                 for name in names
             ],
@@ -112,7 +108,7 @@ def environment(material: Material, chapter: str) -> Iterator[Block]:
         records = material.of_board(board)
         if not records:
             continue
-        yield Heading(f"{chapter}.{index}", clean(f"{board} board"))
+        yield Heading(f"{chapter}.{index}", clean(f"{board} board").capitalize())
         yield _facts(material, board, records)
         artefacts = _artefacts(material, board, records)
         if artefacts.rows:
@@ -138,9 +134,7 @@ def method(material: Material) -> Iterator[Block]:
     key = _cell_key
     for (board, instrument, load, cpus), group in groupby(material.records, key=key):
         records = list(group)
-        by_candidate = {
-            c: [r.inputs.seed for r in records if r.inputs.candidate == c] for c in material.candidates
-        }
+        by_candidate = {c: [r.inputs.seed for r in records if r.inputs.candidate == c] for c in material.candidates}
         counts = sorted({len(seeds) for seeds in by_candidate.values() if seeds})
         rows.append(
             [
@@ -167,9 +161,7 @@ def reproduction(material: Material) -> Iterator[Block]:
         "stands in the command or in the job file it names: another seed gives another draw. Where the timing "
         "is instructions, the same seed gives the same samples."
     )
-    for (board, instrument), some in groupby(
-        material.records, key=lambda r: (r.inputs.board, r.inputs.instrument)
-    ):
+    for (board, instrument), some in groupby(material.records, key=lambda r: (r.inputs.board, r.inputs.instrument)):
         commands = []
         for _, group in groupby(some, key=lambda r: (*_cell_key(r), r.inputs.candidate)):
             records = list(group)
@@ -229,9 +221,7 @@ def _limit(requirement: Requirement) -> str:
 def _parameters(material: Material, instrument: str) -> str:
     found = [r.inputs.parameters for r in material.records if r.inputs.instrument == instrument]
     names = sorted({name for parameters in found for name in parameters})
-    return (
-        ", ".join(f"{name} = {_listed({str(p[name]) for p in found if name in p})}" for name in names) or "-"
-    )
+    return ", ".join(f"{name} = {_listed({str(p[name]) for p in found if name in p})}" for name in names) or "-"
 
 
 def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
@@ -249,9 +239,7 @@ def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
     for title, read in readers.items():
         row = [Cell(clean(title.replace("_", " ")))]
         for candidate in candidates:
-            row.append(
-                Cell(_listed({read(r) or "-" for r in records if r.inputs.candidate == candidate}), code=True)
-            )
+            row.append(Cell(_listed({read(r) or "-" for r in records if r.inputs.candidate == candidate}), code=True))
         rows.append(row)
     columns = [Column("Fact", False), *(Column(clean(c), False, c) for c in candidates)]
     return material.numbering.table(clean(f"Environment, {board} board"), columns, rows)

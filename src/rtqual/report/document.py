@@ -29,6 +29,7 @@ class Column:
     title: str
     numeric: bool = True
     candidate: str = ""  # set: the column is about this candidate and shows its colour
+    name: bool = False  # of short names: they are not broken into lines
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[Note, ...] = ()
+    compact: bool = False  # details stand beside their figure, not below
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,7 @@ class Notes:
     def listed(self) -> tuple[Note, ...]:
         timing = tuple(Note(mark, text) for mark, text in sorted(self.timing.items(), reverse=True))
         if self.method:
-            timing += (
-                Note("", f"Below a figure its 95 % interval: {self.method}, unless marked otherwise."),
-            )
+            timing += (Note("", f"Below a figure its 95 % interval: {self.method}, unless marked otherwise."),)
         return timing + tuple(Note(mark, text) for text, mark in self.letters.items())
 
 
@@ -192,9 +192,11 @@ class Numbering:
         columns: Iterable[Column],
         rows: Iterable[Iterable[Cell]],
         notes: Iterable[Note] = (),
+        *,
+        compact: bool = False,
     ) -> Table:
         self.tables += 1
-        return Table(self.tables, caption, tuple(columns), tuple(tuple(row) for row in rows), tuple(notes))
+        return Table(self.tables, caption, tuple(columns), tuple(tuple(row) for row in rows), tuple(notes), compact)
 
     def figure(self) -> int:
         self.figures += 1

@@ -12,8 +12,8 @@ from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission import Mission
 from rtqual.record.schema import Manifest, Timing
+from rtqual.report.canvas import Palette
 from rtqual.report.document import Cell, Column, Note, Notes, Numbering
-from rtqual.report.plots import Palette
 from rtqual.report.text import (
     TIMING_MARK,
     TIMING_NOTE,
@@ -63,9 +63,7 @@ class Material:
     def candidates(self) -> tuple[str, ...]:
         """In the mission's order; any other the records speak of follow by name."""
         named = [c.name for c in self.mission.candidates]
-        others = {s.group.candidate for s in self.evidence.summaries} | {
-            r.inputs.candidate for r in self.records
-        }
+        others = {s.group.candidate for s in self.evidence.summaries} | {r.inputs.candidate for r in self.records}
         others |= {s.candidate for v in self.evidence.verdicts for s in v.standings}
         others |= {g.candidate for c in self.evidence.comparisons for g in (c.a, c.b)}
         return (*named, *sorted(others - set(named)))
@@ -112,12 +110,10 @@ class Material:
         )
 
 
-def gather(
-    mission: Mission, evidence: Evidence, records: Sequence[Manifest], failures: Mapping[Any, str]
-) -> Material:
+def gather(mission: Mission, evidence: Evidence, records: Sequence[Manifest], failures: Mapping[Any, str]) -> Material:
     """Records in the order of their inputs, not of their arrival."""
     ordered = sorted(
-        records,
+        {r.hash: r for r in records}.values(),  # the same hash is the same draw: a cell run twice as a test
         key=lambda r: (
             _board_order(r.inputs.board), r.inputs.instrument, r.inputs.load, r.inputs.cpus,
             r.inputs.candidate, r.inputs.seed, r.hash,
@@ -137,10 +133,12 @@ def _board_order(board: str) -> tuple[int, str]:
     return (BOARDS.index(board) if board in BOARDS else len(BOARDS), board)
 
 
-def figure_cell(figure: Figure | None, notes: Notes, of: Summary | None = None, timing: str = "") -> Cell:
+def figure_cell(
+    figure: Figure | None, notes: Notes, *, of: Summary | None = None, timing: str = "", counted: bool = True
+) -> Cell:
     """A figure with its interval below, or a footnote that says why there is none or how it was found.
 
-    `of` is the summary whose sample and run counts the table already states; others are written out.
+    `of` is the summary whose counts of samples and runs the table already states; others are written out.
     """
     if figure is None:
         return Cell("-")
@@ -152,7 +150,8 @@ def figure_cell(figure: Figure | None, notes: Notes, of: Summary | None = None, 
         remarks.append("The value lies in an overflow: the true one is at least this.")
     if figure.binned:
         remarks.append("Read from the tool's own bins.")
-    if of is None or (figure.n, figure.runs) != (of.samples, of.runs):
+    stated = of is not None and figure.runs == of.runs and figure.n in (of.samples, of.runs)
+    if counted and not stated:
         count = f"n = {number(figure.n)}, {runs_text(figure.runs)}"
         detail = f"{detail}; {count}" if detail else count
     marks = timing + ",".join(mark for mark in (notes.mark(remark) for remark in remarks) if mark)

@@ -4,7 +4,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from rtqual.analysis.model import Comparison, Distribution, Figure, Summary
+from rtqual.analysis.model import Comparison, Distribution, Summary
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Statistic
 from rtqual.record.schema import Kind
@@ -46,9 +46,7 @@ def _distributions(material: Material, one: Place) -> Iterator[Block]:
     limits = {load: _limits(material, one, load) for load in one.loads}
     shown = [d for drawable in by_load.values() for d in drawable.values()]
     if not shown:
-        yield Paragraph(
-            "This tool prints no samples, only the figures of the tables below; there is nothing to plot."
-        )
+        yield Paragraph("This tool prints no samples, only the figures of the tables below; there is nothing to plot.")
         return
     span = plots.span_of(shown, [limit for some in limits.values() for limit in some])
     mark = timing_mark(one.summaries)
@@ -59,9 +57,7 @@ def _distributions(material: Material, one: Place) -> Iterator[Block]:
         timing = timing_mark(one.under(load))
         panel = plots.Panel(drawable, _quantity(one), timing, limits[load], span)
         for draw, what in ((plots.histogram, "Histogram"), (plots.ccdf, "Share of samples above a value")):
-            caption = clean(
-                f"{what}: {_quantity(one).lower()} {load_text(load)}, {place(one.summaries[0].group)}"
-            )
+            caption = clean(f"{what}, {one.instrument} {load_text(load)}, {place(one.summaries[0].group)}")
             number_ = material.numbering.figure()
             alt = f"{caption}. {_spoken(one.under(load))}"
             drawn.append(
@@ -99,9 +95,7 @@ def _spoken(summaries: Sequence[Summary]) -> str:
     """What a plot shows, for those who do not see it."""
     said = []
     for s in summaries:
-        ends = [
-            f"{name} {figure_text(s.figures[name])}" for name in ("min", "p50", "max") if name in s.figures
-        ]
+        ends = [f"{name} {figure_text(s.figures[name])}" for name in ("min", "p50", "max") if name in s.figures]
         said.append(f"{s.group.candidate}: {', '.join(ends)}")
     return prose("; ".join(said)) + "."
 
@@ -136,12 +130,12 @@ def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
     for s in one.under(load):
         if len(s.per_cpu) < 2:
             continue
-        notes = Notes()
+        notes = notes_for(figure for figures in s.per_cpu.values() for figure in figures.values())
         names = list(dict.fromkeys(name for figures in s.per_cpu.values() for name in figures))
         rows = [
             [
                 Cell(clean(name)),
-                *(_plain(figures.get(name), notes) for _, figures in sorted(s.per_cpu.items())),
+                *(figure_cell(f.get(name), notes, counted=False) for _, f in sorted(s.per_cpu.items())),
             ]
             for name in names
         ]
@@ -149,14 +143,6 @@ def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
         caption = f"Per CPU: {s.group.candidate}, {one.instrument} {load_text(load)} {mark}".strip()
         columns = [Column("Statistic", False), *(Column(f"CPU {cpu}") for cpu in sorted(s.per_cpu))]
         yield material.numbering.table(clean(caption), columns, rows, notes.listed())
-
-
-def _plain(figure: Figure | None, notes: Notes) -> Cell:
-    """A figure without its count: per CPU, the counts are equal and stand above."""
-    if figure is None:
-        return Cell("-")
-    cell = figure_cell(figure, notes)
-    return Cell(cell.text, marks=cell.marks)
 
 
 def stability(material: Material) -> Iterator[Block]:
@@ -173,9 +159,7 @@ def stability(material: Material) -> Iterator[Block]:
             caption = clean(f"Stability, {what}: {one.title}")
             number_ = material.numbering.figure()
             alt = f"{caption}. " + "; ".join(
-                f"{b.candidate} {b.row}: {name} {number(b.value)} {unit}"
-                for name, bars in groups.items()
-                for b in bars
+                f"{b.candidate} {b.row}: {name} {number(b.value)} {unit}" for name, bars in groups.items() for b in bars
             )
             svg = plots.bars(groups, unit, timing, material.palette, ident=f"f{number_}", alt=alt)
             drawn.append(Plot(number_, f"{caption} {timing}".strip(), clean(alt), svg))
@@ -193,7 +177,8 @@ def _absolute(one: Place) -> list[str]:
 
 def _relative(one: Place) -> list[str]:
     names = dict.fromkeys(name for s in one.summaries for name in s.figures)
-    return [name for name in names if name not in _STABILITY and any(stable in name for stable in _STABILITY)]
+    relative = [name for name in names if name not in _STABILITY and any(stable in name for stable in _STABILITY)]
+    return [name for name in relative if any(name in s.figures and s.figures[name].unit == "1" for s in one.summaries)]
 
 
 def _bars(one: Place, names: Sequence[str]) -> tuple[dict[str, list[plots.Bar]], str]:
@@ -217,11 +202,21 @@ def _bars(one: Place, names: Sequence[str]) -> tuple[dict[str, list[plots.Bar]],
 
 
 def comparisons(material: Material) -> Iterator[Block]:
-    """Effect sizes first: the ratio with its interval, then the difference and the superiority."""
+    """Effect sizes first: the ratio with its interval, then the difference and the superiority.
+
+    Where a board has a best candidate, the others stand beside that one: all pairs would be pages.
+    """
+    best = {v.board: v.standings[0].candidate for v in material.evidence.verdicts if v.standings}
+    if material.evidence.comparisons:
+        yield Paragraph(
+            "Each candidate beside the best of its board; `rtqual compare` shows any other pair. "
+            "P(a > b) is the chance that a sample of a is larger than one of b; 0.5 means no effect."
+        )
     for one in material.places():
         found = [
             c for c in material.evidence.comparisons
             if (c.a.instrument, c.a.board, c.a.cpus) == (one.instrument, one.board, one.cpus)
+            and best.get(one.board, c.a.candidate) in (c.a.candidate, c.b.candidate)
         ]  # fmt: skip
         if not found:
             continue
@@ -230,14 +225,12 @@ def comparisons(material: Material) -> Iterator[Block]:
         notes = notes_for(figure for c in found for figure in (c.ratio, c.difference))
         mark = "".join(notes.timed(m) for m in timing_mark(one.summaries))
         rows = [_comparison(c, notes) for c in found]
-        titles = (
-            ("Load", 0), ("Statistic", 0), ("a", 0), ("b", 0), ("Ratio a / b", 1), ("Difference a - b", 1),
-            ("P(a > b)", 1), ("Statement", 0),
-        )  # fmt: skip
-        columns = [Column(title, bool(numeric)) for title, numeric in titles]
-        yield material.numbering.table(
-            clean(f"Comparison: {one.title} {mark}").strip(), columns, rows, notes.listed()
-        )
+        columns = [
+            *(Column(title, False, name=True) for title in ("Load", "Statistic", "a", "b")),
+            *(Column(title) for title in ("Ratio a / b", "Difference a - b", "P(a > b)")),
+            Column("Statement", False),
+        ]
+        yield material.numbering.table(clean(f"Comparison: {one.title} {mark}").strip(), columns, rows, notes.listed())
 
 
 def _comparison(c: Comparison, notes: Notes) -> list[Cell]:
@@ -246,15 +239,8 @@ def _comparison(c: Comparison, notes: Notes) -> list[Cell]:
         Cell(clean(c.statistic)),
         Cell(clean(c.a.candidate)),
         Cell(clean(c.b.candidate)),
-        _effect(c.ratio, notes),
-        _effect(c.difference, notes),
+        figure_cell(c.ratio, notes, counted=False),
+        figure_cell(c.difference, notes, counted=False),
         Cell("-" if c.superiority is None else number(c.superiority)),
         Cell(prose(c.statement)),
     ]
-
-
-def _effect(figure: Figure | None, notes: Notes) -> Cell:
-    if figure is None:
-        return Cell("-")
-    cell = figure_cell(figure, notes)
-    return Cell(cell.text, cell.detail.split("; ")[0] if figure.interval else "", cell.marks)

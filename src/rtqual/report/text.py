@@ -54,7 +54,7 @@ def step(value: float, unit: str) -> tuple[float, str]:
 
 
 def number(value: float) -> str:
-    """Four significant digits, thousands apart by a thin space; never an exponent a reader must undo."""
+    """Four significant digits, thousands apart; never an exponent a reader must undo."""
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if math.isnan(value):
@@ -67,7 +67,7 @@ def number(value: float) -> str:
     text = f"{value:,.{max(0, 3 - magnitude)}f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
-    return text.replace(",", "\u202f")
+    return text
 
 
 def quantity(value: float, unit: str) -> str:

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""What would turn a verdict: other limits, other needs, other weights, more runs. All of it computed."""
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from rtqual.analysis.cells import figure_name
+from rtqual.analysis.gates import RUNS_TO_JUDGE, need_name
+from rtqual.analysis.intervals import LEVEL, RUNS_TO_RESAMPLE
+from rtqual.analysis.model import Figure, Gate, Outcome, Standing
+from rtqual.analysis.score import ScoreTable
+from rtqual.analysis.statistics import QUANTILES, is_size
+from rtqual.analysis.wording import count, quantity
+from rtqual.mission import Mission, Requirement
+
+
+def would_change(
+    mission: Mission, standings: Sequence[Standing], table: ScoreTable, fly: str | None
+) -> tuple[str, ...]:
+    """Sentences, the most telling first. `standings` are best first."""
+    flying = next((one for one in standings if one.candidate == fly), None)
+    others = [one for one in standings if one.candidate != fly]
+    sentences: list[str] = []
+    if flying is not None:
+        sentences += _own_margins(mission, flying)
+    for one in others:
+        sentences += _readmission(mission, one, table, fly)
+    sentences += _weights(standings, table)
+    for one in standings:
+        sentences += _more_runs(mission, one)
+    return tuple(dict.fromkeys(sentences))
+
+
+def _own_margins(mission: Mission, flying: Standing) -> Iterator[str]:
+    """How far each limit could tighten before the chosen candidate fell."""
+    for requirement, gate in _measured(mission, flying):
+        turn = _turning_limit(requirement, gate.measured)
+        if turn is not None:
+            way = "below" if requirement.at_most else "above"
+            yield (
+                f"{flying.candidate} would no longer meet '{requirement.name}' with a limit {way} {turn} "
+                f"(now {requirement.limit.text})."
+            )
+
+
+def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | None) -> Iterator[str]:
+    """What would let a candidate that fails fly."""
+    unmet = [gate for gate in one.gates if gate.outcome != Outcome.MET]
+    then = _then(one.candidate, table, fly) if len(unmet) == 1 else ""
+    for requirement, gate in _measured(mission, one):
+        turn = _turning_limit(requirement, gate.measured)
+        if gate.outcome == Outcome.NOT_MET and turn is not None:
+            way = "from" if requirement.at_most else "up to"
+            now = f"(now {requirement.limit.text})"
+            yield f"{one.candidate} would meet '{requirement.name}' with a limit {way} {turn} {now}{then}."
+    failed = {gate.requirement for gate in unmet}
+    needs = {need_name(need) for need in mission.mission.needs}
+    if failed and failed <= needs:
+        lacking = " and ".join(f"'{name}'" for name in sorted(failed))
+        yield f"Without the {lacking} {one.candidate} would meet every gate{_then(one.candidate, table, fly)}."
+
+
+def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
+    """What readmission would come to in the score."""
+    if fly is None or candidate not in table.candidates or fly not in table.candidates or not table.criteria:
+        return ", its only unmet gate" if fly is None else ""
+    lead, _ = table.lead(candidate, fly)
+    return ", and would lead the score" if lead > 0 else f", but {fly} would still lead the score"
+
+
+def _weights(standings: Sequence[Standing], table: ScoreTable) -> Iterator[str]:
+    """The weights at which the runner-up among those that may fly draws level."""
+    may = [one.candidate for one in standings if one.may_fly == Outcome.MET and one.total is not None]
+    if len(may) < 2:
+        return
+    leader, runner_up = may[:2]
+    flips = table.flipping_weights(leader, runner_up)
+    now = {criterion.name: criterion.weight for criterion in table.criteria}
+    for name, weight in flips.items():
+        way = "above" if weight > now[name] else "below"
+        yield (f"{runner_up} would lead {leader} with a weight of '{name}' {way} {weight:.3g} (now {now[name]:.3g}).")
+    if not flips:
+        yield f"No other value of a single weight would put {runner_up} before {leader}."
+
+
+def _more_runs(mission: Mission, one: Standing) -> Iterator[str]:
+    """How many runs would decide what is undecided."""
+    for requirement, gate in _measured(mission, one):
+        if gate.outcome == Outcome.UNDECIDED and gate.measured is not None:
+            more = _runs_missing(requirement, gate.measured)
+            if more:
+                about = "about " if gate.measured.runs >= RUNS_TO_JUDGE else ""
+                yield (
+                    f"'{requirement.name}' would be decided for {one.candidate} by {about}"
+                    f"{count(more, 'more run')} of {requirement.instrument}, if they spread like these."
+                )
+
+
+def _measured(mission: Mission, one: Standing) -> Iterator[tuple[Requirement, Gate]]:
+    gates = {gate.requirement: gate for gate in one.gates}
+    for requirement in mission.requirements:
+        yield requirement, gates[requirement.name]
+
+
+def _turning_limit(requirement: Requirement, measured: Figure | None) -> str | None:
+    """The limit at which the figure just meets it."""
+    if measured is None:
+        return None
+    interval = measured.interval
+    end = measured.value
+    if interval is not None:
+        end = interval.high if requirement.at_most else interval.low
+    if measured.at_least and requirement.at_most:
+        end = math.inf
+    return quantity(end, measured.unit) if math.isfinite(end) else None
+
+
+def _runs_missing(requirement: Requirement, measured: Figure) -> int | None:
+    """More runs needed: to be judged at all, or for the interval to leave the limit out.
+
+    An interval shrinks with the square root of the runs; None where it has no end to shrink.
+    """
+    if is_size(measured.unit):
+        return None
+    if measured.runs < RUNS_TO_JUDGE:
+        return RUNS_TO_JUDGE - measured.runs
+    if measured.interval is None:
+        return max(0, RUNS_TO_RESAMPLE - measured.runs) or None
+    q = QUANTILES.get(figure_name(requirement))
+    if q is not None and math.isinf(measured.interval.high) and not measured.at_least:
+        return _runs_to_close(q, measured)
+    limit, value = requirement.limit.value, measured.value
+    end = measured.interval.high if limit > value else measured.interval.low
+    if limit == value or not math.isfinite(end):
+        return None
+    return math.ceil(measured.runs * ((end - value) / (limit - value)) ** 2) - measured.runs
+
+
+def _runs_to_close(q: Fraction, measured: Figure) -> int:
+    """More runs until samples above the quantile are sure to be seen, so that its interval has an upper end."""
+    samples = math.log((1 - LEVEL) / 2) / math.log(q)
+    return max(1, math.ceil(samples / (measured.n / measured.runs)) - measured.runs)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""What the records support: gates first, then the weighted score, and never more than the intervals allow."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rtqual.analysis.cells import Cells, by_board, figure_name
+from rtqual.analysis.change import would_change
+from rtqual.analysis.compare import STANDS_FOR, UNDECIDED, mirrored
+from rtqual.analysis.gates import beyond, gates, shortfall
+from rtqual.analysis.intervals import RUNS_TO_RESAMPLE
+from rtqual.analysis.model import Comparison, Gate, Group, Outcome, Standing, Verdict
+from rtqual.analysis.score import ScoreTable, score_table, scores_of
+from rtqual.analysis.summary import Measured
+from rtqual.analysis.wording import count, listed, quantity, span, under
+from rtqual.mission import Mission
+from rtqual.record.schema import Timing
+
+INSTRUCTIONS_CAVEAT = (
+    "Figures from the virtual board count instructions, not caches or memory contention: "
+    "they rank kernels, they are no latencies for flight."
+)
+NOT_MEASURED = "nothing was measured"
+_ORDER = (Outcome.MET, Outcome.UNDECIDED, Outcome.NOT_MET)
+
+
+def judge(
+    mission: Mission,
+    scale: str,
+    measured: Sequence[Measured],
+    comparisons: Sequence[Comparison],
+    *,
+    configs: Mapping[str, str | None],
+    failures: Mapping[Group, str],
+) -> tuple[Verdict, ...]:
+    """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read."""
+    return tuple(
+        _verdict(mission, cells, comparisons, configs) for cells in by_board(mission, scale, measured, failures)
+    )
+
+
+def _verdict(
+    mission: Mission, cells: Cells, comparisons: Sequence[Comparison], configs: Mapping[str, str | None]
+) -> Verdict:
+    table = score_table(mission.criteria, cells)
+    standings = _standings(mission, cells, table, configs)
+    fly = _choice([one for one in standings if one.may_fly == Outcome.MET])
+    return Verdict(
+        board=cells.board,
+        fly=fly,
+        headline=_headline(standings, table, fly),
+        standings=standings,
+        findings=tuple(_findings(mission, cells, comparisons)),
+        would_change=would_change(mission, standings, table, fly),
+        caveats=tuple(dict.fromkeys(_caveats(mission, cells, table))),
+    )
+
+
+def _choice(may: Sequence[Standing]) -> str | None:
+    """The only one that may fly, or the only one in the first place."""
+    first = [one for one in may if one.rank is not None and one.rank == may[0].rank]
+    if len(may) == 1 or len(first) == 1:
+        return may[0].candidate
+    return None
+
+
+def _standings(
+    mission: Mission, cells: Cells, table: ScoreTable, configs: Mapping[str, str | None]
+) -> tuple[Standing, ...]:
+    """All candidates: those that may fly first, then by total; equal ranks where no lead is certain."""
+    judged = {
+        name: gates(mission.mission.needs, mission.requirements, cells, name, configs.get(name))
+        for name in cells.candidates
+    }
+    may_fly = {name: _may_fly(judged[name], cells, name) for name in cells.candidates}
+    totals = {name: table.total(name) for name in cells.candidates}
+    ordered = sorted(cells.candidates, key=lambda name: (_ORDER.index(may_fly[name]), -(totals[name] or 0.0)))
+    ranks = _ranks(ordered, may_fly, table)
+    return tuple(
+        Standing(
+            candidate=name,
+            may_fly=may_fly[name],
+            rank=ranks.get(name),
+            total=totals[name],
+            gates=judged[name],
+            scores=scores_of(table, mission.criteria, cells, name),
+            refusals=tuple(_refusals(judged[name], cells, name)),
+        )
+        for name in ordered
+    )
+
+
+def _may_fly(judged: Sequence[Gate], cells: Cells, candidate: str) -> Outcome:
+    outcomes = {gate.outcome for gate in judged}
+    if Outcome.NOT_MET in outcomes:
+        return Outcome.NOT_MET
+    if Outcome.UNDECIDED in outcomes or not cells.of(candidate):
+        return Outcome.UNDECIDED
+    return Outcome.MET
+
+
+def _ranks(ordered: Sequence[str], may_fly: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
+    """1 for the first. A candidate shares the rank of the one it cannot be told from, counting from the best."""
+    ranks: dict[str, int] = {}
+    best = ""
+    for place, name in enumerate((name for name in ordered if table.total(name) is not None), start=1):
+        if best and may_fly[best] == may_fly[name] and not table.leads(best, name):
+            ranks[name] = ranks[best]
+        else:
+            ranks[name] = place
+            best = name
+    return ranks
+
+
+def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[str]:
+    """Why no verdict can be given on a candidate: what was not, or not honestly, measured."""
+    if not cells.of(candidate):
+        yield NOT_MEASURED
+    for gate in judged:
+        if gate.outcome == Outcome.UNDECIDED:
+            yield f"'{gate.requirement}': {gate.reason}"
+
+
+def _headline(standings: Sequence[Standing], table: ScoreTable, fly: str | None) -> str:
+    may = [one for one in standings if one.may_fly == Outcome.MET]
+    others = "; ".join(_beside(one, table, fly) for one in standings if one.candidate != fly)
+    if fly is not None:
+        verb = "Fly" if len(standings) > 1 else "Cleared to fly:"
+        return f"{verb} {fly}: it {_meets(may[0])}" + (f"; {others}." if others else ".")
+    if len(may) > 1:
+        tied = [one.candidate for one in may if one.rank == may[0].rank]
+        return f"No verdict: {listed(tied)} {_meets(may[0]).replace('meets', 'meet')}, {_tie(tied, table)}."
+    if any(one.may_fly == Outcome.UNDECIDED for one in standings):
+        return f"No verdict: {others}."
+    return f"No candidate may fly: {others}."
+
+
+def _meets(one: Standing) -> str:
+    if not one.gates:
+        return "meets the mission, which sets no requirement"
+    return f"meets all {len(one.gates)} requirements" if len(one.gates) > 1 else "meets the one requirement"
+
+
+def _tie(tied: Sequence[str], table: ScoreTable) -> str:
+    if not table.criteria:
+        return "and no criterion was measured for all of them"
+    lead, interval = table.lead(*tied[:2])
+    if interval is None or interval.low > 0:
+        return f"and the lead of {tied[0]} rests on criteria with fewer than {RUNS_TO_RESAMPLE} runs"
+    return f"and their scores do not tell them apart (lead {lead:.3f}{span(interval, '1')})"
+
+
+def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
+    """A candidate that was not chosen, in a clause."""
+    if one.may_fly == Outcome.MET:
+        if fly is None or one.total is None or table.total(fly) is None:
+            return f"{one.candidate} meets them too"
+        lead, interval = table.lead(fly, one.candidate)
+        return f"{one.candidate} meets them too and scores {lead:.3f}{span(interval, '1')} less"
+    failed = [gate for gate in one.gates if gate.outcome == Outcome.NOT_MET]
+    if failed:
+        more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
+        return f"{one.candidate} fails {shortfall(failed[0])}{more}"
+    undecided = [gate for gate in one.gates if gate.outcome == Outcome.UNDECIDED]
+    if not undecided or NOT_MEASURED in one.refusals:
+        return f"{one.candidate} was not measured"
+    more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
+    return f"{one.candidate} is undecided on '{undecided[0].requirement}'{more}"
+
+
+def _findings(mission: Mission, cells: Cells, comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """Every pair of candidates in every required figure, the smaller one first."""
+    for requirement in mission.requirements:
+        wanted = STANDS_FOR.get(figure_name(requirement), figure_name(requirement))
+        groups = {cells.group(requirement, name) for name in cells.candidates}
+        for one in comparisons:
+            if one.statistic == wanted and one.a in groups and one.b in groups:
+                ordered = mirrored(one) if one.difference.value > 0 else one
+                yield f"{requirement.name}: {_finding(ordered, cells)}."
+
+
+def _finding(one: Comparison, cells: Cells) -> str:
+    figures = [cells.measured[group].summary.figures[one.statistic] for group in (one.a, one.b)]
+    beside = " against ".join(quantity(figure.value, figure.unit) for figure in figures)
+    ratio = f", ratio {one.ratio.value:.3g}{span(one.ratio.interval, '1')}" if one.ratio else ""
+    pair = f"{one.a.candidate}, {one.b.candidate}: " if one.statement.startswith(UNDECIDED) else ""
+    return f"{pair}{one.statement} ({one.statistic} {beside}{ratio})"
+
+
+def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]:
+    timings = {one.summary.timing for one in cells.measured.values()}
+    if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
+        yield INSTRUCTIONS_CAVEAT
+    for group, one in cells.measured.items():
+        cell = f"{group.instrument} {under(group.load)}, {count(group.cpus, 'CPU')}, {group.candidate}"
+        if one.summary.timing == Timing.HOST_TIMED:
+            yield f"{cell}: host-timed, so the same run gives other figures another time."
+        for text in one.summary.caveats:
+            yield f"{cell}: {text}."
+        for text in one.summary.problems:
+            yield f"{cell}: not used: {text}."
+    for group, why in cells.failures.items():
+        yield f"{group.instrument} {under(group.load)}, {group.candidate}: gave no record: {why}."
+    yield from _left_out(table)
+    loose = [f"'{one.name}'" for one, firm in zip(table.criteria, table.firm, strict=True) if not firm]
+    if loose:
+        yield f"With fewer than {RUNS_TO_RESAMPLE} runs, in the score as measured: {listed(loose)}."
+    yield from _on_other_cpus(mission, cells)
+
+
+def _left_out(table: ScoreTable) -> Iterator[str]:
+    """Criteria that not all candidates have a figure for, by who lacks them."""
+    for absent in dict.fromkeys(table.missing.values()):
+        names = [f"'{name}'" for name, lacking in table.missing.items() if lacking == absent]
+        yield f"Not in the score, for want of a usable figure of {listed(absent)}: {listed(names)}."
+
+
+def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:
+    """Limits broken on numbers of CPUs that the verdict does not rest on."""
+    for requirement in mission.requirements:
+        counted = cells.cpus(requirement.instrument, requirement.load)
+        if requirement.statistic is None or requirement.at_most is None:
+            continue
+        for group, one in cells.measured.items():
+            same = (group.instrument, group.load) == (requirement.instrument, requirement.load)
+            if same and group.cpus != counted and one.summary.distribution is not None:
+                misses = beyond(one.summary.distribution, requirement.limit.value)
+                if misses and requirement.statistic == "max":
+                    yield (
+                        f"On {count(group.cpus, 'CPU')} {group.candidate} breaks '{requirement.name}' "
+                        f"({misses:,} of {count(one.summary.samples, 'sample')}); the verdict rests on "
+                        f"{count(counted, 'CPU')}."
+                    )

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""This machine as it runs. Programs are started by the same agent as in the guest."""
+
+import gzip
+import os
+import platform
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from rtqual.board import Command, Job, Outcome, jobscript
+from rtqual.errors import RunFailed
+from rtqual.image.guest import guest_file
+
+_SETTLE_S = 0.1
+_WHERE = "this machine"
+
+
+class LocalBoard:
+    name = "local"
+    instruction_clock = False
+
+    def artefacts(self) -> dict[str, str]:
+        return {"kernel": f"{platform.release()} {platform.version()}", "processor": _processor()}
+
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+        if job.modules or job.folder == "usb":
+            needed = f"the modules {', '.join(job.modules)}" if job.modules else "a USB disk of its own"
+            raise RunFailed(f"{_WHERE}: this job needs {needed}, which only the virtual board gives: leave it out")
+        started = time.monotonic()
+        parent = Path("/dev/shm") if job.folder == "memory" else Path.cwd()  # noqa: S108 memory, not for secrets
+        with (
+            tempfile.TemporaryDirectory(prefix="rtqual-", dir=parent) as work,
+            tempfile.TemporaryDirectory() as kept,
+        ):
+            steps = _Steps(Path(work), Path(kept), started + timeout_s)
+            files = steps.run(job, seed)
+            files |= {f"file.{n}": (Path(work) / n).read_text() for n in job.collect if (Path(work) / n).exists()}
+        jobscript.check(job, files, _WHERE)
+        status = jobscript.status(files)
+        return Outcome(
+            exit_code=status.get("exit", -1),
+            stdout=files.get("measure.out", ""),
+            stderr=files.get("measure.err", ""),
+            files={k.removeprefix("file."): v for k, v in files.items() if k.startswith("file.")},
+            facts=facts(),
+            status=status,
+            version=files.get("version.out", "") + files.get("version.err", ""),
+            threads=jobscript.threads(files),
+            console="",
+            wall_s=time.monotonic() - started,
+            command=job.measure.argv,
+        )
+
+
+class _Steps:
+    """A job's programs, one after the other, loads in process groups of their own."""
+
+    def __init__(self, work: Path, kept: Path, deadline_s: float) -> None:
+        self._work, self._kept, self._deadline_s = work, kept, deadline_s
+
+    def run(self, job: Job, seed: int) -> dict[str, str]:
+        """The files that the agent left: NAME.out, NAME.err, NAME.status, NAME.threads; `failed` names a step."""
+        loads: list[subprocess.Popen[bytes]] = []
+        failed = ""
+        try:
+            if job.version:
+                self._run(Command(job.version), "version")
+            for index, step in enumerate(job.setup):
+                if self._run(step, f"setup{index}"):
+                    failed = failed or f"setup{index}"
+            if not failed:
+                loads += [self._start(load, f"load{index}") for index, load in enumerate(job.loads)]
+                time.sleep(_SETTLE_S if loads else 0)
+                subprocess.run([_agent(), "phase", str(seed)], check=True)
+                self._run(job.measure, "measure")
+                failed = next((f"load{i}" for i, load in enumerate(loads) if load.poll() is not None), "")
+        finally:
+            for load in loads:
+                _end_group(load)
+            for index, step in enumerate(job.teardown):
+                self._run(step, f"teardown{index}")
+        files = {path.name: path.read_text(errors="replace") for path in self._kept.iterdir()}
+        return {**files, "failed": failed}
+
+    def _command(self, command: Command, name: str) -> list[str]:
+        return [_agent(), "run", str(self._kept), name, str(command.fifo), *command.argv]
+
+    def _start(self, command: Command, name: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._command(command, name),
+            cwd=self._work,
+            stdin=subprocess.DEVNULL,
+            stderr=(self._kept / f"{name}.agent").open("wb"),
+            start_new_session=True,
+        )
+
+    def _run(self, command: Command, name: str) -> int:
+        process = self._start(command, name)
+        try:
+            code = process.wait(max(0.1, self._deadline_s - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise RunFailed(
+                f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended"
+            ) from None
+        finally:
+            _end_group(process)
+        complaint = (self._kept / f"{name}.agent").read_text(errors="replace").strip()
+        if complaint:
+            advice = "; run as root or raise RLIMIT_RTPRIO" if "SCHED_FIFO" in complaint else ""
+            raise RunFailed(f"{_WHERE}: {complaint.removeprefix('rtqual-agent: ')}{advice}")
+        said = (self._kept / f"{name}.err").read_text(errors="replace")
+        if "rtqual-agent: cannot set SCHED_FIFO" in said:
+            raise RunFailed(
+                f"{_WHERE}: real-time priority is not allowed here: run as root, or raise RLIMIT_RTPRIO (ulimit -r)"
+            )
+        return code
+
+
+def _agent() -> str:
+    return str(guest_file("rtqual-agent"))
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program and all it started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text().strip() or None
+    except OSError:
+        return None
+
+
+def _processor() -> str:
+    lines = (_read("/proc/cpuinfo") or "").splitlines()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith(("model name", "Model"))]
+    return names[0] if names else platform.machine()
+
+
+def _hypervisor() -> str | None:
+    """The hypervisor's name where there is one (systemd-detect-virt, else the processor's flag)."""
+    if tool := shutil.which("systemd-detect-virt"):
+        said = subprocess.run([tool], capture_output=True, text=True, check=False).stdout.strip()
+        return None if said in ("", "none") else said
+    return "unknown" if " hypervisor" in (_read("/proc/cpuinfo") or "") else None
+
+
+def _stolen_ticks() -> str | None:
+    """CPU time the hypervisor gave to others since boot (proc(5), /proc/stat, field steal), in ticks."""
+    fields = (_read("/proc/stat") or "").splitlines()[:1]
+    return fields[0].split()[8] if fields and len(fields[0].split()) > 8 else None
+
+
+def facts() -> dict[str, str]:
+    """What decides how this machine keeps time; what cannot be read is absent."""
+    done = subprocess.run([_agent(), "resolution"], capture_output=True, text=True, check=True)
+    found = {
+        "kernel": f"{platform.release()} {platform.version()}",
+        "cmdline": _read("/proc/cmdline"),
+        "clocksource": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "clock_resolution_ns": done.stdout.strip(),
+        "realtime": _read("/sys/kernel/realtime") or "0",
+        "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "processor": _processor(),
+        "hypervisor": _hypervisor(),
+        "steal_ticks": _stolen_ticks(),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def kernel_config() -> str | None:
+    """The running kernel's configuration, where the system keeps one."""
+    plain = _read(f"/boot/config-{platform.release()}")
+    if plain:
+        return plain
+    try:
+        return gzip.decompress(Path("/proc/config.gz").read_bytes()).decode()
+    except OSError:
+        return None
+
+
+def processors() -> Sequence[int]:
+    return sorted(os.sched_getaffinity(0))

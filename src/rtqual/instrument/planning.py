@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""What the estimates of running times share. They only plan.
+
+Their constants were seen on the virtual board: one CPU, 2 ns an instruction.
+"""
+
+STARTUP_S = 0.05  # load a program, start its threads
+
+_SLOWDOWN = {"none": 1.0, "hackbench": 12.0}  # of a program without real-time priority
+
+
+def slowdown(load: str) -> float:
+    """How many times longer a program of normal priority takes under a load: its share of one CPU."""
+    return _SLOWDOWN.get(load, 2.0)
