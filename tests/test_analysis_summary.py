@@ -268,12 +268,20 @@ def test_records_of_different_parameters_are_not_one_measurement() -> None:
 
 
 def test_a_hypervisor_and_steal_are_caveats() -> None:
-    facts = {"hypervisor": "kvm", "steal_ticks": "12"}
-    summary = one_group([record(Series.raw([1], name="latency"), timing=Timing.REAL, facts=facts)])
-    assert "guest of kvm" in summary.caveats[0]
-    assert "steal" in summary.caveats[1]
-    quiet = record(Series.raw([1], name="l"), timing=Timing.REAL, facts={"hypervisor": "none", "steal_ticks": "0"})
-    assert not one_group([quiet]).caveats
+    def local(*ticks: str, hypervisor: str = "kvm") -> tuple[str, ...]:
+        facts = [{"hypervisor": hypervisor, "steal_ticks": one} for one in ticks]
+        runs = [
+            record(Series.raw([1], name="latency"), seed=seed, timing=Timing.REAL, facts=one)
+            for seed, one in enumerate(facts)
+        ]
+        return one_group(runs).caveats
+
+    guest, stolen = local("100", "112")
+    assert guest == "the machine is a guest (kvm), and its host can take the CPU away (2 of 2 runs)"
+    assert "12 ticks of steal" in stolen
+    assert local("100", "100") == (guest,)
+    assert len(local("100")) == 1  # stolen since boot says nothing of this run
+    assert local("0", "0", hypervisor="none") == ()
 
 
 def test_exact_bounds() -> None:

@@ -28,7 +28,7 @@ from rtqual.analysis.model import (
 )
 from rtqual.errors import RunFailed
 from rtqual.mission import Mission
-from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing
+from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
 from rtqual.report import plots, write_report
 from rtqual.report.canvas import Palette
 from rtqual.report.document import Notes
@@ -164,7 +164,7 @@ def refusal() -> Verdict:
 
 def manifest(group: Group, seed: int, timing: Timing, started: str, wall_s: float) -> Manifest:
     return Manifest(
-        hash=f"{seed:02d}" + "ab" * 31,
+        hash=digest([repr(group), seed]),
         inputs=Inputs(
             candidate=group.candidate, instrument=group.instrument, load=group.load, board=group.board,
             cpus=group.cpus, seed=seed, parameters={"interval": 1_000_000, "cycles": 3000},

@@ -113,12 +113,13 @@ class Forecast:
     disk_b: int
 
 
-def forecast(cells: Sequence[Cell], workers: int) -> Forecast:
-    """Time and disk for cells that are still to run."""
+def forecast(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Forecast:
+    """Time and disk for cells that are still to run; `booting`: their boards have still to boot."""
     virtual = [cell for cell in cells if cell.board == "virtual"]
     boards = {(cell.candidate.name, cell.machine) for cell in virtual}
     wall_s = sum(cell.estimate_s for cell in cells if cell.board == "local")
-    wall_s += (sum(cell.estimate_s for cell in virtual) + _BOOT_S * len(boards)) / max(1, min(workers, len(virtual)))
+    virtual_s = sum(cell.estimate_s for cell in virtual) + _BOOT_S * len(boards) * booting
+    wall_s += virtual_s / max(1, min(workers, len(virtual)))
     return Forecast(len(cells), wall_s, _STATE_BYTES * len(boards) + _RECORD_BYTES * len(cells))
 
 
@@ -126,6 +127,7 @@ class Watcher:
     """What a campaign tells while it runs; the default is silence."""
 
     def preparing(self, what: str) -> None: ...
+    def kept(self, cells: Sequence[Cell]) -> None: ...
     def started(self, cell: Cell) -> None: ...
     def finished(self, cell: Cell, failure: str | None) -> None: ...
     def warning(self, text: str) -> None: ...
@@ -154,6 +156,7 @@ class Campaign:
         keys = {cell: self._inputs(cell) for cell in self.cells}
         done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
         waiting = [cell for cell in self.cells if (keys[cell].key(), cell.repeat) not in done]
+        watcher.kept([cell for cell in self.cells if cell not in set(waiting)])
         failures: dict[Group, str] = {}
         for board, workers in (("local", 1), ("virtual", self.workers)):
             cells = [cell for cell in waiting if cell.board == board]

@@ -103,3 +103,14 @@ def format_value(value: float, unit: str) -> str:
     if unit == "B":
         return format_bytes(value)
     return f"{value:.4g} {unit}".rstrip()
+
+
+def format_duration(seconds: float) -> str:
+    """A time to wait for, to the precision one plans with: '40 s', '3 min', '5 h 20 min', '12 d'."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    hours = minutes / 60
+    return f"{int(hours)} h {minutes % 60} min" if hours < 48 else f"{hours / 24:.0f} d"

@@ -7,7 +7,6 @@ figures stand beside the headline, and a requirement is judged on the worst of t
 """
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -238,18 +237,14 @@ def _record_problems(record: Record) -> list[str]:
 
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
     """What disturbed a measurement in real time from outside the system under test."""
-    caveats: Counter[str] = Counter()
-    for record in records:
-        facts = record.manifest.provenance.facts
-        if record.manifest.timing == Timing.REAL and facts.get("hypervisor", "none") != "none":
-            caveats[f"the machine is a guest of {facts['hypervisor']}, which can take the CPU away"] += 1
-        stolen = [key for key, value in facts.items() if key.startswith("steal") and _number(value) > 0]
-        if stolen:
-            caveats["the hypervisor took CPU time away during the measurement (steal)"] += 1
-    return tuple(f"{text} ({number} of {count(len(records), 'run')})" for text, number in caveats.items())
-
-
-def _number(text: str) -> float:
-    """The number a fact begins with; 0 for one without."""
-    found = re.match(r"\s*\d+(?:\.\d+)?", text)
-    return float(found[0]) if found else 0.0
+    facts = [one.manifest.provenance.facts for one in records if one.manifest.timing == Timing.REAL]
+    hosts = Counter(one["hypervisor"] for one in facts if one.get("hypervisor", "none") != "none")
+    caveats = [
+        f"the machine is a guest ({host}), and its host can take the CPU away ({runs} of {count(len(records), 'run')})"
+        for host, runs in hosts.items()
+    ]
+    # A counter since boot: only its rise from run to run was taken from what was measured.
+    ticks = [int(one["steal_ticks"]) for one in facts if one.get("steal_ticks", "").isdecimal()]
+    if ticks and max(ticks) > min(ticks):
+        caveats.append(f"the host did take the CPU away: {max(ticks) - min(ticks)} ticks of steal from run to run")
+    return tuple(caveats)

@@ -5,10 +5,10 @@ import io
 import shlex
 import tarfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rtqual.board import Command, Job
+from rtqual.board import Command, Job, Outcome
 from rtqual.errors import RunFailed
 
 _FOLDERS = {
@@ -87,12 +87,37 @@ def check(job: Job, files: Mapping[str, str], where: str) -> None:
         return
     said = " / ".join((files.get(f"{failed}.err", "") + files.get(f"{failed}.out", "")).strip().splitlines()[-3:])
     if failed.startswith("setup"):
-        argv = shlex.join(job.setup[int(failed[5:])].argv)
-        raise RunFailed(f"{where}: the preparation `{argv}` failed: {said or 'it printed nothing'}")
+        raise RunFailed(f"{where}: the preparation `{_brief(job.setup[int(failed[5:])])}` failed: {said or 'silently'}")
     if failed.startswith("load"):
-        argv = shlex.join(job.loads[int(failed[4:])].argv)
-        raise RunFailed(f"{where}: the load `{argv}` ended before the measurement did: {said or 'it printed nothing'}")
+        load = _brief(job.loads[int(failed[4:])])
+        raise RunFailed(f"{where}: the load `{load}` ended before the measurement did: {said or 'silently'}")
     raise RunFailed(f"{where}: {failed}")
+
+
+def _brief(command: Command) -> str:
+    """A command on one short line: some are whole scripts."""
+    text = " ".join(shlex.join(command.argv).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def outcome(
+    files: Mapping[str, str], facts: Mapping[str, str], *, console: str, wall_s: float, command: Sequence[str]
+) -> Outcome:
+    """What the agent left of a job, as an outcome."""
+    status = _status(files)
+    return Outcome(
+        exit_code=status.get("exit", -1),
+        stdout=files.get("measure.out", ""),
+        stderr=files.get("measure.err", ""),
+        files={k.removeprefix("file."): v for k, v in files.items() if k.startswith("file.")},
+        facts=facts,
+        status=status,
+        version=files.get("version.out", "") + files.get("version.err", ""),
+        threads=_threads(files),
+        console=console,
+        wall_s=wall_s,
+        command=tuple(command),
+    )
 
 
 def facts(files: Mapping[str, str]) -> dict[str, str]:
@@ -100,13 +125,13 @@ def facts(files: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in pairs if value}
 
 
-def status(files: Mapping[str, str]) -> dict[str, int]:
+def _status(files: Mapping[str, str]) -> dict[str, int]:
     """The agent's key-value lines: exit, minor_faults, major_faults, voluntary_switches, ..."""
     pairs = (line.split() for line in files.get("measure.status", "").splitlines())
     return {key: int(value) for key, value in pairs}
 
 
-def threads(files: Mapping[str, str]) -> tuple[dict[str, Any], ...]:
+def _threads(files: Mapping[str, str]) -> tuple[dict[str, Any], ...]:
     """The instrument's threads as last seen: the agent looks several times."""
     seen: dict[int, dict[str, Any]] = {}
     for line in files.get("measure.threads", "").splitlines():

@@ -43,20 +43,8 @@ class LocalBoard:
             files = steps.run(job, seed)
             files |= {f"file.{n}": (Path(work) / n).read_text() for n in job.collect if (Path(work) / n).exists()}
         jobscript.check(job, files, _WHERE)
-        status = jobscript.status(files)
-        return Outcome(
-            exit_code=status.get("exit", -1),
-            stdout=files.get("measure.out", ""),
-            stderr=files.get("measure.err", ""),
-            files={k.removeprefix("file."): v for k, v in files.items() if k.startswith("file.")},
-            facts=facts(),
-            status=status,
-            version=files.get("version.out", "") + files.get("version.err", ""),
-            threads=jobscript.threads(files),
-            console="",
-            wall_s=time.monotonic() - started,
-            command=job.measure.argv,
-        )
+        wall_s = time.monotonic() - started
+        return jobscript.outcome(files, facts(), console="", wall_s=wall_s, command=job.measure.argv)
 
 
 class _Steps:

@@ -30,6 +30,7 @@ from rtqual.packages import cache_dir, locked, sha256_file
 QEMU = "qemu-system-x86_64"
 _BOOT_TIMEOUT_S = 180.0
 _DISK_BYTES = 2 * 2**30
+_DISK_UUID = "00000000-0000-4000-8000-000000000001"  # the same disk everywhere
 # Debian's kernels trust the time-stamp counter only after a test against another clock: here both are the same clock.
 _BOOT_PARAMETERS = ("console=ttyS0", "quiet", "nokaslr", "norandmaps", "panic=-1", "tsc=reliable")
 
@@ -97,16 +98,9 @@ class VirtualBoard:
         except RunFailed as error:
             raise RunFailed(f"{error}; its last lines: {_last_lines(console)}") from None
         jobscript.check(job, files, self.where)
-        status = jobscript.status(files)
-        return Outcome(
-            exit_code=status.get("exit", -1),
-            stdout=files.get("measure.out", ""),
-            stderr=files.get("measure.err", ""),
-            files={k.removeprefix("file."): v for k, v in files.items() if k.startswith("file.")},
-            facts={**jobscript.facts(files), "hypervisor": f"QEMU {qemu_version()}, TCG"},
-            status=status,
-            version=files.get("version.out", "") + files.get("version.err", ""),
-            threads=jobscript.threads(files),
+        return jobscript.outcome(
+            files,
+            {**jobscript.facts(files), "hypervisor": f"QEMU {qemu_version()}, TCG"},
             console=console,
             wall_s=time.monotonic() - started,
             command=self._command(Path(), script),
@@ -267,7 +261,11 @@ def _blank_disk(name: str) -> Path:
             fresh = path.with_suffix(".new")
             with fresh.open("wb") as file:
                 file.truncate(_DISK_BYTES)
-            subprocess.run([mke2fs, "-q", "-F", "-t", "ext4", str(fresh)], check=True, capture_output=True)
+            subprocess.run(
+                [mke2fs, "-q", "-F", "-t", "ext4", "-U", _DISK_UUID, "-E", f"hash_seed={_DISK_UUID}", str(fresh)],
+                check=True,
+                capture_output=True,
+            )
             fresh.rename(path)
     return path
 

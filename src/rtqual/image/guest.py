@@ -26,7 +26,7 @@ TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sys
 PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 
 # Kernel modules a job may need. What a kernel has built in or does not have is left out here and told by modprobe.
-DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "ext4")
+DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim",)
 DISKS = ("/dev/vda", "/dev/sda")
 

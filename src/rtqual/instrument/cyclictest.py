@@ -63,7 +63,10 @@ class Cyclictest:
 
     @staticmethod
     def job(parameters: CyclictestParameters, *, cpus: int, seed: int) -> Job:
-        affinity = ("-a", "0", "-t", "1") if cpus == 1 else ("-a", "-t", str(cpus))
+        # Threads on several CPUs start together, spread over the interval: else each would start when the
+        # one before it had its memory, and all end with the first.
+        spread_us = str(max(1, parameters.interval // _NS_PER_US // cpus))
+        affinity = ("-a", "0", "-t", "1") if cpus == 1 else ("-a", "-t", str(cpus), "-A", spread_us)
         argv = (
             *("cyclictest", "-q", "-m", "-N"),
             *("-p", str(parameters.priority)),

@@ -28,6 +28,7 @@ WIDTH_IN = 4.4
 LEGEND_ROW_IN = 0.19
 CHARACTER_IN = 0.078  # of DejaVu Sans at 8.5 pt, on average
 LONGEST = 46  # characters that fit beside a legend's handle
+FONTS = "DejaVu Sans, Verdana, sans-serif"  # none wider than the first, for which the places were found
 LIMIT_DASHES = (0, (2, 2))
 
 # Okabe & Ito 2008 with the light hues darkened, so that each stands out 3:1 from white and from near-black;
@@ -144,7 +145,9 @@ def decade_ticks(axis: Axis, low: float, high: float, *, most: int) -> list[floa
 
 
 def even_ticks(axis: Axis, low: float, high: float, *, most: int, scale: float = 1.0) -> list[float]:
-    ticks = [float(t) * scale for t in MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low / scale, high / scale)]
+    ticks = [
+        float(t) * scale for t in MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low / scale, high / scale)
+    ]
     ticks = [tick for tick in ticks if low <= tick <= high]
     return _set_ticks(axis, ticks, [number(tick / scale) for tick in ticks])
 
@@ -187,8 +190,9 @@ def to_svg(figure: Figure, ident: str, alt: str) -> str:
     body = re.sub(r'\bid="', f'id="{ident}-', body)
     body = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{ident}-", body)
     body = re.sub(r' (?:width|height)="[0-9.]+pt"', "", body, count=2)
-    label = html.escape(clean(alt))
-    return body.replace("<svg ", f'<svg role="img" aria-label="{label}" stroke-linejoin="round" ', 1).strip()
+    body = re.sub(r" font-family: [^;\"]*;", "", body)  # once for all, on the root
+    root = f'<svg role="img" aria-label="{html.escape(clean(alt))}" font-family="{FONTS}" stroke-linejoin="round" '
+    return body.replace("<svg ", root, 1).strip()
 
 
 def standalone(svg: str) -> str:

@@ -49,6 +49,11 @@ class Table:
     notes: tuple[Note, ...] = ()
     compact: bool = False  # details stand beside their figure, not below
 
+    @property
+    def all_figures(self) -> bool:
+        """Whether every column but the first holds figures, so that all may be equally wide."""
+        return all(column.numeric for column in self.columns[1:])
+
 
 @dataclass(frozen=True)
 class Plot:

@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -81,7 +81,7 @@ class Material:
         return next((c.title for c in self.mission.candidates if c.name == candidate), candidate)
 
     def places(self) -> Iterator[Place]:
-        ordered = sorted(self.evidence.summaries, key=lambda s: self._order(s.group))
+        ordered = sorted(self.evidence.summaries, key=lambda s: self.order(s.group))
         for (board, instrument, cpus), group in groupby(
             ordered, key=lambda s: (s.group.board, s.group.instrument, s.group.cpus)
         ):
@@ -96,7 +96,8 @@ class Material:
     def columns(self, candidates: Sequence[str]) -> list[Column]:
         return [Column(clean(name), candidate=name) for name in candidates]
 
-    def _order(self, group: Group) -> tuple[object, ...]:
+    def order(self, group: Group) -> tuple[Any, ...]:
+        """To sort by: board, instrument, CPUs, load, candidate, each in the order a reader expects."""
         instruments = list(INSTRUMENTS)
         loads = [NO_LOAD, *LOADS]
         return (
@@ -111,16 +112,17 @@ class Material:
 
 
 def gather(mission: Mission, evidence: Evidence, records: Sequence[Manifest], failures: Mapping[Any, str]) -> Material:
-    """Records in the order of their inputs, not of their arrival."""
-    ordered = sorted(
-        {r.hash: r for r in records}.values(),  # the same hash is the same draw: a cell run twice as a test
-        key=lambda r: (
-            _board_order(r.inputs.board), r.inputs.instrument, r.inputs.load, r.inputs.cpus,
-            r.inputs.candidate, r.inputs.seed, r.hash,
-        ),
-    )  # fmt: skip
+    """Records in the order of their inputs, not of their arrival; one of those that are the same draw."""
+    distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
     failed = {_cell_name(cell): reason for cell, reason in {**evidence.failures, **failures}.items()}
-    return Material(mission, evidence, tuple(ordered), tuple(sorted(failed.items())))
+    found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())))
+    order = sorted(found.records, key=lambda r: (*found.order(group_of(r)), r.inputs.seed, r.hash))
+    return replace(found, records=tuple(order))
+
+
+def group_of(record: Manifest) -> Group:
+    inputs = record.inputs
+    return Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
 
 
 def _cell_name(cell: object) -> str:

@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 from rtqual.errors import BadInput
 from rtqual.report.document import Document, Plot
 
-_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&$])")
-_LIST_START = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)")
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|\b_|_\b|(?<=_)_)")
+_LIST_START = re.compile(r"^(\d*)([-+.)])(?=\s)")
 PLOT_FOLDER = "plots"
 TEMPLATES = Path(__file__).parent / "templates"
 

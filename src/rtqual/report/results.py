@@ -2,14 +2,14 @@
 """The measured figures: plots and tables of every instrument under every load, stability, comparisons."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rtqual.analysis.model import Comparison, Distribution, Summary
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Statistic
 from rtqual.record.schema import Kind
 from rtqual.report import plots
-from rtqual.report.document import Block, Bullets, Cell, Column, Heading, Notes, Paragraph, Plot, Plots, Table
+from rtqual.report.document import Block, Bullets, Cell, Column, Heading, Paragraph, Plot, Plots, Table
 from rtqual.report.material import (
     FOOTPRINT,
     Material,
@@ -214,33 +214,44 @@ def comparisons(material: Material) -> Iterator[Block]:
         )
     for one in material.places():
         found = [
-            c for c in material.evidence.comparisons
+            c
+            for c in material.evidence.comparisons
             if (c.a.instrument, c.a.board, c.a.cpus) == (one.instrument, one.board, one.cpus)
             and best.get(one.board, c.a.candidate) in (c.a.candidate, c.b.candidate)
-        ]  # fmt: skip
-        if not found:
-            continue
-        order = {load: index for index, load in enumerate(one.loads)}
-        found.sort(key=lambda c: order.get(c.a.load, len(order)))
-        notes = notes_for(figure for c in found for figure in (c.ratio, c.difference))
-        mark = "".join(notes.timed(m) for m in timing_mark(one.summaries))
-        rows = [_comparison(c, notes) for c in found]
-        columns = [
-            *(Column(title, False, name=True) for title in ("Load", "Statistic", "a", "b")),
-            *(Column(title) for title in ("Ratio a / b", "Difference a - b", "P(a > b)")),
-            Column("Statement", False),
         ]
-        yield material.numbering.table(clean(f"Comparison: {one.title} {mark}").strip(), columns, rows, notes.listed())
+        if found:
+            yield _comparison_table(material, one, found)
 
 
-def _comparison(c: Comparison, notes: Notes) -> list[Cell]:
-    return [
-        Cell(clean(load_text(c.a.load))),
-        Cell(clean(c.statistic)),
-        Cell(clean(c.a.candidate)),
-        Cell(clean(c.b.candidate)),
-        figure_cell(c.ratio, notes, counted=False),
-        figure_cell(c.difference, notes, counted=False),
-        Cell("-" if c.superiority is None else number(c.superiority)),
-        Cell(prose(c.statement)),
+def _comparison_table(material: Material, one: Place, found: list[Comparison]) -> Table:
+    """What is the same in every row (the load, the pair) stands in the caption instead."""
+    found.sort(key=lambda c: one.loads.index(c.a.load))
+    notes = notes_for(figure for c in found for figure in (c.ratio, c.difference))
+    mark = "".join(notes.timed(m) for m in timing_mark(one.summaries))
+    names: dict[str, Callable[[Comparison], str]] = {
+        "Load": lambda c: load_text(c.a.load),
+        "a": lambda c: c.a.candidate,
+        "b": lambda c: c.b.candidate,
+    }
+    kept = {title: read for title, read in names.items() if len({read(c) for c in found}) > 1}
+    said = [f"{title} = {read(found[0])}" for title, read in names.items() if title not in kept]
+    rows = []
+    for c in found:
+        outcome, _, why = c.statement.partition(": ")
+        rows.append(
+            [
+                Cell(clean(c.statistic)),
+                *(Cell(clean(read(c))) for read in kept.values()),
+                figure_cell(c.ratio, notes, counted=False),
+                figure_cell(c.difference, notes, counted=False),
+                Cell("-" if c.superiority is None else number(c.superiority)),
+                Cell(prose(outcome), marks=notes.mark(prose(why))),
+            ]
+        )
+    columns = [
+        *(Column(title, False, name=True) for title in ("Statistic", *kept)),
+        *(Column(title) for title in ("Ratio a / b", "Difference a - b", "P(a > b)")),
+        Column("Statement", False, name=True),
     ]
+    caption = clean(", ".join([f"Comparison: {one.title}", *said, mark])).rstrip(", ")
+    return material.numbering.table(caption, columns, rows, notes.listed())

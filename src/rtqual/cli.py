@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""The command line: parse, call, print. Results go to stdout, progress and complaints to stderr."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, CycloptsError, Parameter
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rtqual import __version__
+from rtqual.errors import BadInput, RtqualError
+from rtqual.mission import DEFAULT_SCALE, load_mission, mission_schema
+
+app = App(
+    name="rtqual",
+    version=__version__,
+    help="Chooses and qualifies the real-time operating system of a low-cost flight computer.",
+)
+mission_app = App(name="mission", help="Mission files.")
+app.command(mission_app)
+
+_stdout, _stderr = Console(), Console(stderr=True)
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
+
+
+@app.command
+def select(
+    mission: Path,
+    /,
+    *,
+    scale: str = DEFAULT_SCALE,
+    out: Path | None = None,
+    jobs: int = 2,
+    dry_run: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
+) -> int:
+    """Measure the candidates of a mission and say which one to fly.
+
+    Parameters
+    ----------
+    mission
+        The mission file.
+    scale
+        How much to measure: a [scale.NAME] of the mission.
+    out
+        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
+    jobs
+        Guests at a time, 1 or 2.
+    dry_run
+        List the cells with the time and disk they need, and stop.
+    """
+    from rtqual import select as stage  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.campaign import Campaign, forecast  # noqa: PLC0415
+    from rtqual.progress import Display  # noqa: PLC0415
+    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
+
+    if jobs not in (1, 2):
+        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
+    loaded = load_mission(mission)
+    loaded.scale(scale)
+    folder = out or Path("out") / f"{loaded.mission.name}-{scale}"
+    campaign = Campaign(loaded, scale, folder, workers=jobs)
+    if dry_run:
+        _print_plan(campaign, forecast(campaign.waiting(), jobs), as_json=as_json)
+        return 0
+    display = Display(_stderr, campaign.cells, jobs)
+    with display.shown():
+        selection = stage.select(loaded, scale, folder, display, workers=jobs)
+    if as_json:
+        _print_json(as_dict(selection))
+    else:
+        print_verdicts(_stdout, selection)
+    return 3 if selection.failures else 0
+
+
+def _print_plan(campaign: Any, needed: Any, *, as_json: bool) -> None:
+    from rtqual.progress import forecast_text  # noqa: PLC0415
+
+    waiting = campaign.waiting()
+    if as_json:
+        left = set(waiting)
+        rows = [
+            {"cell": str(cell), "estimate_s": round(cell.estimate_s, 1), "done": cell not in left}
+            for cell in campaign.cells
+        ]
+        _print_json({"cells": rows, "left": vars(needed)})
+        return
+    groups: dict[Any, list[Any]] = {}
+    for cell in campaign.cells:
+        groups.setdefault(cell.group, []).append(cell)
+    table = Table("candidate", "board", "instrument", "load", "CPUs", "runs", "of them done", "time a run (s)")
+    for group, cells in groups.items():
+        done = sum(cell not in set(waiting) for cell in cells)
+        row = (group.candidate, group.board, group.instrument, group.load, group.cpus)
+        table.add_row(*map(str, row), str(len(cells)), str(done), f"{cells[0].estimate_s:.1f}")
+    _stdout.print(table)
+    _stdout.print(f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top).")
+
+
+@app.command
+def show(record: Path, /, *, as_json: Json = False) -> int:
+    """Show a record, or the records of a campaign's folder.
+
+    Parameters
+    ----------
+    record
+        A record's folder, a campaign's folder, or the first characters of a record's hash (looked up below out/).
+    """
+    from rtqual.inspection import find, show_campaign, show_record  # noqa: PLC0415
+
+    paths = find(record)
+    if as_json:
+        from rtqual.inspection import record_dict  # noqa: PLC0415
+
+        _print_json([record_dict(path) for path in paths])
+    elif len(paths) == 1:
+        show_record(_stdout, paths[0])
+    else:
+        show_campaign(_stdout, paths)
+    return 0
+
+
+@app.command
+def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
+    """Put two records, or two campaigns, beside each other: effect sizes first.
+
+    Parameters
+    ----------
+    a
+        A record or a campaign, as `rtqual show` takes it.
+    b
+        What it is compared with.
+    """
+    from rtqual.inspection import compare_paths, comparison_dict, find, print_comparisons  # noqa: PLC0415
+
+    comparisons = compare_paths(find(a), find(b))
+    if as_json:
+        _print_json([comparison_dict(one) for one in comparisons])
+    else:
+        print_comparisons(_stdout, comparisons)
+    return 0
+
+
+@app.command
+def reproduce(record: Path, /, *, as_json: Json = False) -> int:
+    """Run a record's recorded command line again, by itself, and compare the samples.
+
+    Parameters
+    ----------
+    record
+        A record of the virtual board, as `rtqual show` takes it.
+    """
+    from rtqual.inspection import find  # noqa: PLC0415
+    from rtqual.reproduction import reproduce as again  # noqa: PLC0415
+
+    results = [again(path) for path in find(record)]
+    if as_json:
+        _print_json([vars(one) for one in results])
+    else:
+        for one in results:
+            _stdout.print(f"{one.record}: {one.text}", soft_wrap=True, highlight=False)
+    return 0 if all(one.same for one in results) else 1
+
+
+@app.command
+def doctor(*, as_json: Json = False) -> int:
+    """Say what this machine can do, what is missing, and the command that mends it."""
+    from rtqual import doctor as examination  # noqa: PLC0415
+
+    checks = examination.diagnose()
+    if as_json:
+        _print_json(examination.as_json(checks))
+    else:
+        _stdout.print(examination.render(checks))
+    return 0 if examination.demo_can_run(checks) else 1
+
+
+@mission_app.command
+def schema() -> int:
+    """Print the JSON Schema of mission files, for editors."""
+    _print_json(mission_schema())
+    return 0
+
+
+@mission_app.command
+def check(mission: Path, /) -> int:
+    """Check a mission file.
+
+    Parameters
+    ----------
+    mission
+        The mission file.
+    """
+    loaded = load_mission(mission)
+    scales = ", ".join(loaded.scales)
+    _stdout.print(f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}", highlight=False)
+    return 0
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=1, default=str) + "\n")
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted."""
+    try:
+        code = app(exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except RtqualError as error:
+        _complain(str(error))
+        code = error.exit_code
+    except CycloptsError as error:
+        _complain(str(error))
+        code = 2
+    except KeyboardInterrupt:
+        _complain("interrupted; finished records are kept, the same command goes on")
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(text: str) -> None:
+    _stderr.print(f"[red]rtqual:[/red] {escape(' '.join(text.split()))}", highlight=False, soft_wrap=True)

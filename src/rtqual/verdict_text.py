@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""A verdict on the terminal, and as JSON."""
+
+import math
+from dataclasses import asdict, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+from rtqual.analysis.model import Outcome, Standing, Verdict
+from rtqual.select import Selection
+
+_TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
+
+
+def print_verdicts(console: Console, selection: Selection) -> None:
+    """Each board's verdict: headline, candidates with their gates, findings, caveats; then where the reports are."""
+    for verdict in selection.evidence.verdicts:
+        _print(console, verdict)
+    for cell, reason in selection.failures.items():
+        console.print(f"[red]failed[/red] {cell}: {reason}", highlight=False, soft_wrap=True)
+    console.print(f"{selection.records} records. Reports:")
+    for path in selection.reports:
+        console.print(f"  {path}", highlight=False, soft_wrap=True)
+
+
+def _print(console: Console, verdict: Verdict) -> None:
+    tone = "green" if verdict.fly else "yellow"
+    title = f"Verdict, {verdict.board} board"
+    console.print(Panel(verdict.headline, title=title, border_style=tone, title_align="left"))
+    for standing in verdict.standings:
+        console.print(_candidate(standing))
+    for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
+        if sentences:
+            console.print(f"[bold]{title}[/bold]")
+            for sentence in sentences:
+                console.print(f"  - {sentence}", highlight=False)
+    for caveat in verdict.caveats:
+        console.print(f"[dim]Note: {caveat}[/dim]", highlight=False)
+    console.print()
+
+
+def _candidate(standing: Standing) -> Table:
+    rank = f"{standing.rank}. " if standing.rank else ""
+    score = "" if standing.total is None else f" (score {standing.total:.2f})"
+    table = Table(title=f"{rank}{standing.candidate}{score}", title_justify="left", expand=True, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    for gate in standing.gates:
+        table.add_row(gate.requirement, f"[{_TONE[gate.outcome]}]{gate.outcome}[/]", gate.reason)
+    for refusal in standing.refusals:
+        table.add_row("no verdict", "[yellow]refused[/]", refusal)
+    return table
+
+
+def as_dict(selection: Selection) -> dict[str, Any]:
+    """Everything the analysis found, without the samples."""
+    return {
+        "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
+        "comparisons": [plain(one) for one in selection.evidence.comparisons],
+        "summaries": [
+            {key: value for key, value in plain(one).items() if key != "distribution"}
+            for one in selection.evidence.summaries
+        ],
+        "records": selection.records,
+        "failures": selection.failures,
+        "reports": [str(path) for path in selection.reports],
+    }
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, enums, arrays and infinities as JSON knows them (an infinity is null: no bound)."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.value if isinstance(value, Enum) else value
