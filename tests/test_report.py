@@ -32,7 +32,8 @@ from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing, dig
 from rtqual.report import plots, write_report
 from rtqual.report.canvas import Palette
 from rtqual.report.document import Notes
-from rtqual.report.text import figure_interval, figure_value, number, prose, quantity
+from rtqual.report.render import _fence
+from rtqual.report.text import clean, figure_interval, figure_value, number, prose, quantity
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEADLINE = "Fly Debian RT: its largest wake-up latency under hackbench was 14.2 us, of stock 437 us"
@@ -233,19 +234,16 @@ class Page(HTMLParser):
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     found = evidence()
-    write_report(folder, mission(), found, records(found), {})
+    paths = write_report(folder, mission(), found, records(found), {})
+    assert paths == [folder / name for name in ("report.html", "report.pdf", "report.md")]
     return folder
 
 
-def test_writes_the_three_formats_and_the_plots(tmp_path: Path) -> None:
-    found = evidence()
-    assert write_report(tmp_path, mission(), found, records(found), {}) == [
-        tmp_path / "report.html", tmp_path / "report.pdf", tmp_path / "report.md",
-    ]  # fmt: skip
-    text = (tmp_path / "report.md").read_text()
+def test_writes_the_three_formats_and_the_plots(written: Path) -> None:
+    text = (written / "report.md").read_text()
     named = re.findall(r"\]\((plots/[^)]+)\)", text)
     assert len(named) >= 6
-    assert {tmp_path / name for name in named} == set((tmp_path / "plots").iterdir())
+    assert {written / name for name in named} == set((written / "plots").iterdir())
 
 
 def test_every_format_carries_the_headline(written: Path) -> None:
@@ -400,12 +398,12 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_forty_groups_take_less_than_ten_seconds_of_one_cpu(tmp_path: Path) -> None:
+def test_forty_groups_take_seconds_not_minutes(tmp_path: Path) -> None:
     found = evidence(("cyclictest", "hackbench", "sysbench-threads"), ("none", "hackbench", "stress-cpu", "wifi"))
     assert len(found.summaries) >= 38
     begin_s = time.process_time()
     write_report(tmp_path, mission(), found, records(found), {})
-    assert time.process_time() - begin_s < 20  # ten on an idle machine; the tests share one
+    assert time.process_time() - begin_s < 20  # about ten seen on two busy cores
 
 
 @pytest.mark.parametrize(
@@ -428,6 +426,12 @@ def test_numbers_never_lose_their_size() -> None:
 def test_interval_shares_the_unit_of_its_figure() -> None:
     one = Figure(1_200_000, "ns", 10, 2, Interval(900_000, float("inf"), "m"), at_least=True)
     assert (figure_value(one), figure_interval(one)) == ("≥\u00a01.2\u00a0ms", "0.9 to ∞")
+
+
+def test_a_command_keeps_its_lines_and_cannot_leave_its_fence() -> None:
+    command = "sh -c 'a\n```\n\tb'"
+    tokens = MarkdownIt().parse(str(_fence(clean(command))))
+    assert [(token.type, token.content) for token in tokens] == [("fence", command + "\n")]
 
 
 def test_one_remark_has_one_mark() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -93,11 +94,11 @@ def _print_plan(campaign: Any, needed: Any, *, as_json: bool) -> None:
     groups: dict[Any, list[Any]] = {}
     for cell in campaign.cells:
         groups.setdefault(cell.group, []).append(cell)
-    table = Table("candidate", "board", "instrument", "load", "CPUs", "runs", "of them done", "time a run (s)")
+    table = Table("candidate", "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)
     for group, cells in groups.items():
         done = sum(cell not in set(waiting) for cell in cells)
-        row = (group.candidate, group.board, group.instrument, group.load, group.cpus)
-        table.add_row(*map(str, row), str(len(cells)), str(done), f"{cells[0].estimate_s:.1f}")
+        row = (group.candidate, group.instrument, group.load, group.cpus, len(cells), done)
+        table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
     _stdout.print(table)
     _stdout.print(f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top).")
 

@@ -79,7 +79,7 @@ class VirtualBoard:
             "initramfs": _sha256(self._initramfs),
             "qemu": qemu_version(),
             "machine": shlex.join(self._machine_options()),
-            **({"smp-clock": _sha256(guest_file("rtqual-smp-clock.so"))} if self.machine.cpus > 1 else {}),
+            "clock": _sha256(guest_file("rtqual-clock.so")),
             "kernel parameters": self._append(),
         }
 
@@ -134,8 +134,8 @@ class VirtualBoard:
         ]
 
     def _plugin(self) -> list[str]:
-        """Several CPUs take turns by instructions only with our plugin."""
-        return ["-plugin", f"file={_option(guest_file('rtqual-smp-clock.so'))}"] if self.machine.cpus > 1 else []
+        """Keeps the instruction clock repeatable, and gives several CPUs their turns (guest/clock.c)."""
+        return ["-plugin", f"file={_option(guest_file('rtqual-clock.so'))}"]
 
     def _disk_options(self) -> list[str]:
         options: list[str] = []

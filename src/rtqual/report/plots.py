@@ -110,7 +110,7 @@ def histogram(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
             axes.stairs(np.maximum(counts[name], FOOT), edges, baseline=FOOT, fill=True, color=colour)
             if one.overflow and one.overflow_from:
                 axes.plot([one.overflow_from], [one.overflow], ">", color=colour, markersize=5, clip_on=False)
-            axes.set_title(short(name), loc="left", color=colour, fontweight="bold", pad=3)
+            axes.set_title(short(name), loc="left", fontweight="bold", pad=3)
             _draw_limits(axes, panel)
         upright_label(figure, rows, "Samples per bin (1)")
         return to_svg(figure, ident, alt)

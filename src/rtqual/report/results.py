@@ -209,7 +209,7 @@ def comparisons(material: Material) -> Iterator[Block]:
     best = {v.board: v.standings[0].candidate for v in material.evidence.verdicts if v.standings}
     if material.evidence.comparisons:
         yield Paragraph(
-            "Each candidate beside the best of its board; `rtqual compare` shows any other pair. "
+            "Each candidate beside the best of its board; rtqual compare shows any other pair. "
             "P(a > b) is the chance that a sample of a is larger than one of b; 0.5 means no effect."
         )
     for one in material.places():
@@ -253,5 +253,5 @@ def _comparison_table(material: Material, one: Place, found: list[Comparison]) -
         *(Column(title) for title in ("Ratio a / b", "Difference a - b", "P(a > b)")),
         Column("Statement", False, name=True),
     ]
-    caption = clean(", ".join([f"Comparison: {one.title}", *said, mark])).rstrip(", ")
+    caption = clean(f"{', '.join([f'Comparison: {one.title}', *said])} {mark}").strip()
     return material.numbering.table(caption, columns, rows, notes.listed())

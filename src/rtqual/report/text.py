@@ -31,9 +31,7 @@ TIMING_NOTE = {
         "Such a figure shows an order of magnitude."
     ),
 }
-_CONTROL = re.compile(
-    r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
-)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]")
 _MICRO = re.compile(r"(?<=\d)(\s?)us\b")
 
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# make demo        install what is missing, then choose a kernel for missions/docking.toml
+# make test        style, types and the tests; make test-full: the slow proofs too
+# make             install only: rtqual is then .venv/bin/rtqual
+# make lint        style and types; make clean: remove what make built (records in out/ stay)
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# The virtual board (QEMU; the image's tools), this machine's instruments and loads, the C compiler for the guest's
+# agent, and what WeasyPrint draws the PDF with. Keep in step with src/rtqual/doctor.py; a test compares them.
+PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev \
+	libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core
+# The tests look at reports as a reader does.
+TEST_PACKAGES := chromium poppler-utils
+# Debian's Python comes without venv; another one brings its own.
+ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
+PACKAGES += python3-venv
+endif
+
+SOURCES := meson.build pyproject.toml README.md $(shell find src guest -type f -not -path '*/__pycache__/*')
+# Meson is found through PATH; building without isolation downloads nothing once the environment stands.
+PIP_INSTALL := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --disable-pip-version-check --no-build-isolation
+
+.DEFAULT_GOAL := install
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: install demo test test-full lint clean packages test-packages
+
+install: $(VENV)/.installed
+	@echo "Ready: $(BIN)/rtqual doctor"
+
+demo: $(VENV)/.installed
+	$(BIN)/rtqual select missions/docking.toml
+
+test: test-packages lint
+	$(BIN)/pytest -m "not full"
+
+test-full: test-packages $(VENV)/.dev
+	$(BIN)/pytest -m full
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+packages:
+	@scripts/debian-packages $(PACKAGES)
+
+test-packages:
+	@scripts/debian-packages $(TEST_PACKAGES)
+
+# The stamps lie in the environment, so they go with it.
+$(VENV)/.created: | packages
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rtqual needs Python 3.11 or newer, $(PYTHON) is " \
+		+ sys.version.split()[0] + ": make PYTHON=/usr/bin/python3")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/pip install --disable-pip-version-check 'meson-python>=0.17' 'meson>=1.4' ninja
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created $(SOURCES) | packages
+	@echo "Installing rtqual and the Python libraries it uses; the first time they are downloaded."
+	$(PIP_INSTALL) '.[analysis,report]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.installed pyproject.toml
+	$(PIP_INSTALL) '.[analysis,report,dev]'
+	@touch $@

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/*
+ * clock - keep QEMU's instruction clock repeatable.
+ *
+ * Idle: a CPU that halts is seen as idle by QEMU's other thread a moment before the instructions it executed
+ * are counted. If that thread happens to look just then, it moves the clock on to the next timer from a count
+ * that lags. So they are counted before the halt.
+ *
+ * Several CPUs: under -icount they run in turn on one thread, and a turn lasts until the next timer is due. A
+ * CPU that spins until another one has done something leaves it no time to do it, and Linux stops where it
+ * starts its second CPU. So a turn has to end earlier, and to keep a run repeatable it has to end by a count of
+ * instructions, not by a host timer.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The longest turn, in guest instructions.  The other CPUs wait for its end,
+ * so it is part of the latencies that the guest measures; the shorter it is,
+ * the slower the host gets through a run.
+ */
+#define TURN_INSNS	2000
+
+#define X86_HLT		0xf4
+
+/* QEMU's plugin interface, of which Debian ships no header. */
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+typedef uint64_t qemu_plugin_id_t;
+typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id,
+				   struct qemu_plugin_tb *tb);
+typedef void (*vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+
+int qemu_plugin_n_vcpus(void);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb,
+					    enum qemu_plugin_cb_flags flags, void *userdata);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+					   vcpu_tb_trans_cb_t cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
+					  vcpu_udata_cb_t cb,
+					  enum qemu_plugin_cb_flags flags,
+					  void *userdata);
+
+/* Not of that interface, which can neither end a turn nor count, but QEMU exports them. */
+struct CPUState;
+struct CPUState *qemu_get_cpu(int index);
+void cpu_exit(struct CPUState *cpu);
+void icount_update(struct CPUState *cpu);
+
+/* QEMU looks this and qemu_plugin_install() up by name. */
+const int qemu_plugin_version = 1;
+
+/*
+ * Instructions since the last turn was ended.  It is here because QEMU hands
+ * the translation callback no user data, and the one word that an execution
+ * callback gets is taken by the length of the block.  One count serves all
+ * CPUs, as they share a thread.
+ */
+static size_t insns;
+
+static void count_insns(unsigned int vcpu_index, void *n_insns)
+{
+	insns += (uintptr_t)n_insns;
+	if (insns < TURN_INSNS)
+		return;
+
+	insns = 0;
+	cpu_exit(qemu_get_cpu((int)vcpu_index));
+}
+
+static void count_before_halt(unsigned int vcpu_index, void *unused)
+{
+	(void)unused;
+	icount_update(qemu_get_cpu((int)vcpu_index));
+}
+
+static int is_halt(const struct qemu_plugin_insn *insn)
+{
+	return qemu_plugin_insn_size(insn) == 1 && *(const uint8_t *)qemu_plugin_insn_data(insn) == X86_HLT;
+}
+
+static void instrument_tb(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t n_insns = qemu_plugin_tb_n_insns(tb);
+	struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
+
+	(void)id;
+	if (qemu_plugin_n_vcpus() > 1)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, count_insns, QEMU_PLUGIN_CB_NO_REGS, (void *)n_insns);
+	if (is_halt(last)) /* a halt ends its block */
+		qemu_plugin_register_vcpu_insn_exec_cb(last, count_before_halt, QEMU_PLUGIN_CB_NO_REGS, NULL);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+{
+	(void)info;
+	(void)argc;
+	(void)argv;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, instrument_tb);
+	return 0;
+}
