@@ -82,10 +82,7 @@ class Cell:
         )
 
     def __str__(self) -> str:
-        again = ", again" if self.repeat else ""
-        return (
-            f"{self.candidate.name}: {self.instrument.name}, load {self.load}, {self.cpus} CPU, seed {self.seed}{again}"
-        )
+        return f"{self.group}, seed {self.seed}{', again' if self.repeat else ''}"
 
 
 def plan(mission: Mission, scale: str) -> list[Cell]:

@@ -218,6 +218,9 @@ def main() -> None:
     except CycloptsError as error:
         _complain(str(error))
         code = 2
+    except ModuleNotFoundError as error:
+        _complain(f"the Python library {error.name} is missing: pip install 'rtqual[analysis,report]'")
+        code = 3
     except KeyboardInterrupt:
         _complain("interrupted; finished records are kept, the same command goes on")
         code = 130

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rtqual.errors import BadInput, RunFailed
 
@@ -66,25 +67,26 @@ def fetch(name: str, *, kernel: bool = False) -> Package:
 
 def fetch_closure(names: Sequence[str]) -> list[Package]:
     """Download and unpack packages with all they depend on, as on an empty system, recommendations left out."""
-    records = {name: _show(name) for name in names}
     archives = cache_dir() / "archives"
     (archives / "partial").mkdir(parents=True, exist_ok=True)
-    with locked(archives / "apt"):
-        empty = ["-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1", "--no-install-recommends"]
-        wanted = _apt(["apt-get", "-qq", *empty, "--print-uris", "-y", "install", *records], "resolve", names)
-        _apt(
-            ["apt-get", "-qq", *empty, "-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User=",
-             "--download-only", "-y", "install", *records],
-            "download",
-            names,
-        )  # fmt: skip
-    packages = []
-    for line in wanted.splitlines():
-        file = line.split()[1]
-        package, version, _ = file.removesuffix(".deb").split("_")
-        record = {"Version": version.replace("%3a", ":"), "Installed-Size": "0"}
-        packages.append(_unpack(archives / file, package, record))
-    return sorted(packages, key=lambda package: package.name)
+    options = ["-qq", "-y", "--no-install-recommends", "-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1"]
+    with locked(archives / "apt"), TemporaryDirectory() as nothing:
+        # apt leaves out of the list what lies in its archives, so it is shown empty ones.
+        (Path(nothing) / "partial").mkdir()
+        listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "--print-uris", "install", *names]
+        wanted = [line.split() for line in _apt(["apt-get", *listing], "resolve", names).splitlines()]
+        files = {archives / name: int(size) for _, name, size, *_ in wanted}
+        if any(not file.exists() or file.stat().st_size != size for file, size in files.items()):
+            _need_space(archives, 4 * sum(files.values()))
+            kept = ["-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User="]
+            _apt(["apt-get", *options, *kept, "--download-only", "install", *names], "download", names)
+    return sorted((_unpack(file, *_named(file)) for file in files), key=lambda package: package.name)
+
+
+def _named(file: Path) -> tuple[str, dict[str, str]]:
+    """Name and fields of a package as its file's name has them."""
+    name, version, _ = file.stem.split("_")
+    return name, {"Version": version.replace("%3a", ":")}
 
 
 def _apt(command: list[str], verb: str, names: Sequence[str]) -> str:
@@ -146,7 +148,8 @@ def _need_space(folder: Path, needed_b: int) -> None:
     free_b = shutil.disk_usage(folder).free
     if free_b < needed_b:
         raise RunFailed(
-            f"{folder} has {free_b // 2**20} MiB free, {needed_b // 2**20} MiB are needed: make room or set XDG_CACHE_HOME"
+            f"{folder} has {free_b // 2**20} MiB free of the {needed_b // 2**20} MiB needed: "
+            "make room or set XDG_CACHE_HOME"
         )
 
 

@@ -40,7 +40,7 @@ def select(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, work
 
 
 def _conclude(mission: Mission, scale: str, folder: Path, result: Result) -> Selection:
-    failures = {str(group.candidate): reason for group, reason in result.failures.items()}
+    failures = {str(group): reason for group, reason in result.failures.items()}
     if not result.records:
         raise RunFailed(f"no cell gave a record: {next(iter(failures.values()), 'the plan is empty')}")
     evidence = analyse(mission, scale, result.records, result.configs, result.failures)

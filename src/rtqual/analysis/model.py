@@ -40,6 +40,9 @@ class Group:
     cpus: int
     candidate: str
 
+    def __str__(self) -> str:
+        return f"{self.candidate}: {self.instrument}, load {self.load}, {self.cpus} CPU"
+
 
 @dataclass(frozen=True)
 class Distribution:

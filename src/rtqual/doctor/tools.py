@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""What rtqual runs and loads: Debian's packages, QEMU, the programs, Python's libraries."""
+
+import importlib
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from rtqual.board.trial import try_guest
+from rtqual.doctor.check import Check, as_root, install, said
+from rtqual.errors import RunFailed
+from rtqual.image.guest import guest_file
+
+_QEMU_PACKAGE = "qemu-system-x86"
+_QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with
+_MACHINE = ("-machine", "pc-i440fx-7.2", "-accel", "tcg", "-icount", "shift=1,sleep=off", "-smp", "2")
+_TCG_TIMEOUT_S, _KVM_TIMEOUT_S = 20.0, 5.0
+_KVM = Path("/dev/kvm")
+_KVM_SLOW_S = 2.0  # plain emulation boots the same guest in about one
+_SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"  # where rtqual looks for what is not in everybody's PATH
+_KERNELS = ("linux-image-amd64", "linux-image-rt-amd64")  # of the demo
+_PANGO_PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
+_FONT_PACKAGE = "fonts-dejavu-core"
+
+
+@dataclass(frozen=True)
+class _Program:
+    name: str
+    package: str
+    matters: str
+    demo: bool = False
+
+
+# A guest brings instruments and loads of its own: those here are for measuring this machine.
+_PROGRAMS = (
+    _Program("setpriv", "util-linux", "virtual board", demo=True),
+    _Program("cpio", "cpio", "virtual board: guest image", demo=True),
+    _Program("depmod", "kmod", "virtual board: guest image", demo=True),
+    _Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
+    _Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),
+    _Program("cyclictest", "rt-tests", "measuring this machine"),
+    _Program("hackbench", "rt-tests", "measuring, loading this machine"),
+    _Program("sysbench", "sysbench", "measuring this machine"),
+    _Program("stress-ng", "stress-ng", "loading this machine"),
+)
+_OWN = {"rtqual-agent": "starting programs, here and in guests", "rtqual-clock.so": "virtual board"}
+
+
+def examine() -> Iterator[Check]:
+    yield _apt()
+    yield _qemu()
+    yield from map(_program, _PROGRAMS)
+    yield from map(_own, _OWN)
+    yield _instruction_clock()
+    yield _kvm()
+    yield _libraries()
+    yield _pango()
+    yield _fonts()
+
+
+def debian_packages() -> set[str]:
+    """Every package that some check asks for."""
+    return {_QEMU_PACKAGE, *(program.package for program in _PROGRAMS), *_PANGO_PACKAGES.split(), _FONT_PACKAGE}
+
+
+def _apt() -> Check:
+    name, matters = "apt", "Debian's kernels and tools"
+    if not shutil.which("apt-cache") or not shutil.which("apt-get"):
+        return Check(name, "missing", "no apt: this is not Debian", matters, demo=True)
+    unknown = [package for package in _KERNELS if not said("apt-cache", "show", package)]
+    try:
+        system = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        system = "unknown system"
+    if not unknown:
+        return Check(name, "ok", f"{system}, with package lists", matters, demo=True)
+    found = f"{system}; its package lists have no {', no '.join(unknown)}"
+    return Check(name, "missing", found, matters, as_root("apt-get update"), demo=True)
+
+
+def _qemu() -> Check:
+    name, matters = "QEMU", "virtual board"
+    lines = said("qemu-system-x86_64", "--version").splitlines()
+    if not lines:
+        fix = install(_QEMU_PACKAGE)
+        return Check(name, "missing", "no qemu-system-x86_64 that runs", matters, fix, _QEMU_PACKAGE, demo=True)
+    version = lines[0].removeprefix("QEMU emulator version ")
+    if version.startswith(_QEMU_SERIES):
+        return Check(name, "ok", version.split()[0], matters, demo=True)
+    found = f"{version}: gives other figures than the documented ones, made with {_QEMU_SERIES}x"
+    return Check(name, "warning", found, matters, demo=True)
+
+
+def _program(program: _Program) -> Check:
+    path = shutil.which(program.name) or shutil.which(program.name, path=_SYSTEM_PATH)
+    if path:
+        return Check(program.name, "ok", path, program.matters, demo=program.demo)
+    fix = install(program.package)
+    return Check(program.name, "missing", "not found", program.matters, fix, program.package, program.demo)
+
+
+def _own(name: str) -> Check:
+    try:
+        guest_file(name)
+    except (RunFailed, OSError):
+        return Check(name, "missing", "not built", _OWN[name], "make", demo=True)
+    return Check(name, "ok", "built", _OWN[name], demo=True)
+
+
+def _instruction_clock() -> Check:
+    """Two CPUs under the instruction clock with our plugin, for which QEMU must be built with TCG plugins."""
+    name, matters = "instruction clock", "virtual board"
+    try:
+        plugin = str(guest_file("rtqual-clock.so")).replace(",", ",,")  # a comma parts options
+    except (RunFailed, OSError):
+        return Check(name, "missing", "not tried: rtqual-clock.so is missing", matters, "make", demo=True)
+    trial = try_guest([*_MACHINE, "-plugin", f"file={plugin}"], _TCG_TIMEOUT_S)
+    if trial.failure:
+        return Check(name, "missing", f"a guest with two CPUs {trial.failure}", matters, demo=True)
+    return Check(name, "ok", f"a guest with two CPUs answers in {trial.took_s:.1f} s", matters, demo=True)
+
+
+def _kvm() -> Check:
+    """/dev/kvm may be there and not work: an abort, or a hang after the BIOS. Only a guest tells."""
+    name, matters = "KVM", "nothing: the virtual board counts instructions under TCG and does not use it"
+    if not _KVM.exists():
+        return Check(name, "ok", f"no {_KVM}", matters)
+    trial = try_guest(["-accel", "kvm"], _KVM_TIMEOUT_S)
+    if trial.failure:
+        return Check(name, "warning", f"{_KVM} is there, but a guest {trial.failure}", matters)
+    if trial.took_s > _KVM_SLOW_S:
+        return Check(name, "warning", f"a guest answers after {trial.took_s:.1f} s, slower than emulated", matters)
+    return Check(name, "ok", f"a guest answers in {trial.took_s:.1f} s", matters)
+
+
+def _libraries() -> Check:
+    name, matters = "Python libraries", "analysis and report"
+    wanted = ("scipy", "matplotlib", "jinja2", "weasyprint")
+    absent = [library for library in wanted if find_spec(library) is None]
+    if not absent:
+        return Check(name, "ok", ", ".join(wanted), matters, demo=True)
+    fix = f"{sys.executable} -m pip install 'rtqual[analysis,report]'"
+    return Check(name, "missing", f"no {', no '.join(absent)}", matters, fix, demo=True)
+
+
+def _pango() -> Check:
+    """Loading WeasyPrint loads Pango; the demo ends with a PDF, so it fails without."""
+    name, matters = "Pango", "the PDF report"
+    try:
+        importlib.import_module("weasyprint")
+    except ModuleNotFoundError:
+        return Check(name, "missing", "not tried: weasyprint is missing", matters, demo=True)
+    except (ImportError, OSError) as error:
+        found = f"WeasyPrint cannot load it: {str(error).splitlines()[0]}"
+        return Check(name, "missing", found, matters, install(_PANGO_PACKAGES), _PANGO_PACKAGES, demo=True)
+    return Check(name, "ok", "WeasyPrint loads it", matters, demo=True)
+
+
+def _fonts() -> Check:
+    name, matters = "DejaVu fonts", "the PDF report"
+    if said("fc-list", "DejaVu Sans"):
+        return Check(name, "ok", "DejaVu Sans", matters)
+    return Check(name, "warning", "not found: other letters, or none", matters, install(_FONT_PACKAGE), _FONT_PACKAGE)
