@@ -359,6 +359,7 @@ int main(int argc, char **argv)
 	if (!strcmp(verb, "pause") && argc == 2) {
 		open_ports();
 		outb(1, PORT_PVPANIC);
+		__asm__ volatile(".byte 0x0f, 0x1f, 0x80, 'R', 'T', 'Q', 'U'"); /* clock.c holds the guest here */
 		return 0;
 	}
 	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | raise FIFO | "

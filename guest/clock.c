@@ -6,13 +6,19 @@
  * are counted. If that thread happens to look just then, it moves the clock on to the next timer from a count
  * that lags. So they are counted before the halt.
  *
+ * Pausing: a guest that asks to be paused would go on, or be taken for idle, until QEMU's other thread comes round
+ * to it. With the argument pause=on it is held at the agent's mark until the machine is stopped.
+ *
  * Several CPUs: under -icount they run in turn on one thread, and a turn lasts until the next timer is due. A
  * CPU that spins until another one has done something leaves it no time to do it, and Linux stops where it
  * starts its second CPU. So a turn has to end earlier, and to keep a run repeatable it has to end by a count of
  * instructions, not by a host timer.
  */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <unistd.h>
 
 /*
  * The longest turn, in guest instructions.  The other CPUs wait for its end,
@@ -51,6 +57,10 @@ struct CPUState;
 struct CPUState *qemu_get_cpu(int index);
 void cpu_exit(struct CPUState *cpu);
 void icount_update(struct CPUState *cpu);
+bool runstate_is_running(void);
+
+/* A no-op with a displacement nobody else writes; agent.c has it too. */
+static const uint8_t pause_mark[] = { 0x0f, 0x1f, 0x80, 'R', 'T', 'Q', 'U' };
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
 const int qemu_plugin_version = 1;
@@ -79,9 +89,23 @@ static void count_before_halt(unsigned int vcpu_index, void *unused)
 	icount_update(qemu_get_cpu((int)vcpu_index));
 }
 
-static int is_halt(const struct qemu_plugin_insn *insn)
+static void hold_until_stopped(unsigned int vcpu_index, void *unused)
+{
+	(void)vcpu_index;
+	(void)unused;
+	while (runstate_is_running())
+		usleep(1000);
+}
+
+static bool is_halt(const struct qemu_plugin_insn *insn)
 {
 	return qemu_plugin_insn_size(insn) == 1 && *(const uint8_t *)qemu_plugin_insn_data(insn) == X86_HLT;
+}
+
+static bool is_mark(const struct qemu_plugin_insn *insn)
+{
+	return qemu_plugin_insn_size(insn) == sizeof(pause_mark) &&
+	       !memcmp(qemu_plugin_insn_data(insn), pause_mark, sizeof(pause_mark));
 }
 
 static void instrument_tb(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -96,11 +120,24 @@ static void instrument_tb(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		qemu_plugin_register_vcpu_insn_exec_cb(last, count_before_halt, QEMU_PLUGIN_CB_NO_REGS, NULL);
 }
 
+static void instrument_mark(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	instrument_tb(id, tb);
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (is_mark(insn))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, hold_until_stopped, QEMU_PLUGIN_CB_NO_REGS, NULL);
+	}
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
 {
+	bool pause = argc == 1 && !strcmp(argv[0], "pause=on");
+
 	(void)info;
-	(void)argc;
-	(void)argv;
-	qemu_plugin_register_vcpu_tb_trans_cb(id, instrument_tb);
+	if (argc && !pause)
+		return -1;
+	qemu_plugin_register_vcpu_tb_trans_cb(id, pause ? instrument_mark : instrument_tb);
 	return 0;
 }

@@ -158,8 +158,15 @@ class Campaign:
         for board, workers in (("local", 1), ("virtual", self.workers)):
             cells = [cell for cell in waiting if cell.board == board]
             failures |= self._run_all(cells, workers, keys, watcher)
+        if not failures:
+            self._forget_guests()
         records = settle_timing(self.store, [read(p) for p in self._paths(keys)])
         return Result(tuple(records), failures, self._configs())
+
+    def _forget_guests(self) -> None:
+        for board in self._boards.values():
+            if isinstance(board, VirtualBoard):
+                board.forget()
 
     def waiting(self) -> list[Cell]:
         """Cells without a record, as far as can be told without preparing the candidates."""

@@ -33,7 +33,7 @@ class LocalBoard:
         if job.modules or job.folder == "usb":
             needed = f"the modules {', '.join(job.modules)}" if job.modules else "a USB disk of its own"
             raise RunFailed(f"{_WHERE}: this job needs {needed}, which only the virtual board gives: leave it out")
-        started = time.monotonic()
+        started, stolen_ticks = time.monotonic(), _stolen_ticks()
         parent = Path("/dev/shm") if job.folder == "memory" else Path.cwd()  # noqa: S108 memory, not for secrets
         with (
             tempfile.TemporaryDirectory(prefix="rtqual-", dir=parent) as work,
@@ -42,9 +42,10 @@ class LocalBoard:
             steps = _Steps(Path(work), Path(kept), started + timeout_s)
             files = steps.run(job, seed)
             files |= {f"file.{n}": (Path(work) / n).read_text() for n in job.collect if (Path(work) / n).exists()}
+        stolen = _stolen_since(stolen_ticks)
         jobscript.check(job, files, _WHERE)
         wall_s = time.monotonic() - started
-        return jobscript.outcome(files, facts(), console="", wall_s=wall_s, command=job.measure.argv)
+        return jobscript.outcome(files, facts() | stolen, console="", wall_s=wall_s, command=job.measure.argv)
 
 
 class _Steps:
@@ -136,17 +137,25 @@ def _processor() -> str:
 
 
 def _hypervisor() -> str | None:
-    """The hypervisor's name where there is one (systemd-detect-virt, else the processor's flag)."""
+    """The hypervisor's name where there is one (systemd-detect-virt, else the processor's flag); no container's."""
     if tool := shutil.which("systemd-detect-virt"):
-        said = subprocess.run([tool], capture_output=True, text=True, check=False).stdout.strip()
+        said = subprocess.run([tool, "--vm"], capture_output=True, text=True, check=False).stdout.strip()
         return None if said in ("", "none") else said
     return "unknown" if " hypervisor" in (_read("/proc/cpuinfo") or "") else None
 
 
-def _stolen_ticks() -> str | None:
+def _stolen_ticks() -> int | None:
     """CPU time the hypervisor gave to others since boot (proc(5), /proc/stat, field steal), in ticks."""
-    fields = (_read("/proc/stat") or "").splitlines()[:1]
-    return fields[0].split()[8] if fields and len(fields[0].split()) > 8 else None
+    total = (_read("/proc/stat") or "").partition("\n")[0].split()
+    return int(total[8]) if len(total) > 8 else None
+
+
+def _stolen_since(before_ticks: int | None) -> dict[str, str]:
+    """The fact `steal_ticks`: what was stolen since, so while a run was made."""
+    after_ticks = _stolen_ticks()
+    if before_ticks is None or after_ticks is None:
+        return {}
+    return {"steal_ticks": str(max(0, after_ticks - before_ticks))}
 
 
 def facts() -> dict[str, str]:
@@ -161,7 +170,6 @@ def facts() -> dict[str, str]:
         "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "processor": _processor(),
         "hypervisor": _hypervisor(),
-        "steal_ticks": _stolen_ticks(),
     }
     return {key: value for key, value in found.items() if value}
 

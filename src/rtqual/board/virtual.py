@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from qemu.qmp import ConnectError, QMPClient, QMPError
@@ -26,9 +26,10 @@ from rtqual.candidate import Kernel
 from rtqual.errors import RunFailed
 from rtqual.image.guest import guest_file
 from rtqual.packages import cache_dir, locked, sha256_file
+from rtqual.record.schema import digest
 
 QEMU = "qemu-system-x86_64"
-_BOOT_TIMEOUT_S = 180.0
+_BOOT_TIMEOUT_S = 300.0
 _DISK_BYTES = 2 * 2**30
 _DISK_UUID = "00000000-0000-4000-8000-000000000001"  # the same disk everywhere
 # Debian's kernels trust the time-stamp counter only after a test against another clock: here both are the same clock.
@@ -65,8 +66,6 @@ class VirtualBoard:
         self.machine = machine
         self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
         self._scratch = scratch
-        disks = "-disks" if machine.disks else ""
-        self._state = scratch / f"{kernel.candidate}-{machine.cpus}cpu{disks}.state"
         self._booting = threading.Lock()
 
     @property
@@ -106,19 +105,28 @@ class VirtualBoard:
             command=self._command(Path(), script),
         )
 
+    @cached_property
+    def _state(self) -> Path:
+        """Where the booted guest is saved: another kernel, image or QEMU is another guest."""
+        return self._scratch / f"{self.kernel.candidate}-{digest(self.artefacts())[:16]}.state"
+
+    def forget(self) -> None:
+        """Delete the saved guest; the next job boots again."""
+        self._state.unlink(missing_ok=True)
+
     def _boot(self) -> None:
         """Boot to the point where init pauses, and save the state there."""
         self._scratch.mkdir(parents=True, exist_ok=True)
         nothing = self._job_file("")
         with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-            self._emulate(Path(folder), nothing, ["-action", "panic=pause"], _BOOT_TIMEOUT_S, saving=True)
+            self._emulate(Path(folder), nothing, [], _BOOT_TIMEOUT_S, saving=True)
 
     def _job_file(self, script: str) -> Path:
         path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text() != script:
-            path.write_text(script)
-        return path
+        fresh = path.with_suffix(f".{threading.get_ident()}")
+        fresh.write_text(script)
+        return fresh.rename(path)
 
     def _append(self) -> str:
         return " ".join((*_BOOT_PARAMETERS, *self.kernel.boot))
@@ -133,10 +141,6 @@ class VirtualBoard:
             *("-device", "pvpanic", "-device", "isa-debug-exit,iobase=0xf4"),
         ]
 
-    def _plugin(self) -> list[str]:
-        """Keeps the instruction clock repeatable, and gives several CPUs their turns (guest/clock.c)."""
-        return ["-plugin", f"file={_option(guest_file('rtqual-clock.so'))}"]
-
     def _disk_options(self) -> list[str]:
         options: list[str] = []
         for name, device in (("root", "virtio-blk-pci"), ("usb", "usb-storage,bus=xhci.0")):
@@ -148,12 +152,16 @@ class VirtualBoard:
             options += ["-device", f"{device},drive={name}"]
         return options
 
-    def _command(self, folder: Path, job: Path) -> tuple[str, ...]:
-        """The uninterrupted run of a job: results in `folder`/result, console in `folder`/console."""
+    def _command(self, folder: Path, job: Path, *, saving: bool = False) -> tuple[str, ...]:
+        """The uninterrupted run of a job: results in `folder`/result, console in `folder`/console.
+
+        `saving` holds the guest where init asks to be paused.
+        """
+        plugin = f"file={_option(guest_file('rtqual-clock.so'))}{',pause=on' if saving else ''}"
         return (
             QEMU,
             *self._machine_options(),
-            *self._plugin(),
+            *("-plugin", plugin),
             *(
                 "-serial",
                 f"file:{_option(folder / 'console')}",
@@ -173,7 +181,7 @@ class VirtualBoard:
         """Run QEMU to its end under a deadline; `setpriv` ends it should we be killed."""
         command = [
             *("setpriv", "--pdeathsig", "KILL"),
-            *self._command(folder, job),
+            *self._command(folder, job, saving=saving),
             *extra,
             *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
         ]
@@ -215,6 +223,7 @@ class VirtualBoard:
             event = await events.get()
         if event["event"] != "GUEST_PANICKED":
             raise OSError("the guest ended before it had booted")
+        await monitor.execute("stop")
         partial = self._state.with_suffix(".part")
         await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
         await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
