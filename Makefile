@@ -2,6 +2,7 @@
 # make demo        install what is missing, then choose a kernel for missions/docking.toml
 # make test        style, types and the tests; make test-full: the slow proofs too
 # make             install only: rtqual is then .venv/bin/rtqual
+# make bench       what booting once saves, measured here
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
@@ -9,11 +10,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # The virtual board (QEMU; the image's tools), this machine's instruments and loads, the C compiler for the guest's
-# agent, and what WeasyPrint draws the PDF with. Keep in step with src/rtqual/doctor.py; a test compares them.
+# agent, and what WeasyPrint draws the PDF with. Keep in step with src/rtqual/doctor/tools.py; a test compares them.
 PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev \
 	libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core
-# The tests look at reports as a reader does.
-TEST_PACKAGES := chromium poppler-utils
+# The tests read the PDF, and ask every real program for its version.
+TEST_PACKAGES := poppler-utils iw iperf3
 # Debian's Python comes without venv; another one brings its own.
 ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
 PACKAGES += python3-venv
@@ -22,17 +23,18 @@ endif
 SOURCES := meson.build pyproject.toml README.md $(shell find src guest -type f -not -path '*/__pycache__/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 PIP_INSTALL := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --disable-pip-version-check --no-build-isolation
+WITH_LIBRARIES := '.[analysis,report]'
 
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo test test-full lint clean packages test-packages
+.PHONY: install demo test test-full bench lint clean packages test-packages
 
 install: $(VENV)/.installed
 	@echo "Ready: $(BIN)/rtqual doctor"
 
 demo: $(VENV)/.installed
-	$(BIN)/rtqual select missions/docking.toml
+	scripts/with-realtime $(BIN)/rtqual select missions/docking.toml
 
 test: test-packages lint
 	$(BIN)/pytest -m "not full"
@@ -40,9 +42,12 @@ test: test-packages lint
 test-full: test-packages $(VENV)/.dev
 	$(BIN)/pytest -m full
 
+bench: $(VENV)/.installed
+	$(BIN)/python bench/boot_once.py
+
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
 	$(BIN)/mypy
 
 clean:
@@ -63,11 +68,12 @@ $(VENV)/.created: | packages
 	$(BIN)/pip install --disable-pip-version-check 'meson-python>=0.17' 'meson>=1.4' ninja
 	@touch $@
 
+# Where only rtqual's own sources changed, its libraries are left alone.
 $(VENV)/.installed: $(VENV)/.created $(SOURCES) | packages
 	@echo "Installing rtqual and the Python libraries it uses; the first time they are downloaded."
-	$(PIP_INSTALL) '.[analysis,report]'
+	$(PIP_INSTALL) $(if $(filter pyproject.toml,$?),$(WITH_LIBRARIES),--no-deps .)
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.installed pyproject.toml
+$(VENV)/.dev: pyproject.toml | $(VENV)/.installed
 	$(PIP_INSTALL) '.[analysis,report,dev]'
 	@touch $@

@@ -27,7 +27,7 @@ def main() -> None:
     job = Cyclictest.job(CyclictestParameters(cycles=1000), cpus=1, seed=1)
     restored_s, booted_s = [], []
     with tempfile.TemporaryDirectory() as folder:
-        board = VirtualBoard(kernel, Machine(), Path(folder))
+        board = VirtualBoard(kernel, Machine(), Path(folder) / "scratch")
         board.run(job, seed=1, timeout_s=120)  # the one boot
         for _ in range(ROUNDS):
             outcome = board.run(job, seed=1, timeout_s=120)

@@ -96,6 +96,18 @@ def test_what_only_this_machine_needs_does_not_stop_the_demo() -> None:
     assert not doctor.demo_can_run([*lacking, Check("QEMU", "missing", "none", "virtual board", demo=True)])
 
 
+def test_commands_can_be_pasted_from_a_narrow_terminal() -> None:
+    packages = [f"a-package-{number}" for number in range(12)]
+    checks = [Check(name, "missing", "not found", "all", "apt-get install it", name) for name in packages]
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(doctor.render(checks))
+    command = shown.get().split("Debian packages\n")[1].split("\n\n")[0]
+    harmless = command.replace("sudo ", "").replace("apt-get", "echo")
+    listed = subprocess.run(["sh", "-c", harmless], capture_output=True, text=True, check=True)
+    assert listed.stdout.split() == ["install", *packages]
+
+
 def test_apt_without_package_lists(fake: Fake) -> None:
     fake("apt-get", "exit 0")
     fake("apt-cache", "echo 'E: No packages found' >&2; exit 100")
@@ -166,7 +178,17 @@ def test_real_time_priority_is_really_tried() -> None:
         command = ["setpriv", "--bounding-set=-sys_nice", *command]
     code = "from rtqual.doctor.machine import _realtime; check = _realtime(); print(check.state, check.found)"
     denied = subprocess.run([*command, code], capture_output=True, text=True, check=True).stdout
-    assert denied.startswith("warning SCHED_FIFO: PermissionError")
+    assert denied.startswith("warning SCHED_FIFO: Operation not permitted")
+
+
+def test_what_a_user_does_to_get_real_time_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_TRY_REALTIME", "import sys; sys.exit('mlockall: Cannot allocate memory')")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setenv("LOGNAME", "flyer")
+    check = machine._realtime()
+    assert (check.state, check.found) == ("warning", "mlockall: Cannot allocate memory")
+    printed = subprocess.run(["sh", "-c", check.fix.split(" | ")[0]], capture_output=True, text=True, check=True)
+    assert printed.stdout == "flyer - rtprio 99\nflyer - memlock unlimited\n"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def job_of(name: str, *, cpus: int = 1, seed: int = 1, **parameters: Any) -> Job
 
 def test_cyclictest_runs_one_thread_on_each_cpu() -> None:
     assert job_of("cyclictest").measure.argv[-4:] == ("-a", "0", "-t", "1")
-    assert job_of("cyclictest", cpus=4).measure.argv[-3:] == ("-a", "-t", "4")
+    assert job_of("cyclictest", cpus=4).measure.argv[-5:] == ("-a", "-t", "4", "-A", "250")
 
 
 @pytest.mark.parametrize(

@@ -141,9 +141,10 @@ class Campaign:
     """A mission at a scale, kept in a folder: records/, configs/, and scratch/ for saved guests."""
 
     def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2) -> None:
-        self.mission, self.scale, self.folder, self.workers = mission, scale, folder, workers
+        self.mission, self.scale, self.workers = mission, scale, workers
+        self.folder = folder.absolute()  # recorded commands name files in it
         self.cells = plan(mission, scale)
-        self.store = Store(folder / "records")
+        self.store = Store(self.folder / "records")
         self._kernels: dict[str, Kernel] = {}
         self._boards: dict[tuple[str, Machine], Board] = {}
 

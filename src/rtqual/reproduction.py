@@ -31,6 +31,8 @@ def reproduce(path: Path) -> Reproduction:
     if missing := [part for part in command if part.startswith("/") and not Path(part).exists()]:
         raise BadInput(f"{path}: its command needs {missing[0]}, which is gone: run its campaign again")
     with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
+        # The command names the job relative to the campaign's folder, where it would leave its results.
+        (Path(folder) / "scratch").symlink_to(path.absolute().parent.parent / "scratch")
         try:
             done = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
@@ -39,7 +41,7 @@ def reproduce(path: Path) -> Reproduction:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise RunFailed(f"{path}: its command did not run: {error}") from None
         result = Path(folder) / "result"
-        if not result.exists():
+        if not result.exists() or not result.stat().st_size:
             raise RunFailed(f"{path}: its command gave no result: {done.stderr.strip()[-200:]}")
         files = jobscript.unpack(result.read_bytes(), str(path))
     instrument = INSTRUMENTS[inputs.instrument]

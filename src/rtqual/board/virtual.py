@@ -56,7 +56,10 @@ def _option(path: Path | str) -> str:
 
 
 class VirtualBoard:
-    """One candidate on one machine shape. `scratch` keeps the saved state and the jobs, for running by hand."""
+    """One candidate on one machine shape.
+
+    `scratch` keeps the saved state and the jobs; an outcome's command runs in the folder above it.
+    """
 
     name = "virtual"
     instruction_clock = True
@@ -102,7 +105,7 @@ class VirtualBoard:
             {**jobscript.facts(files), "hypervisor": f"QEMU {qemu_version()}, TCG"},
             console=console,
             wall_s=time.monotonic() - started,
-            command=self._command(Path(), script),
+            command=self._command(Path(), script.relative_to(self._scratch.parent)),
         )
 
     @cached_property

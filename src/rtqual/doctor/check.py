@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Literal
 
 from rich.console import Group, RenderableType
@@ -57,13 +58,20 @@ def render(checks: Sequence[Check]) -> RenderableType:
     for check in checks:
         state = Text(check.state, style=_TONES[check.state])
         table.add_row(state, Text(check.name), Text(check.found), Text(check.matters))
-    lines = [f"{check.name}: {check.fix}" for check in checks if check.fix and not check.package]
+    fixes = {check.name: check.fix for check in checks if check.fix and not check.package}
     if command := install_command(checks):
-        lines.insert(0, f"Debian packages: {command}")
-    mends = [Text("\nWhat mends it:"), *(Text(f"  {line}") for line in lines)] if lines else []
+        fixes = {"Debian packages": command, **fixes}
+    mends = [Text("\nWhat mends it:"), *(Text(f"  {name}\n{_copyable(fix)}") for name, fix in fixes.items())]
     good = demo_can_run(checks)
     verdict = "The demo can run: make demo" if good else "The demo cannot run yet."
-    return Group(table, *mends, Text(f"\n{verdict}", style="green" if good else "red"))
+    return Group(table, *(mends if fixes else []), Text(f"\n{verdict}", style="green" if good else "red"))
+
+
+def _copyable(command: str) -> str:
+    """A command in lines that fit a narrow terminal and can be pasted as they stand."""
+    if " | " in command:
+        return "    " + command.replace(" | ", " |\n      ")
+    return " \\\n      ".join(wrap(command, 70, initial_indent="    ", break_long_words=False, break_on_hyphens=False))
 
 
 def as_root(command: str) -> str:

@@ -21,6 +21,16 @@ _SLOW_CLOCKS = ("jiffies", "refined-jiffies", "acpi_pm", "hpet", "pit")
 _COARSE_NS = 1_000
 _GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 
+_TRY_REALTIME = """
+import ctypes, os, sys
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(80))
+except OSError as error:
+    sys.exit(f"SCHED_FIFO: {error.strerror}")
+libc, everything = ctypes.CDLL(None, use_errno=True), 1 | 2  # MCL_CURRENT, MCL_FUTURE
+sys.exit(libc.mlockall(everything) and f"mlockall: {os.strerror(ctypes.get_errno())}")
+"""
+
 
 def resources() -> Iterator[Check]:
     yield _cpus()
@@ -80,17 +90,19 @@ def _disk(name: str, path: Path, needed_b: int, matters: str, fix: str) -> Check
 
 
 def _realtime() -> Check:
-    """Really try SCHED_FIFO, in a child: limits, capabilities and control groups all have a say."""
+    """Really try what cyclictest does, in a child: limits, capabilities and control groups all have a say."""
     name, matters = "real-time priority", "cyclictest on this machine"
-    code = "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(80))"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _TRY_REALTIME], capture_output=True, text=True, check=False
+    )
     if not done.returncode:
-        return Check(name, "ok", "SCHED_FIFO 80 is allowed", matters)
+        return Check(name, "ok", "SCHED_FIFO 80 and locked memory are allowed", matters)
     reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
     if os.geteuid() == 0:
-        return Check(name, "warning", f"SCHED_FIFO: {reason}; a container needs CAP_SYS_NICE", matters)
-    fix = f"echo '{getpass.getuser()} - rtprio 99' | sudo tee /etc/security/limits.d/rtqual.conf; log in again"
-    return Check(name, "warning", f"SCHED_FIFO: {reason}", matters, fix)
+        return Check(name, "warning", f"{reason}; a container needs CAP_SYS_NICE and CAP_IPC_LOCK", matters)
+    limits = "".join(rf"{getpass.getuser()} - {limit}\n" for limit in ("rtprio 99", "memlock unlimited"))
+    fix = f"printf '{limits}' | sudo tee /etc/security/limits.d/rtqual.conf  # and log in again"
+    return Check(name, "warning", reason, matters, fix)
 
 
 def _throttling() -> Check:
