@@ -24,6 +24,8 @@ app = App(
 )
 mission_app = App(name="mission", help="Mission files.")
 app.command(mission_app)
+published_app = App(name="published", help="Published studies: their figures, and what does not follow from them.")
+app.command(published_app)
 
 _stdout, _stderr = Console(), Console(stderr=True)
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
@@ -200,6 +202,54 @@ def check(mission: Path, /) -> int:
     loaded = load_mission(mission)
     scales = ", ".join(loaded.scales)
     _stdout.print(f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}", highlight=False)
+    return 0
+
+
+@published_app.command(name="list")
+def published_list() -> int:
+    """List the published studies."""
+    from rtqual.published import studies  # noqa: PLC0415
+    from rtqual.published.text import catalogue  # noqa: PLC0415
+
+    sys.stdout.write(catalogue(studies()) + "\n")
+    return 0
+
+
+@published_app.command(name="show")
+def published_show(key: str, /, *, as_json: Json = False) -> int:
+    """Show a study's tables as they were printed, with their units.
+
+    Parameters
+    ----------
+    key
+        The study, as `rtqual published list` names it.
+    """
+    from rtqual.published import study  # noqa: PLC0415
+    from rtqual.published.text import study_text, study_values  # noqa: PLC0415
+
+    if as_json:
+        _print_json(study_values(study(key)))
+    else:
+        sys.stdout.write(study_text(study(key)))
+    return 0
+
+
+@published_app.command(name="audit")
+def published_audit(key: str | None = None, /, *, as_json: Json = False) -> int:
+    """List every figure and claim that does not follow from the study's own figures.
+
+    Parameters
+    ----------
+    key
+        One study; all of them unless given.
+    """
+    from rtqual.published import audit, document, studies, study  # noqa: PLC0415
+    from rtqual.published.text import audit_values  # noqa: PLC0415
+
+    if as_json:
+        _print_json([audit_values(audit(one)) for one in (studies() if key is None else (study(key),))])
+    else:
+        sys.stdout.write(document(key))
     return 0
 
 
