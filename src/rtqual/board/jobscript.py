@@ -2,6 +2,7 @@
 """A job as the shell script that the guest runs, and its results as they come back: one checked frame."""
 
 import io
+import re
 import shlex
 import tarfile
 import zlib
@@ -17,6 +18,8 @@ _FOLDERS = {
     "usb": "mount -t ext4 /dev/sda /run/usb",
 }
 _SETTLE_US = 100_000  # a load needs a moment before it disturbs
+# A line of NAME.threads. The agent is ended while it writes, so the last one may be half and is left out.
+_THREAD = re.compile(r"^(\d{1,9}) (\d{1,9}) (\d{1,9}) ([\d,]+) (.+)\n", re.MULTILINE | re.ASCII)
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
 
 _FACTS = """\
@@ -127,15 +130,17 @@ def facts(files: Mapping[str, str]) -> dict[str, str]:
 
 def _status(files: Mapping[str, str]) -> dict[str, int]:
     """The agent's key-value lines: exit, minor_faults, major_faults, voluntary_switches, ..."""
-    pairs = (line.split() for line in files.get("measure.status", "").splitlines())
-    return {key: int(value) for key, value in pairs}
+    text = files.get("measure.status", "")
+    try:
+        return {key: int(value) for key, value in (line.split() for line in text.splitlines())}
+    except ValueError:
+        raise RunFailed(f"the status of the measuring program is damaged: {text[:60]!r}; run it again") from None
 
 
 def _threads(files: Mapping[str, str]) -> tuple[dict[str, Any], ...]:
     """The instrument's threads as last seen: the agent looks several times."""
     seen: dict[int, dict[str, Any]] = {}
-    for line in files.get("measure.threads", "").splitlines():
-        tid, policy, priority, affinity, name = line.split(" ", 4)
+    for tid, policy, priority, affinity, name in _THREAD.findall(files.get("measure.threads", "")):
         seen[int(tid)] = {
             "tid": int(tid),
             "name": name,

@@ -70,6 +70,7 @@ class VirtualBoard:
         self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
         self._scratch = scratch
         self._booting = threading.Lock()
+        self._boot_failure = ""
 
     @property
     def where(self) -> str:
@@ -86,9 +87,7 @@ class VirtualBoard:
         }
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
-        with self._booting:
-            if not self._state.exists():
-                self._boot()
+        self._boot_once()
         script = self._job_file(jobscript.render(job, seed))
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
@@ -116,6 +115,18 @@ class VirtualBoard:
     def forget(self) -> None:
         """Delete the saved guest; the next job boots again."""
         self._state.unlink(missing_ok=True)
+
+    def _boot_once(self) -> None:
+        """The first failure is kept and told again: a guest that does not boot takes its whole deadline."""
+        with self._booting:
+            if self._boot_failure:
+                raise RunFailed(self._boot_failure)
+            if not self._state.exists():
+                try:
+                    self._boot()
+                except RunFailed as error:
+                    self._boot_failure = str(error)
+                    raise
 
     def _boot(self) -> None:
         """Boot to the point where init pauses, and save the state there."""
@@ -212,20 +223,23 @@ class VirtualBoard:
         await _connect(monitor, process, folder / "qmp")
         try:
             if saving:
-                await self._save(monitor)
+                await self._save(monitor, process)
             else:
                 await self._restore(monitor)
                 while process.poll() is None:
                     await asyncio.sleep(0.02)
+                if process.returncode < 0:
+                    raise OSError(f"it was ended by signal {-process.returncode}")
         finally:
             with suppress(QMPError, OSError, EOFError):  # QEMU ended first
                 await monitor.disconnect()
 
-    async def _save(self, monitor: QMPClient) -> None:
+    async def _save(self, monitor: QMPClient, process: subprocess.Popen[bytes]) -> None:
         with monitor.listener(("GUEST_PANICKED", "SHUTDOWN")) as events:
-            event = await events.get()
-        if event["event"] != "GUEST_PANICKED":
-            raise OSError("the guest ended before it had booted")
+            while events.empty() and process.poll() is None:
+                await asyncio.sleep(0.02)
+            if events.empty() or (await events.get())["event"] != "GUEST_PANICKED":
+                raise OSError("the guest ended before it had booted")
         await monitor.execute("stop")
         partial = self._state.with_suffix(".part")
         await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
@@ -283,6 +297,9 @@ def _blank_disk(name: str) -> Path:
 
 
 def _last_lines(console: str, count: int = 4) -> str:
-    """A console's end on one line, without control characters."""
+    """A console's end on one line, without control characters. A panic's end begins where the kernel says why."""
     lines = [re.sub(r"[^\x20-\x7e]", "", line).strip() for line in console.splitlines()]
-    return " | ".join([line for line in lines if line][-count:]) or "(the console is empty)"
+    lines = [line for line in lines if line]
+    why = next((number for number, line in enumerate(lines) if "Kernel panic" in line), None)
+    told = lines[-count:] if why is None else lines[why : why + count]
+    return " | ".join(told) or "(the console is empty)"

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""What the tests share: the command line as a user runs it, one booted guest, one small finished campaign.
+
+Kernels and the guest's tools come from the user's own cache, so they are downloaded once.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rtqual.board import Machine
+from rtqual.board.virtual import VirtualBoard
+from rtqual.candidate import Kernel
+from rtqual.candidate.debian import prepare
+from rtqual.image.guest import TOOL_PACKAGES
+from rtqual.packages import fetch_closure
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+MISSION = """\
+[mission]
+name = "tiny"
+title = "A hundred samples a run"
+purpose = "Shows that a campaign goes from its mission to its report."
+duration = "1 min"
+
+{candidates}
+[[requirement]]
+name = "wake-up under load"
+instrument = "cyclictest"
+load = "hackbench"
+statistic = "max"
+at_most = "100 us"
+
+[parameters.cyclictest]
+cycles = 100
+
+[[scale.demo.plan]]
+instruments = ["cyclictest"]
+loads = {loads}
+runs = {runs}
+"""
+CANDIDATES = {
+    "debian-rt": 'package = "linux-image-rt-amd64"',
+    "debian": 'package = "linux-image-amd64"',
+    "debian-cloud": 'package = "linux-image-cloud-amd64"',
+    "here": "this-machine = true",
+}
+
+
+def mission_text(*candidates: str, loads: tuple[str, ...] = ("none", "hackbench"), runs: int = 2) -> str:
+    tables = [f'[[candidate]]\nname = "{name}"\ntitle = "{name}"\n{CANDIDATES[name]}\n' for name in candidates]
+    return MISSION.format(candidates="\n".join(tables), loads=list(loads), runs=runs).replace("'", '"')
+
+
+def children(name: str, of: int | None = None) -> list[int]:
+    """Processes below one (this one) whose program's name starts so; the dead that wait for their parent are none."""
+    parents: dict[int, int] = {}
+    names: dict[int, str] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            head, _, tail = path.read_text().rpartition(")")
+        except OSError:
+            continue  # it ended meanwhile
+        pid, state, parent = int(path.parent.name), tail.split()[0], int(tail.split()[1])
+        if state != "Z":
+            parents[pid], names[pid] = parent, head.partition("(")[2]
+
+    def below(pid: int) -> bool:
+        return pid in parents and (parents[pid] == (of or os.getpid()) or below(parents[pid]))
+
+    return [pid for pid in parents if names[pid].startswith(name[:15]) and below(pid)]
+
+
+def rtqual_command(*arguments: object) -> list[str]:
+    return [str(Path(sys.executable).with_name("rtqual")), *map(str, arguments)]
+
+
+@pytest.fixture(scope="session")
+def rtqual() -> Run:
+    """Runs the installed command; whatever it is given, it must not show a traceback."""
+
+    def run(
+        *arguments: object,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        under: tuple[str, ...] = (),
+        timeout_s: float = 300,
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*under, *rtqual_command(*arguments)],
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr + done.stdout, done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def fails(rtqual: Run) -> Callable[..., str]:
+    """Runs a command that must fail with a code and a single line on stderr; returns that line."""
+
+    def run(code: int, *arguments: object, **how: object) -> str:
+        done = rtqual(*arguments, **how)
+        told = [line for line in done.stderr.splitlines() if not line.startswith("preparing ")]
+        assert (done.returncode, len(told)) == (code, 1), (done.returncode, done.stderr)
+        assert told[0].startswith("rtqual: ")
+        return told[0]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def kernel() -> Callable[..., Kernel]:
+    """Prepares a candidate of CANDIDATES, with further kernel parameters."""
+
+    @cache
+    def prepared(name: str, *boot: str) -> Kernel:
+        package = CANDIDATES[name].split('"')[1]
+        return prepare(name, package, preempt=None, boot=boot, tools=fetch_closure(TOOL_PACKAGES))
+
+    return prepared
+
+
+@pytest.fixture(scope="session")
+def board(kernel: Callable[..., Kernel], tmp_path_factory: pytest.TempPathFactory) -> VirtualBoard:
+    """Debian's RT kernel on one CPU; the first job boots it."""
+    return VirtualBoard(kernel("debian-rt"), Machine(), tmp_path_factory.mktemp("board") / "scratch")
+
+
+@pytest.fixture(scope="session")
+def mission_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One kernel, idle and loaded, two runs: six cells."""
+    path = tmp_path_factory.mktemp("mission") / "tiny.toml"
+    path.write_text(mission_text("debian-rt"))
+    return path
+
+
+@pytest.fixture(scope="session")
+def campaign(rtqual: Run, mission_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished campaign, with a name that QEMU, the shell and DuckDB each read in their own way."""
+    folder = tmp_path_factory.mktemp("campaign") / "one, [two] $three"
+    done = rtqual("select", mission_file, "--out", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    (folder / "verdict.json").write_text(done.stdout)
+    return folder
