@@ -216,8 +216,13 @@ def test_intervals_by_number_of_runs() -> None:
     interval = of(6, "median run max").interval
     assert interval is not None
     assert (interval.low, interval.high) == (20_000, 20_035)
-    assert "rarer than 3.0e-04" in of(10, "max").why_no_interval
+    assert "rarer than 1 in 3,338 (95 %" in of(10, "max").why_no_interval
     assert of(10, "p99.99").interval.high == math.inf  # type: ignore[union-attr]
+
+
+def test_a_few_samples_say_nothing_of_larger_ones() -> None:
+    three = one_group([record(Series.raw([74, 77, 89], name="duration"))])
+    assert three.figures["max"].why_no_interval == "samples give a maximum no upper end"
 
 
 def test_scalars_become_figures() -> None:
@@ -276,11 +281,11 @@ def test_a_hypervisor_and_steal_are_caveats() -> None:
         ]
         return one_group(runs).caveats
 
-    guest, stolen = local("100", "112")
-    assert guest == "the machine is a guest (kvm), and its host can take the CPU away (2 of 2 runs)"
-    assert "12 ticks of steal" in stolen
-    assert local("100", "100") == (guest,)
-    assert len(local("100")) == 1  # stolen since boot says nothing of this run
+    guest, stolen = local("0", "12")
+    assert guest == "the machine is a guest of kvm, which can take the CPU away"
+    assert stolen == "the hypervisor did take the CPU away (12 ticks in 1 of 2 runs)"
+    assert local("0", "0") == (guest,)
+    assert local("1")[1].endswith("(1 tick in 1 of 1 run)")
     assert local("0", "0", hypervisor="none") == ()
 
 

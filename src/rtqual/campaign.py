@@ -235,7 +235,9 @@ class Campaign:
             if not path.exists():
                 continue
             try:
-                read(path)
+                record = read(path)
+                if (record.inputs.key(), record.manifest.repeat) != (key, repeat):
+                    raise BadInput(f"{path}: the record there is of another run")
                 done.add((key, repeat))
             except BadInput as error:
                 if "newer than this rtqual" in str(error):
@@ -294,7 +296,7 @@ def _failure(future: Future[None]) -> str | None:
     error = future.exception()
     if error is None:
         return None
-    if isinstance(error, RunFailed):
+    if isinstance(error, RunFailed | OSError):  # the disk is full, a program is missing
         return str(error)
     raise error
 

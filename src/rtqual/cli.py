@@ -21,13 +21,15 @@ app = App(
     name="rtqual",
     version=__version__,
     help="Chooses and qualifies the real-time operating system of a low-cost flight computer.",
+    suppress_keyboard_interrupt=False,  # main() tells it
 )
 mission_app = App(name="mission", help="Mission files.")
 app.command(mission_app)
 published_app = App(name="published", help="Published studies: their figures, and what does not follow from them.")
 app.command(published_app)
 
-_stdout, _stderr = Console(), Console(stderr=True)
+_stdout, _stderr = Console(emoji=False), Console(stderr=True, emoji=False)
+_literal = Console(markup=False, emoji=False)  # for what others wrote: "[two]" is no style there
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
 
 
@@ -122,9 +124,9 @@ def show(record: Path, /, *, as_json: Json = False) -> int:
 
         _print_json([record_dict(path) for path in paths])
     elif len(paths) == 1:
-        show_record(_stdout, paths[0])
+        show_record(_literal, paths[0])
     else:
-        show_campaign(_stdout, paths)
+        show_campaign(_literal, paths)
     return 0
 
 
@@ -145,7 +147,7 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     if as_json:
         _print_json([comparison_dict(one) for one in comparisons])
     else:
-        print_comparisons(_stdout, comparisons)
+        print_comparisons(_literal, comparisons)
     return 0
 
 
@@ -166,7 +168,7 @@ def reproduce(record: Path, /, *, as_json: Json = False) -> int:
         _print_json([vars(one) for one in results])
     else:
         for one in results:
-            _stdout.print(f"{one.record}: {one.text}", soft_wrap=True, highlight=False)
+            _literal.print(f"{one.record}: {one.text}", soft_wrap=True, highlight=False)
     return 0 if all(one.same for one in results) else 1
 
 
@@ -201,7 +203,8 @@ def check(mission: Path, /) -> int:
     """
     loaded = load_mission(mission)
     scales = ", ".join(loaded.scales)
-    _stdout.print(f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}", highlight=False)
+    text = f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}"
+    _literal.print(text, highlight=False, soft_wrap=True)
     return 0
 
 
@@ -277,6 +280,9 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:  # what nobody foresaw: a full disk, a missing program, a folder that cannot be read
+        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        code = 3
     sys.exit(code if isinstance(code, int) else 0)
 
 

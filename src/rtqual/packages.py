@@ -89,11 +89,15 @@ def _named(file: Path) -> tuple[str, dict[str, str]]:
     return name, {"Version": version.replace("%3a", ":")}
 
 
-def _apt(command: list[str], verb: str, names: Sequence[str]) -> str:
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
+
+
+def _apt(command: list[str], verb: str, names: Sequence[str]) -> str:
+    done = _run(command)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("E:")] or [done.stderr.strip()[-200:]]
         raise RunFailed(
@@ -107,7 +111,7 @@ def _show(name: str) -> dict[str, str]:
     """The newest available version's fields, from apt's lists."""
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
-    done = subprocess.run(["apt-cache", "show", "--no-all-versions", name], capture_output=True, text=True, check=False)
+    done = _run(["apt-cache", "show", "--no-all-versions", name])
     if done.returncode or not done.stdout.strip():
         raise BadInput(
             f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or run `apt-get update`"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -67,12 +68,12 @@ class Display(Watcher):
             self._left.remove(cell)
         self._bar.update(self._task, advance=1, left=self._time_left())
         if failure:
-            self._console.print(f"[red]failed[/red] {cell}: {failure}", highlight=False)
+            self._console.print(f"[red]failed[/red] {escape(f'{cell}: {failure}')}", highlight=False, soft_wrap=True)
         else:
             self._say(f"done in {took_s:.1f} s: {cell} ({len(self._left)} cells, {self._time_left()})")
 
     def warning(self, text: str) -> None:
-        self._console.print(f"[yellow]warning[/yellow] {text}", highlight=False, soft_wrap=True)
+        self._console.print(f"[yellow]warning[/yellow] {escape(text)}", highlight=False, soft_wrap=True)
 
     def _say(self, text: str) -> None:
         if not self._console.is_terminal:

@@ -33,7 +33,7 @@ def select(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, work
     """Run what is not yet done, judge all of it, write the reports."""
     with _alone(folder):
         campaign = Campaign(mission, scale, folder, workers=workers)
-        _check_disk(folder, forecast(campaign.cells, workers).disk_b)
+        _check_disk(folder, forecast(campaign.waiting(), workers).disk_b)
         result = campaign.run(watcher)
         watcher.preparing("the report")
         return _conclude(mission, scale, folder, result)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
@@ -22,25 +23,25 @@ def print_verdicts(console: Console, selection: Selection) -> None:
     for verdict in selection.evidence.verdicts:
         _print(console, verdict)
     for cell, reason in selection.failures.items():
-        console.print(f"[red]failed[/red] {cell}: {reason}", highlight=False, soft_wrap=True)
+        console.print(f"[red]failed[/red] {escape(f'{cell}: {reason}')}", highlight=False, soft_wrap=True)
     console.print(f"{selection.records} records. Reports:")
     for path in selection.reports:
-        console.print(f"  {path}", highlight=False, soft_wrap=True)
+        console.print(f"  {path}", highlight=False, soft_wrap=True, markup=False)
 
 
 def _print(console: Console, verdict: Verdict) -> None:
     tone = "green" if verdict.fly else "yellow"
     title = f"Verdict, {verdict.board} board"
-    console.print(Panel(verdict.headline, title=title, border_style=tone, title_align="left"))
+    console.print(Panel(escape(verdict.headline), title=title, border_style=tone, title_align="left"))
     for standing in verdict.standings:
         console.print(_candidate(standing))
     for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
         if sentences:
             console.print(f"[bold]{title}[/bold]")
             for sentence in sentences:
-                console.print(f"  - {sentence}", highlight=False)
+                console.print(f"  - {sentence}", highlight=False, markup=False)
     for caveat in verdict.caveats:
-        console.print(f"[dim]Note: {caveat}[/dim]", highlight=False)
+        console.print(f"[dim]Note: {escape(caveat)}[/dim]", highlight=False)
     console.print()
 
 
@@ -52,9 +53,10 @@ def _candidate(standing: Standing) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(ratio=1)
     for gate in standing.gates:
-        table.add_row(gate.requirement, f"[{_TONE[gate.outcome]}]{gate.outcome}[/]", gate.reason)
+        outcome = f"[{_TONE[gate.outcome]}]{gate.outcome}[/]"
+        table.add_row(escape(gate.requirement), outcome, escape(gate.reason))
     for refusal in standing.refusals:
-        table.add_row("no verdict", "[yellow]refused[/]", refusal)
+        table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))
     return table
 
 

@@ -11,7 +11,7 @@ from rtqual.analysis.intervals import LEVEL, RUNS_TO_RESAMPLE
 from rtqual.analysis.model import Figure, Gate, Outcome, Standing
 from rtqual.analysis.score import ScoreTable
 from rtqual.analysis.statistics import QUANTILES, is_size
-from rtqual.analysis.wording import count, quantity
+from rtqual.analysis.wording import count, listed, quantity
 from rtqual.mission import Mission, Requirement
 
 
@@ -51,20 +51,21 @@ def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | 
     for requirement, gate in _measured(mission, one):
         turn = _turning_limit(requirement, gate.measured)
         if gate.outcome == Outcome.NOT_MET and turn is not None:
-            way = "from" if requirement.at_most else "up to"
+            way = "or more" if requirement.at_most else "or less"
             now = f"(now {requirement.limit.text})"
-            yield f"{one.candidate} would meet '{requirement.name}' with a limit {way} {turn} {now}{then}."
+            yield f"{one.candidate} would meet '{requirement.name}' with a limit of {turn} {way} {now}{then}."
     failed = {gate.requirement for gate in unmet}
-    needs = {need_name(need) for need in mission.mission.needs}
-    if failed and failed <= needs:
-        lacking = " and ".join(f"'{name}'" for name in sorted(failed))
-        yield f"Without the {lacking} {one.candidate} would meet every gate{_then(one.candidate, table, fly)}."
+    needs = [need for need in mission.mission.needs if need_name(need) in failed]
+    if needs and len(needs) == len(failed):
+        lacking = f"need{'s' if len(needs) > 1 else ''} {listed(needs)}"
+        then = _then(one.candidate, table, fly) if fly else ""
+        yield f"Without the {lacking} {one.candidate} would meet every requirement{then}."
 
 
 def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
     """What readmission would come to in the score."""
     if fly is None or candidate not in table.candidates or fly not in table.candidates or not table.criteria:
-        return ", its only unmet gate" if fly is None else ""
+        return ", its only unmet requirement" if fly is None else ""
     lead, _ = table.lead(candidate, fly)
     return ", and would lead the score" if lead > 0 else f", but {fly} would still lead the score"
 

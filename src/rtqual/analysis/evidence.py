@@ -35,4 +35,5 @@ def analyse(
         comparisons=comparisons,
         verdicts=judge(mission, scale, measured, comparisons, configs=configs, failures=failures),
         failures=dict(failures),
+        scale=scale,
     )

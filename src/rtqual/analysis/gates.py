@@ -11,11 +11,11 @@ import math
 from collections.abc import Iterable, Iterator
 
 from rtqual.analysis.cells import Cells, figure_name
-from rtqual.analysis.intervals import RUNS_FOR_MEDIAN, exceedance_bound
+from rtqual.analysis.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
 from rtqual.analysis.model import Distribution, Figure, Gate, Outcome, Summary
 from rtqual.analysis.needs import check_needs, is_config
 from rtqual.analysis.statistics import EXTREMES, QUANTILES, is_size, samples_needed
-from rtqual.analysis.wording import count, figure, quantity, under
+from rtqual.analysis.wording import count, figure, one_in, quantity, share, under
 from rtqual.mission import Requirement
 
 RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
@@ -157,9 +157,14 @@ def _misses_text(misses: int | None, summary: Summary) -> str:
         return ""
     if misses:
         word = "miss" if misses == 1 else "misses"
-        return f"; {misses:,} deadline {word}, {misses / summary.samples:.1e} of the samples"
-    bound = exceedance_bound(0, summary.samples)
-    return f"; a sample above it is rarer than {bound:.1e} (95 %, if independent)"
+        return f"; {misses:,} deadline {word}, {share(misses, summary.samples)} of the samples"
+    return f"; no deadline miss{_how_rare(summary.samples)}"
+
+
+def _how_rare(samples: int) -> str:
+    """What none in so many samples allows to say; nothing where that is next to nothing."""
+    bound = exceedance_bound(0, samples)
+    return f": one is rarer than {one_in(bound)} (95 %, if independent)" if bound <= RARE else ""
 
 
 def shortfall(gate: Gate) -> str:

@@ -29,6 +29,7 @@ LEVEL = 0.95
 RESAMPLES = 2000
 RUNS_TO_RESAMPLE = 10  # fewer clusters than this do not show how runs vary
 RUNS_FOR_MEDIAN = 6  # the least for which [smallest, largest] holds the median with 95 %: 1 - 2 * 0.5**6
+RARE = 0.05  # a bound on a probability that is no lower than this says nothing of a tail
 BY_RUNS = f"bootstrap over runs ({RESAMPLES:,} resamples, expanded percentile)"
 
 

@@ -112,6 +112,7 @@ class Score:
     weight: float
     score: float | None  # None: no figure
     figure: Figure | None
+    firm: bool = True  # enough runs to resample, or a size; else it enters the score as measured
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class Standing:
     candidate: str
     may_fly: Outcome  # MET: every gate is met
     rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two apart
-    total: float | None  # weighted mean of the scores
+    total: float | None  # weighted mean of the scores; None: nothing to compare with
     gates: tuple[Gate, ...]
     scores: tuple[Score, ...]
     refusals: tuple[str, ...]  # why no verdict is given on this candidate
@@ -148,3 +149,4 @@ class Evidence:
     comparisons: tuple[Comparison, ...]
     verdicts: tuple[Verdict, ...]
     failures: Mapping[Group, str] = field(default_factory=dict)  # cells that gave no record, and why
+    scale: str = ""  # of the mission, at which all was measured

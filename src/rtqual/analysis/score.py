@@ -5,6 +5,7 @@ A criterion's score is best / own where lower is better, own / best where higher
 such as p95 - avg may be zero or negative, so lower-is-better figures count by their size, as the AAReST
 study prints them, and never as less than one step of the measurement, below which it cannot tell two
 candidates apart. The total is the weighted mean over the criteria that every candidate has a figure for.
+A candidate that stands alone has no score: its own figures are nothing to compare it with.
 
 A lead's interval comes from the same resampled runs as the figures'. A criterion with too few runs to
 resample enters as measured, and no lead is certain that the others, the firm ones, do not give by themselves.
@@ -86,6 +87,8 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
         criterion.name: {name for name in cells.candidates if _usable(criterion, cells, name)} for criterion in criteria
     }
     candidates = tuple(name for name in cells.candidates if any(name in has for has in usable.values()))
+    if len(candidates) < 2:
+        candidates, usable = (), {name: set() for name in usable}
     missing = {
         name: tuple(one for one in candidates if one not in has)
         for name, has in usable.items()
@@ -123,7 +126,8 @@ def scores_of(table: ScoreTable, criteria: Sequence[Criterion], cells: Cells, ca
         if candidate in table.candidates and criterion.name in names:
             score = float(table.points[table.candidates.index(candidate), names.index(criterion.name)])
         figure = cells.figure(criterion, candidate)
-        found.append(Score(criterion.name, candidate, criterion.weight, score, figure))
+        firm = figure is None or _is_firm(criterion, cells, candidate)
+        found.append(Score(criterion.name, candidate, criterion.weight, score, figure, firm))
     return tuple(found)
 
 

@@ -16,9 +16,11 @@ import numpy as np
 
 from rtqual.analysis.intervals import (
     BY_RUNS,
+    RARE,
     RUNS_FOR_MEDIAN,
     RUNS_TO_RESAMPLE,
     FloatArray,
+    exceedance_bound,
     median_interval,
     quantile_ranks,
     resampled_interval,
@@ -32,14 +34,16 @@ from rtqual.analysis.statistics import (
     RELATIVE,
     available,
     evaluate,
+    is_size,
     lies_in_overflow,
 )
-from rtqual.analysis.wording import count
+from rtqual.analysis.wording import count, one_in
 from rtqual.record.schema import Kind, Record, Series, Timing, digest
 
 # From the best to the least one can say of a group's clock.
 _TIMINGS = (Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED, Timing.REAL)
 _NO_SAMPLES = "no samples"
+DETAIL = " ("  # begins what of a caveat differs from cell to cell
 RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
 
 
@@ -175,13 +179,9 @@ def _why_few(runs: int, needed: int) -> str:
 def _why_extreme(pool: Pool, name: str) -> str:
     if name == "min":
         return "samples give a minimum no lower end"
-    if not pool.samples:
-        return "samples give a maximum no upper end"
-    # exceedance_bound(0, n) for the usual n; the exact bound stands in a gate's reason.
-    return (
-        f"samples give a maximum no upper end; of {pool.samples:,}, larger ones are rarer than "
-        f"{min(1.0, 3 / pool.samples):.1e} (95 %, if independent)"
-    )
+    bound = exceedance_bound(0, pool.samples)
+    rare = f"; larger ones are rarer than {one_in(bound)} (95 %, if independent)" if bound <= RARE else ""
+    return f"samples give a maximum no upper end{rare}"
 
 
 def _scalar_figures(records: Sequence[Record], key: str) -> tuple[dict[str, Figure], dict[str, FloatArray]]:
@@ -199,6 +199,8 @@ def _scalar_figures(records: Sequence[Record], key: str) -> tuple[dict[str, Figu
             interval = resampled_interval(replicates[name], runs)
         spread = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
         why = "" if interval else f"{count(runs, 'run')}{spread}; an interval needs {RUNS_TO_RESAMPLE}"
+        if is_size(drawn[0].unit) and runs == 1:
+            why = "read off the system once: it is no draw that would need an interval"
         figures[name] = Figure(float(values.mean()), drawn[0].unit, runs, runs, interval, why)
     return figures, replicates
 
@@ -236,15 +238,12 @@ def _record_problems(record: Record) -> list[str]:
 
 
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
-    """What disturbed a measurement in real time from outside the system under test."""
+    """What disturbed a measurement in real time from outside the system under test; counts in DETAIL."""
     facts = [one.manifest.provenance.facts for one in records if one.manifest.timing == Timing.REAL]
-    hosts = Counter(one["hypervisor"] for one in facts if one.get("hypervisor", "none") != "none")
-    caveats = [
-        f"the machine is a guest ({host}), and its host can take the CPU away ({runs} of {count(len(records), 'run')})"
-        for host, runs in hosts.items()
-    ]
-    # A counter since boot: only its rise from run to run was taken from what was measured.
+    hosts = dict.fromkeys(one["hypervisor"] for one in facts if one.get("hypervisor", "none") != "none")
+    caveats = [f"the machine is a guest of {host}, which can take the CPU away" for host in hosts]
     ticks = [int(one["steal_ticks"]) for one in facts if one.get("steal_ticks", "").isdecimal()]
-    if ticks and max(ticks) > min(ticks):
-        caveats.append(f"the host did take the CPU away: {max(ticks) - min(ticks)} ticks of steal from run to run")
+    if any(ticks):
+        runs = f"{sum(map(bool, ticks))} of {count(len(records), 'run')}"
+        caveats.append(f"the hypervisor did take the CPU away{DETAIL}{count(sum(ticks), 'tick')} in {runs})")
     return tuple(caveats)

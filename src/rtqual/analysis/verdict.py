@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the records support: gates first, then the weighted score, and never more than the intervals allow."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from rtqual.analysis.cells import Cells, by_board, figure_name
@@ -8,10 +9,10 @@ from rtqual.analysis.change import would_change
 from rtqual.analysis.compare import STANDS_FOR, UNDECIDED, mirrored
 from rtqual.analysis.gates import beyond, gates, shortfall
 from rtqual.analysis.intervals import RUNS_TO_RESAMPLE
-from rtqual.analysis.model import Comparison, Gate, Group, Outcome, Standing, Verdict
+from rtqual.analysis.model import Comparison, Gate, Group, Interval, Outcome, Standing, Verdict
 from rtqual.analysis.score import ScoreTable, score_table, scores_of
-from rtqual.analysis.summary import Measured
-from rtqual.analysis.wording import count, listed, quantity, span, under
+from rtqual.analysis.summary import DETAIL, Measured
+from rtqual.analysis.wording import count, listed, quantity, some, span, under
 from rtqual.mission import Mission
 from rtqual.record.schema import Timing
 
@@ -19,7 +20,9 @@ INSTRUCTIONS_CAVEAT = (
     "Figures from the virtual board count instructions, not caches or memory contention: "
     "they rank kernels, they are no latencies for flight."
 )
+HOST_TIMED_CAVEAT = "host-timed, so the same run gives other figures another time"
 NOT_MEASURED = "nothing was measured"
+_MOST_PLACES = 4  # named in a caveat
 _ORDER = (Outcome.MET, Outcome.UNDECIDED, Outcome.NOT_MET)
 
 
@@ -181,37 +184,72 @@ def _findings(mission: Mission, cells: Cells, comparisons: Sequence[Comparison])
 def _finding(one: Comparison, cells: Cells) -> str:
     figures = [cells.measured[group].summary.figures[one.statistic] for group in (one.a, one.b)]
     beside = " against ".join(quantity(figure.value, figure.unit) for figure in figures)
-    ratio = f", ratio {one.ratio.value:.3g}{span(one.ratio.interval, '1')}" if one.ratio else ""
+    ratio = f", ratio {one.ratio.value:.3g}{_between(one.ratio.interval)}" if one.ratio else ""
     pair = f"{one.a.candidate}, {one.b.candidate}: " if one.statement.startswith(UNDECIDED) else ""
     return f"{pair}{one.statement} ({one.statistic} {beside}{ratio})"
+
+
+def _between(interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    high = "no end" if math.isinf(interval.high) else f"{interval.high:.3g}"
+    return f", {100 * interval.level:.0f} % interval {interval.low:.3g} to {high}"
 
 
 def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]:
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
         yield INSTRUCTIONS_CAVEAT
-    for group, one in cells.measured.items():
-        cell = f"{group.instrument} {under(group.load)}, {count(group.cpus, 'CPU')}, {group.candidate}"
-        if one.summary.timing == Timing.HOST_TIMED:
-            yield f"{cell}: host-timed, so the same run gives other figures another time."
-        for text in one.summary.caveats:
-            yield f"{cell}: {text}."
-        for text in one.summary.problems:
-            yield f"{cell}: not used: {text}."
+    for text, groups in _said(cells).items():
+        yield f"{_where(groups, cells)}: {text}."
     for group, why in cells.failures.items():
         yield f"{group.instrument} {under(group.load)}, {group.candidate}: gave no record: {why}."
     yield from _left_out(table)
-    loose = [f"'{one.name}'" for one, firm in zip(table.criteria, table.firm, strict=True) if not firm]
+    loose = [one.name for one, firm in zip(table.criteria, table.firm, strict=True) if not firm]
     if loose:
-        yield f"With fewer than {RUNS_TO_RESAMPLE} runs, in the score as measured: {listed(loose)}."
+        verb = "rests" if len(loose) == 1 else "rest"
+        yield (
+            f"{some(loose, f'of {len(table.criteria)} criteria')} {verb} on fewer than {RUNS_TO_RESAMPLE} runs: "
+            "in the score as measured, without an interval."
+        )
     yield from _on_other_cpus(mission, cells)
+
+
+def _said(cells: Cells) -> dict[str, list[Group]]:
+    """What there is to say of the cells, each remark once; what differs from cell to cell is left to the report."""
+    said: dict[str, list[Group]] = {}
+    for group, one in cells.measured.items():
+        remarks = [HOST_TIMED_CAVEAT] if one.summary.timing == Timing.HOST_TIMED else []
+        remarks += [text.partition(DETAIL)[0] for text in one.summary.caveats]
+        remarks += [f"not used: {text}" for text in one.summary.problems]
+        for remark in remarks:
+            said.setdefault(remark, []).append(group)
+    return said
+
+
+def _where(groups: Sequence[Group], cells: Cells) -> str:
+    """The cells of some groups, in few words: candidates only where it is not all of them, CPUs where they differ."""
+    if len(groups) == len(cells.measured) > 1:
+        return "Everything measured"
+    several = len({group.cpus for group in cells.measured}) > 1
+    places: dict[tuple[str, str, int], list[str]] = {}
+    for group in groups:
+        places.setdefault((group.instrument, group.load, group.cpus), []).append(group.candidate)
+    names = []
+    for (instrument, load, cpus), candidates in places.items():
+        there = [one for one in cells.measured if (one.instrument, one.load, one.cpus) == (instrument, load, cpus)]
+        on_cpus = f" on {count(cpus, 'CPU')}" if several else ""
+        of = f" of {listed(candidates)}" if len(candidates) < len(there) else ""
+        names.append(f"{instrument} {under(load)}{on_cpus}{of}")
+    more = len(names) - _MOST_PLACES
+    return listed([*names[:_MOST_PLACES], f"{more} more"] if more > 1 else names)
 
 
 def _left_out(table: ScoreTable) -> Iterator[str]:
     """Criteria that not all candidates have a figure for, by who lacks them."""
     for absent in dict.fromkeys(table.missing.values()):
-        names = [f"'{name}'" for name, lacking in table.missing.items() if lacking == absent]
-        yield f"Not in the score, for want of a usable figure of {listed(absent)}: {listed(names)}."
+        names = [name for name, lacking in table.missing.items() if lacking == absent]
+        yield f"Not in the score, for want of a usable figure of {listed(absent)}: {some(names, 'criteria')}."
 
 
 def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:

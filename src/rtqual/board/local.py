@@ -20,6 +20,8 @@ from rtqual.image.guest import guest_file
 
 _SETTLE_S = 0.1
 _WHERE = "this machine"
+# Outlives rtqual if that is killed, and then ends what it started: a load would run on until somebody looks.
+_GUARD = 'read -r _; kill -KILL -- "-$1"'
 
 
 class LocalBoard:
@@ -82,13 +84,16 @@ class _Steps:
         return [_agent(), "run", str(self._kept), name, str(command.fifo), *command.argv]
 
     def _start(self, command: Command, name: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self._command(command, name),
             cwd=self._work,
             stdin=subprocess.DEVNULL,
             stderr=(self._kept / f"{name}.agent").open("wb"),
             start_new_session=True,
         )
+        guard = ["sh", "-c", _GUARD, "sh", str(process.pid)]
+        subprocess.Popen(guard, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+        return process
 
     def _run(self, command: Command, name: str) -> int:
         process = self._start(command, name)

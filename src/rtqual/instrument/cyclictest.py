@@ -4,11 +4,12 @@
 
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from rtqual.board import Command, Job, Outcome
 from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
+from rtqual.instrument.cyclictest_json import Thread, parse
 from rtqual.instrument.output import clock_problems, fifo_problems, require_success
 from rtqual.instrument.version import VERSION_ARGV
 from rtqual.record.schema import Measurement, Scalar, Series
@@ -25,32 +26,12 @@ _MAIN_THREAD_FIFO = 1
 # that started a little later have taken a few samples less. Fewer than this part of them, and one was held up.
 _LEAST_PART_OF_CYCLES = 0.9
 
-Count = Annotated[int, Field(ge=0, lt=2**53)]  # sums of them stay inside int64
-Nanoseconds = Annotated[int, Field(ge=0, lt=2**53)]
-
 
 class CyclictestParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=_NS_PER_US, multiple_of=_NS_PER_US)] = 1_000_000
     cycles: Annotated[int, Field(ge=1, lt=2**31)] = 10_000
     priority: Annotated[int, Field(gt=_MAIN_THREAD_FIFO, le=99)] = 80
     histogram_limit: Annotated[DurationNs, Field(ge=1, le=_LONGEST_HISTOGRAM_NS)] = _LONGEST_HISTOGRAM_NS
-
-
-class _Thread(BaseModel):
-    histogram: dict[Nanoseconds, Count]
-    cycles: Count
-    min: Nanoseconds
-    max: Nanoseconds
-    avg: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    cpu: Count
-
-
-class _Result(BaseModel):
-    """What is used of cyclictest's JSON, file version 1."""
-
-    return_code: int
-    resolution_in_ns: int
-    thread: dict[Count, _Thread]
 
 
 class Cyclictest:
@@ -88,7 +69,10 @@ class Cyclictest:
     @staticmethod
     def read(parameters: CyclictestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("cyclictest", outcome)
-        result = _parse(outcome.files.get(_FILE))
+        text = outcome.files.get(_FILE)
+        if text is None:
+            raise RunFailed(f"cyclictest left no {_FILE}: check that the job's folder can be written")
+        result = parse(text, _FILE)
         problems = clock_problems(outcome) + fifo_problems(outcome, parameters.priority, cpus)
         if result.resolution_in_ns != 1:
             problems.append(f"cyclictest counted in units of {result.resolution_in_ns} ns instead of 1 ns")
@@ -109,34 +93,12 @@ class Cyclictest:
         return 0.2 + parameters.cycles * parameters.interval / 1e9
 
 
-def _parse(text: str | None) -> _Result:
-    if text is None:
-        raise RunFailed(f"cyclictest left no {_FILE}: check that the job's folder can be written")
-    try:
-        result = _Result.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or f"{len(text)} characters"
-        raise RunFailed(
-            f"{_FILE} is not cyclictest's JSON: {where[:80]!r}: {first['msg']}; check its version"
-        ) from error
-    if result.return_code != 0:
-        raise RunFailed(f"cyclictest reports return code {result.return_code} in {_FILE}: run it by hand")
-    if not result.thread or any(thread.cycles == 0 for thread in result.thread.values()):
-        raise RunFailed(f"cyclictest took no samples ({_FILE}): was it ended early?")
-    return result
-
-
-def _overflow(thread: _Thread) -> int:
-    return thread.cycles - sum(thread.histogram.values())
-
-
-def _problems(thread: _Thread, parameters: CyclictestParameters) -> list[str]:
+def _problems(thread: Thread, parameters: CyclictestParameters) -> list[str]:
     """Where the tool's own figures disagree with its histogram, or samples are missing."""
     problems: list[str] = []
     if thread.cycles < _LEAST_PART_OF_CYCLES * parameters.cycles:
         problems.append(f"only {thread.cycles} of {parameters.cycles} samples")
-    overflow, limit_ns = _overflow(thread), parameters.histogram_limit
+    overflow, limit_ns = thread.overflow, parameters.histogram_limit
     if overflow < 0:
         problems.append(f"{-overflow} more samples in the histogram than cycles")
     lowest_ns, highest_ns = min(thread.histogram, default=None), max(thread.histogram, default=None)
@@ -149,19 +111,19 @@ def _problems(thread: _Thread, parameters: CyclictestParameters) -> list[str]:
     return problems
 
 
-def _skipped_periods(thread: _Thread, parameters: CyclictestParameters) -> int:
+def _skipped_periods(thread: Thread, parameters: CyclictestParameters) -> int:
     """Wake-ups that never took place, at least: after one that is late by a whole interval or more, cyclictest
     goes on with the next period that lies ahead. Of the samples that overflowed only the largest is known."""
     late_ns = {**thread.histogram}
-    overflow = _overflow(thread)
+    overflow = thread.overflow
     if overflow > 0:
         late_ns[parameters.histogram_limit] = overflow - 1
         late_ns[thread.max] = late_ns.get(thread.max, 0) + 1
     return sum(max(0, (ns - 1) // parameters.interval) * count for ns, count in late_ns.items())
 
 
-def _series(thread: _Thread, limit_ns: int) -> Series:
-    overflow = max(0, _overflow(thread))
+def _series(thread: Thread, limit_ns: int) -> Series:
+    overflow = max(0, thread.overflow)
     info: dict[str, Any] = {
         "name": "latency",
         "cpu": thread.cpu,

@@ -17,7 +17,7 @@ from rtqual.instrument.version import VERSION_ARGV
 from rtqual.record.schema import Measurement, Scalar, Series
 
 _NS_PER_S = 10**9
-_RESOLUTION_NS = 1_000_000  # it prints seconds with three decimals
+RESOLUTION_NS = 1_000_000  # it prints seconds with three decimals
 _REPEAT = """\
 i=0
 while [ "$i" -lt "$1" ]; do
@@ -25,7 +25,11 @@ while [ "$i" -lt "$1" ]; do
     i=$((i + 1))
 done
 """
-_TIME = re.compile(r"^Time: (\d{1,9}\.\d{3})$", re.MULTILINE | re.ASCII)
+TIME = re.compile(r"^Time: (\d{1,9}\.\d{3})$", re.MULTILINE | re.ASCII)
+
+
+def seconds_ns(text: str) -> int:
+    return int(Decimal(text) * _NS_PER_S)
 
 
 class HackbenchParameters(Parameters):
@@ -53,14 +57,14 @@ class Hackbench:
     @staticmethod
     def read(parameters: HackbenchParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("hackbench", outcome)
-        times_ns = [int(Decimal(seconds) * _NS_PER_S) for seconds in _TIME.findall(outcome.stdout)]
+        times_ns = [seconds_ns(seconds) for seconds in TIME.findall(outcome.stdout)]
         if len(times_ns) != parameters.repetitions:
             raise RunFailed(
                 f"hackbench printed {len(times_ns)} times instead of {parameters.repetitions}, "
                 f"last line: {last_line(outcome.stdout)!r}; check its version"
             )
         series = Series.raw(times_ns, name="time")
-        return Measurement((series,), {"resolution": Scalar(value=_RESOLUTION_NS, unit="ns")})
+        return Measurement((series,), {"resolution": Scalar(value=RESOLUTION_NS, unit="ns")})
 
     @staticmethod
     def seconds(parameters: HackbenchParameters, load: str) -> float:

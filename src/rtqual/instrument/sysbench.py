@@ -4,12 +4,9 @@
 
 The study ran sysbench 0.5, whose defaults differ from those of 1.0 (10,000 requests instead of 10 s, for one),
 so nothing is left to a default: the parameters' defaults here are the study's command lines (section 3.3) with
-the defaults of 0.5. sysbench 1.0 keeps no samples: its latencies come in 1024 bins, logarithmic from 1 us to
-100 s, each printed as its middle (src/sb_histogram.c), with three decimals of a millisecond.
+the defaults of 0.5.
 """
 
-import re
-from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
@@ -19,18 +16,19 @@ from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
 from rtqual.instrument.output import last_line, number, require_success
 from rtqual.instrument.planning import STARTUP_S, slowdown
+from rtqual.instrument.sysbench_output import (
+    FIGURE_STEP_NS,
+    FILE_RATES,
+    FILE_THROUGHPUTS,
+    NS_PER_S,
+    inconsistencies,
+    latency_series,
+    milliseconds_ns,
+)
 from rtqual.instrument.version import VERSION_ARGV
-from rtqual.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.record.schema import Measurement, Scalar, Series
 from rtqual.units import DurationNs, SizeB
 
-_NS_PER_MS = 10**6
-_NS_PER_S = 10**9
-_BIN_STEP = (1e5 / 1e-3) ** (1 / 1023)  # each bin's middle is 1.8 % above the one before
-_LAST_BIN_NS = 100 * _NS_PER_S
-# The last bin also takes everything longer: what is in it has no value, only this lower edge.
-_OVERFLOW_FROM_NS = round(_LAST_BIN_NS / _BIN_STEP**0.5)
-_FIGURE_STEP_NS = 10_000  # min, avg, max... are printed as 0.01 ms
-_BIN = re.compile(r"^ *(\d{1,6}\.\d{3}) \|[* ]{40} (\d{1,12})$", re.MULTILINE | re.ASCII)
 _LATENCIES = {"min": "min", "avg": "avg", "max": "max", "p95": "95th percentile", "sum": "sum"}
 _CAVEATS = (
     "sysbench sorts its latencies into bins 1.8 % wide from 1 us (shorter ones count as 1 us) to 100 s, "
@@ -75,7 +73,7 @@ class FileioParameters(Parameters):
     files: Positive = 128
     block_size: Annotated[SizeB, Field(ge=1)] = 16 * 2**10
     events: Positive = 10_000
-    time: Annotated[DurationNs, Field(ge=_NS_PER_S, multiple_of=_NS_PER_S)] = 300 * _NS_PER_S
+    time: Annotated[DurationNs, Field(ge=NS_PER_S, multiple_of=NS_PER_S)] = 300 * NS_PER_S
     read_write_ratio: Annotated[float, Field(gt=0, le=1000)] = 1.5
     fsync_every: Positive = 100
 
@@ -96,46 +94,16 @@ def _argv(test: str, seed: int, command: str, **options: object) -> tuple[str, .
     return ("sysbench", test, *written, command)
 
 
-def _milliseconds(text: Decimal | str) -> int:
-    return int(Decimal(text) * _NS_PER_MS)
-
-
 def _latency(stdout: str) -> Series:
     """The latency histogram and sysbench's own figures on it."""
-    counts: dict[int, int] = {}
-    for milliseconds, count in _BIN.findall(stdout):  # neighbours below 0.028 ms are printed alike
-        value_ns = _milliseconds(milliseconds)
-        counts[value_ns] = counts.get(value_ns, 0) + int(count)
-    if not counts:
-        raise RunFailed(f"sysbench printed no latency histogram, last line: {last_line(stdout)!r}; check its version")
-    overflow = counts.pop(_LAST_BIN_NS, 0)
     reported = {
-        key: float(_milliseconds(number("sysbench", stdout, rf" +{label}: +(\d{{1,15}}\.\d\d)", f"Latency {label}")))
+        key: float(milliseconds_ns(number("sysbench", stdout, rf" +{label}: +(\d{{1,15}}\.\d\d)", f"Latency {label}")))
         for key, label in _LATENCIES.items()
     }
-    return Series.counted(
-        counts,
-        Kind.BINNED,
-        name="latency",
-        overflow=overflow,
-        overflow_from=_OVERFLOW_FROM_NS if overflow else None,
-        reported=reported,
-    )
-
-
-def _inconsistencies(series: Series, events: int) -> list[str]:
-    """Where the histogram and sysbench's own figures disagree by more than their roundings."""
-    problems: list[str] = []
-    if series.total != events:
-        problems.append(f"sysbench's histogram holds {series.total} of {events} events")
-    reported = series.info.reported
-    ends_ns = {"min": int(series.values[0]), "max": int(series.values[-1])} if len(series.values) else {}
-    if series.info.overflow:
-        ends_ns.pop("max", None)
-    for key, value_ns in ends_ns.items():
-        if abs(value_ns - reported[key]) > _FIGURE_STEP_NS + (_BIN_STEP - 1) * reported[key]:
-            problems.append(f"sysbench's {key} is {reported[key]:.0f} ns, its histogram's {value_ns} ns")
-    return problems
+    series = latency_series(stdout, reported)
+    if series is None:
+        raise RunFailed(f"sysbench printed no latency histogram, last line: {last_line(stdout)!r}; check its version")
+    return series
 
 
 def _figures(stdout: str) -> tuple[int, dict[str, Scalar]]:
@@ -144,8 +112,8 @@ def _figures(stdout: str) -> tuple[int, dict[str, Scalar]]:
     events = int(number("sysbench", stdout, r" +total number of events: +(\d{1,15})", "total number of events"))
     scalars = {
         "events": Scalar(value=events, unit="1"),
-        "total_time": Scalar(value=float(total_s * _NS_PER_S), unit="ns"),
-        "resolution": Scalar(value=_FIGURE_STEP_NS, unit="ns"),  # of the reported figures
+        "total_time": Scalar(value=float(total_s * NS_PER_S), unit="ns"),
+        "resolution": Scalar(value=FIGURE_STEP_NS, unit="ns"),  # of the reported figures
     }
     if total_s > 0:  # else it ended within the 0.1 ms that are printed
         scalars["events_per_s"] = Scalar(value=float(events / total_s), unit="1/s")
@@ -157,7 +125,7 @@ def _read(outcome: Outcome, *, expected: int, at_most: bool = False) -> Measurem
     require_success("sysbench", outcome)
     events, scalars = _figures(outcome.stdout)
     series = _latency(outcome.stdout)
-    problems = _inconsistencies(series, events)
+    problems = inconsistencies(series, events)
     if events > expected or (events < expected and not at_most):
         problems.append(f"sysbench did {events} events instead of {expected}")
     return Measurement((series,), scalars, tuple(problems))
@@ -267,7 +235,7 @@ class SysbenchFileio(_Sysbench):
         options: dict[str, Any] = {
             "threads": parameters.threads,
             "events": parameters.events,
-            "time": parameters.time // _NS_PER_S,
+            "time": parameters.time // NS_PER_S,
             "file_test_mode": "rndrw",
             "file_total_size": parameters.total_size,
             "file_num": parameters.files,
@@ -296,17 +264,17 @@ class SysbenchFileio(_Sysbench):
         rate = r" +{}: +(\d{{1,15}}\.\d\d)"
         rates = {
             key: float(number("sysbench", outcome.stdout, rate.format(label), label))
-            for key, label in (("reads", "reads/s"), ("writes", "writes/s"), ("fsyncs", "fsyncs/s"))
+            for key, label in FILE_RATES.items()
         }
         throughputs = {
             key: float(number("sysbench", outcome.stdout, rate.format(label), label))
-            for key, label in (("read", "read, MiB/s"), ("written", "written, MiB/s"))
+            for key, label in FILE_THROUGHPUTS.items()
         }
         # The study's "requests/s" (0.5) are reads and writes; the events of 1.0 have the fsyncs among them.
         scalars = {
             **common.scalars,
-            **{f"{key}_per_s": Scalar(value=value, unit="1/s") for key, value in rates.items()},
-            "requests_per_s": Scalar(value=rates["reads"] + rates["writes"], unit="1/s"),
+            **{key: Scalar(value=value, unit="1/s") for key, value in rates.items()},
+            "requests_per_s": Scalar(value=rates["reads_per_s"] + rates["writes_per_s"], unit="1/s"),
             **{key: Scalar(value=value, unit="MiB/s") for key, value in throughputs.items()},
         }
         return Measurement(common.series, scalars, common.problems)
@@ -314,7 +282,7 @@ class SysbenchFileio(_Sysbench):
     @staticmethod
     def seconds(parameters: FileioParameters, load: str) -> float:
         prepare_s = parameters.total_size / 50e6
-        run_s = min(parameters.events * 0.3e-3, parameters.time / _NS_PER_S)
+        run_s = min(parameters.events * 0.3e-3, parameters.time / NS_PER_S)
         final_fsyncs_s = parameters.threads * parameters.files * 2e-3  # each thread on each file
         return slowdown(load) * (STARTUP_S + prepare_s + run_s + final_fsyncs_s)
 

@@ -109,8 +109,8 @@ class Provenance(_Model):
 
     rtqual: str
     mission_sha256: str
-    started: str  # UTC, ISO 8601
-    wall_s: float
+    started: str | None  # UTC, ISO 8601
+    wall_s: float | None
     command: list[str]  # runs the same again by hand
     tools: dict[str, str] = {}  # program -> version
     kernel: str | None = None  # uname -r -v

@@ -5,6 +5,7 @@ A record is written beside its place and renamed, so it is there whole or not at
 """
 
 import errno
+import glob
 import json
 import os
 import shutil
@@ -109,7 +110,9 @@ def read_manifest(path: Path) -> Manifest:
     try:
         value = json.loads(file.read_bytes())
         version = value.get("schema_version") if isinstance(value, dict) else None
-        if isinstance(version, int) and version > SCHEMA_VERSION:
+        if type(version) is not int or version < 1:
+            raise BadInput(f"{file}: not a record's manifest: schema_version is missing, or no whole number from 1 on")
+        if version > SCHEMA_VERSION:
             raise BadInput(
                 f"{file}: schema version {version} is newer than this rtqual reads ({SCHEMA_VERSION}): upgrade rtqual"
             )
@@ -194,11 +197,13 @@ def _read_samples(path: Path, manifest: Manifest) -> Iterator[Series]:
         with duckdb.connect() as connection:
             columns = connection.execute(
                 "SELECT series, value, count FROM read_parquet(?, file_row_number=true) ORDER BY file_row_number",
-                [str(path)],
+                [glob.escape(str(path))],  # DuckDB takes a name for a pattern
             ).fetchnumpy()
         number = np.asarray(columns["series"], np.int64)
         values, counts = np.asarray(columns["value"], np.int64), np.asarray(columns["count"], np.int64)
     except (duckdb.Error, ValueError, TypeError, OverflowError) as error:
         raise BadInput(f"{path}: the samples cannot be read: {str(error).splitlines()[0]}") from None
+    if not np.isin(number, np.arange(len(manifest.series))).all():
+        raise BadInput(f"{path}: the samples have more series than the manifest: they are not of this record")
     for index, info in enumerate(manifest.series):
         yield Series(info, values[number == index], counts[number == index])

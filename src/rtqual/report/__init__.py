@@ -7,7 +7,9 @@ text.py       how figures and units are written
 document.py   the report as a tree of plain text, tables and plots
 plots.py      SVG
 material.py   what a report is made of, in a fixed order
-executive.py  chapters.py  results.py   the parts;  view.py puts them together
+executive.py  the verdicts in short             chapters.py     what was tested, with what, how
+results.py    the figures, with distributions.py, what is plotted of them
+judgement.py  stability.py  comparisons.py      the analysis;   view.py puts all together
 render.py     the tree as HTML, PDF and Markdown (templates/)
 """
 
@@ -34,19 +36,16 @@ def write_report(
     Returns the three reports. Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
     """
     from rtqual.report.canvas import standalone  # noqa: PLC0415
-    from rtqual.report.document import Plots  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
-    from rtqual.report.material import gather  # noqa: PLC0415
+    from rtqual.report.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
     from rtqual.report.render import PLOT_FOLDER, to_html, to_markdown, to_pdf  # noqa: PLC0415
     from rtqual.report.view import build  # noqa: PLC0415
 
     document = build(gather(mission, evidence, records, failures))
-    blocks = [block for chapter in document.chapters for block in chapter.blocks]
-    plots = [plot for block in blocks if isinstance(block, Plots) for plot in block.plots]
     contents = {
         "report.html": to_html(document).encode(),
         "report.pdf": to_pdf(document),
         "report.md": to_markdown(document).encode(),
-        **{f"{PLOT_FOLDER}/{plot.file}": standalone(plot.svg).encode() for plot in plots},
+        **{f"{PLOT_FOLDER}/{plot.file}": standalone(plot.svg).encode() for plot in document.plots},
     }
     try:
         (folder / PLOT_FOLDER).mkdir(parents=True, exist_ok=True)

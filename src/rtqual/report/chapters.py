@@ -9,10 +9,18 @@ from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission import Criterion, Requirement
 from rtqual.record.schema import Manifest
-from rtqual.report.document import Block, Bullets, Cell, Column, Command, Commands, Heading, Paragraph, Table
+from rtqual.report.document import Block, Bullets, Cell, Column, Command, Commands, Heading, Paragraph, Table, raised
 from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for, runs_text
-from rtqual.report.text import TIMING_MARK, clean, cpus_text, load_text, number, prose, quantity
+from rtqual.report.text import TIMING_MARK, clean, cpus_text, load_text, number, prose, quantity, readable
 
+_FACTS = {
+    "cpus": "CPUs",
+    "host": "host's architecture",
+    "image_size_b": "image size",
+    "installed_size_b": "installed size",
+    "realtime": "/sys/kernel/realtime",
+    "steal_ticks": "ticks stolen in a run",
+}
 _MOST_VALUES = 3  # more different values of one fact than this are counted, not listed
 
 
@@ -20,8 +28,8 @@ def purpose(material: Material) -> Iterator[Block]:
     mission = material.mission
     yield Paragraph(prose(mission.mission.purpose))
     yield Paragraph(
-        f"This test asks which of {len(mission.candidates)} candidate operating systems meets the mission's "
-        "requirements, and by how much."
+        f"This test asks which candidate operating system meets the mission's requirements, and by how much. It "
+        f"measured {len(material.measured)} of the {len(material.candidates)} candidates."
     )
     if mission.requirements:
         yield material.numbering.table(
@@ -51,9 +59,11 @@ def systems(material: Material) -> Iterator[Block]:
                 Cell(prose(candidate.title)),
                 Cell(source),
                 Cell(clean(boot) or "-", code=bool(boot)),
+                Cell(str(sum(r.inputs.candidate == candidate.name for r in material.records) or "none")),
             ]
         )
-    yield material.numbering.table("Systems under test", _texts("Name", "System", "Source", "Boot parameters"), rows)
+    titles = _texts("Name", "System", "Source", "Boot parameters")
+    yield material.numbering.table("Systems under test", [*titles, Column("Runs")], rows)
     for one in material.places():
         if one.instrument != FOOTPRINT:
             continue
@@ -66,10 +76,7 @@ def systems(material: Material) -> Iterator[Block]:
                 *material.columns([s.group.candidate for s in one.summaries]),
             ],
             [
-                [
-                    Cell(clean(name.replace("_", " "))),
-                    *(figure_cell(s.figures.get(name), notes, of=s) for s in one.summaries),
-                ]
+                raised([Cell(readable(name)), *(figure_cell(s.figures.get(name), notes, of=s) for s in one.summaries)])
                 for name in names
             ],
             notes.listed(),
@@ -220,8 +227,13 @@ def _limit(requirement: Requirement) -> str:
 
 def _parameters(material: Material, instrument: str) -> str:
     found = [r.inputs.parameters for r in material.records if r.inputs.instrument == instrument]
-    names = sorted({name for parameters in found for name in parameters})
-    return ", ".join(f"{name} = {_listed({str(p[name]) for p in found if name in p})}" for name in names) or "-"
+    schema = INSTRUMENTS[instrument].parameters.model_json_schema().get("properties", {})
+    written = []
+    for name in sorted({name for parameters in found for name in parameters}):
+        unit = schema.get(name, {}).get("x-unit")
+        values = {quantity(p[name], unit) if unit else str(p[name]) for p in found if name in p}
+        written.append(f"{name} = {_listed(values)}")
+    return ", ".join(written) or "-"
 
 
 def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
@@ -233,16 +245,21 @@ def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
         "clock resolution": lambda r: _resolution(r.provenance.clock_resolution_ns),
     }
     for name in sorted({name for r in records for name in r.provenance.facts}):
-        readers[name] = lambda r, name=name: r.provenance.facts.get(name)  # type: ignore[misc]
+        readers[_FACTS.get(name, name)] = lambda r, name=name: _fact(name, r)  # type: ignore[misc]
     candidates = [c for c in material.candidates if any(r.inputs.candidate == c for r in records)]
     rows = []
     for title, read in readers.items():
-        row = [Cell(clean(title.replace("_", " ")))]
+        row = [Cell(readable(title))]
         for candidate in candidates:
             row.append(Cell(_listed({read(r) or "-" for r in records if r.inputs.candidate == candidate}), code=True))
         rows.append(row)
     columns = [Column("Fact", False), *(Column(clean(c), False, c) for c in candidates)]
     return material.numbering.table(clean(f"Environment, {board} board"), columns, rows)
+
+
+def _fact(name: str, record: Manifest) -> str | None:
+    value = record.provenance.facts.get(name)
+    return quantity(int(value), "B") if name.endswith("_b") and value and value.isdecimal() else value
 
 
 def _artefacts(material: Material, board: str, records: list[Manifest]) -> Table:

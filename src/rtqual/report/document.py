@@ -4,8 +4,8 @@
 Every string here is text, not markup; a template escapes it for its format.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
 from rtqual.analysis.model import Outcome
@@ -53,6 +53,11 @@ class Table:
     def all_figures(self) -> bool:
         """Whether every column but the first holds figures, so that all may be equally wide."""
         return all(column.numeric for column in self.columns[1:])
+
+    @property
+    def code_columns(self) -> tuple[int, ...]:
+        """Those that hold code, which may be broken anywhere: they take what width the others leave."""
+        return tuple(i for i in range(len(self.columns)) if any(row[i].code for row in self.rows))
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,15 @@ class Heading:
     title: str
 
 
-Block = Table | Plots | Paragraph | Bullets | Commands | Heading
+@dataclass(frozen=True)
+class Beside:
+    """Tables and the plots that show the same, side by side where there is room."""
+
+    tables: tuple[Table, ...]
+    plots: Plots
+
+
+Block = Table | Plots | Paragraph | Bullets | Commands | Heading | Beside
 
 
 @dataclass(frozen=True)
@@ -151,6 +164,15 @@ class Document:
     chapters: tuple[Chapter, ...]
     colours: tuple[tuple[str, str], ...]  # candidate -> its colour, as in the plots
 
+    @property
+    def plots(self) -> Iterator[Plot]:
+        """In the order they stand."""
+        parts: list[VerdictBox | Chapter] = [*self.verdicts, *self.chapters]
+        for block in (block for part in parts for block in part.blocks):
+            shown = block.plots if isinstance(block, Beside) else block
+            if isinstance(shown, Plots):
+                yield from shown.plots
+
 
 @dataclass
 class Notes:
@@ -180,8 +202,17 @@ class Notes:
     def listed(self) -> tuple[Note, ...]:
         timing = tuple(Note(mark, text) for mark, text in sorted(self.timing.items(), reverse=True))
         if self.method:
-            timing += (Note("", f"Below a figure its 95 % interval: {self.method}, unless marked otherwise."),)
+            timing += (Note("", f"With a figure stands its 95 % interval: {self.method}, unless marked otherwise."),)
         return timing + tuple(Note(mark, text) for text, mark in self.letters.items())
+
+
+def raised(row: Sequence[Cell]) -> list[Cell]:
+    """A row whose cells all have the same marks, with these on its heading instead."""
+    heading, *cells = row
+    marks = {cell.marks for cell in cells if cell.text != "-"}
+    if len(marks) != 1 or heading.marks:
+        return [*row]
+    return [replace(heading, marks=marks.pop()), *(replace(cell, marks="") for cell in cells)]
 
 
 @dataclass

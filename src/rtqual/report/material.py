@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from rtqual.analysis.model import Evidence, Figure, Group, Summary
+from rtqual.analysis.model import Evidence, Figure, Group, Summary, Verdict
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission import Mission
@@ -76,6 +76,11 @@ class Material:
     def boards(self) -> list[str]:
         found = {s.group.board for s in self.evidence.summaries} | {r.inputs.board for r in self.records}
         return sorted(found, key=_board_order)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The candidates that there is any figure of."""
+        return tuple(c for c in self.candidates if any(s.group.candidate == c for s in self.evidence.summaries))
 
     def title(self, candidate: str) -> str:
         return next((c.title for c in self.mission.candidates if c.name == candidate), candidate)
@@ -174,6 +179,20 @@ def timing_mark(summaries: Sequence[Summary]) -> str:
     """The marks that a plot of these summaries carries."""
     found = dict.fromkeys(TIMING_MARK[s.timing] for s in summaries)
     return "".join(sorted((mark for mark in found if mark), reverse=True))
+
+
+def timing_of(material: Material, verdict: Verdict, name: str, candidate: str) -> str:
+    """The timing mark of the figure that a requirement or criterion of this name rests on."""
+    asked = [f for f in (*material.mission.requirements, *material.mission.criteria) if f.name == name]
+    return timing_mark(
+        [
+            s
+            for s in material.evidence.summaries
+            for f in asked
+            if (s.group.instrument, s.group.load, s.group.board, s.group.candidate)
+            == (f.instrument, f.load, verdict.board, candidate)
+        ]
+    )
 
 
 def timing_notes(mark: str) -> tuple[Note, ...]:

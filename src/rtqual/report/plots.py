@@ -2,6 +2,7 @@
 """The report's three plots: histogram with logarithmic counts, share of samples above a value, stability bars."""
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
+from rtqual.analysis.gates import beyond
 from rtqual.analysis.model import Distribution
+from rtqual.record.schema import Kind
 from rtqual.report.canvas import (
     CHARACTER_IN,
     INK,
@@ -31,9 +34,12 @@ from rtqual.report.canvas import (
 from rtqual.report.text import number, step
 
 BINS = 48
+BINS_OF_BINS = 24  # of samples that their tool has put into bins already
 POINTS = 400  # a curve of more steps than this cannot be told from one of fewer
 FOOT = 0.5  # of an axis that counts samples: one sample still has a height
-LONGEST_ROW = 18  # characters
+LONGEST_ROW = 18  # characters in a line
+TITLE = 44  # characters over a histogram
+OUT = "#d0402a"  # the tint of what no sample should reach
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -43,6 +49,7 @@ class Limit:
 
     name: str
     value: float
+    upper: bool = True  # what lies above breaks it; else what lies below
 
 
 @dataclass(frozen=True)
@@ -81,6 +88,7 @@ class Bar:
     value: float
     low: float | None = None
     high: float | None = None
+    label: str = ""  # beside the bar; else its value
 
 
 def span_of(distributions: Sequence[Distribution], limits: Sequence[Limit] = ()) -> tuple[float, float]:
@@ -99,18 +107,21 @@ def histogram(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
     counts = {name: binned(one, edges) for name, one in panel.distributions.items()}
     top = 2 * max(1.0, *(max(counts[n].max(), float(panel.distributions[n].overflow)) for n in names))
     with mpl.rc_context(RC):
-        heights_in = [max(0.55, 1.6 / len(names))] * len(names)
+        height_in = max(0.55, 1.7 / len(names))
+        heights_in = [height_in] * len(names)
+        most = 4 if height_in > 0.7 else 3
         figure, rows = frame(heights_in, _limit_handles(panel), title_in=0.2, gap_in=0.12)
         for axes, name in zip(rows, names, strict=True):
             one, colour = panel.distributions[name], palette.colour(name)
             x_ticks = _value_axis(axes, panel, labelled=axes is rows[-1])
             axes.set_yscale("log")
             axes.set_ylim(FOOT, top)
-            grid(axes, x_ticks, decade_ticks(axes.yaxis, FOOT, top, most=3))
+            grid(axes, x_ticks, decade_ticks(axes.yaxis, FOOT, top, most=most))
             axes.stairs(np.maximum(counts[name], FOOT), edges, baseline=FOOT, fill=True, color=colour)
             if one.overflow and one.overflow_from:
                 axes.plot([one.overflow_from], [one.overflow], ">", color=colour, markersize=5, clip_on=False)
             axes.set_title(short(name), loc="left", fontweight="bold", pad=3)
+            axes.set_title(_broken(one, panel.limits, TITLE - len(short(name))), loc="right", fontsize=8.5, pad=3)
             _draw_limits(axes, panel)
         upright_label(figure, rows, "Samples per bin (1)")
         return to_svg(figure, ident, alt)
@@ -147,7 +158,7 @@ def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Pal
             Line2D([], [], label=short(n), color=palette.colour(n), linewidth=6, solid_capstyle="butt")
             for n in dict.fromkeys(entry.candidate for entry in every)
         ]
-        longest = max(len(short(entry.row, LONGEST_ROW)) for entry in every)
+        longest = max(len(line) for entry in every for line in _row_lines(entry.row))
         figure, stack = frame(
             [0.17 * _slots(entries) for entries in groups.values()],
             handles,
@@ -157,6 +168,12 @@ def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Pal
         for axes, (statistic, entries) in zip(stack, groups.items(), strict=True):
             _bar_axes(axes, entries, palette, label=statistic, unit=unit, mark=mark)
         return to_svg(figure, ident, alt)
+
+
+def _row_lines(row: str) -> list[str]:
+    """A row's name in at most two lines."""
+    first, *rest = textwrap.wrap(short(row), LONGEST_ROW)
+    return [first, *(short(" ".join(rest), LONGEST_ROW) for _ in rest[:1])]
 
 
 def _slots(entries: Sequence[Bar]) -> float:
@@ -169,7 +186,8 @@ def _bar_axes(axes: Axes, entries: Sequence[Bar], palette: Palette, *, label: st
     least = min(0.0, *(min(e.value, e.low or 0.0) for e in entries))
     length = (most - least) or 1.0
     scale, name = step(max(most, -least), unit)
-    ends = (least - (0.03 * length if least < 0 else 0.0), most + 0.2 * length)
+    widest = max(len(entry.label) for entry in entries)
+    ends = (least - (0.03 * length if least < 0 else 0.0), most + max(0.2, 0.042 * widest) * length)
     places: dict[str, list[float]] = {}
     y = 0.0
     for entry in entries:
@@ -180,9 +198,9 @@ def _bar_axes(axes: Axes, entries: Sequence[Bar], palette: Palette, *, label: st
         if entry.low is not None and entry.high is not None:
             axes.plot([entry.low, entry.high], [y, y], color=INK, linewidth=1.1)
             end = max(end, entry.high)
-        axes.text(end + 0.015 * length, y, number(entry.value / scale), va="center_baseline")
+        axes.text(end + 0.015 * length, y, entry.label or number(entry.value / scale), va="center_baseline")
     axes.yaxis.set_major_locator(FixedLocator([sum(p) / len(p) for p in places.values()]))
-    axes.yaxis.set_major_formatter(FixedFormatter([short(row, LONGEST_ROW) for row in places]))
+    axes.yaxis.set_major_formatter(FixedFormatter(["\n".join(_row_lines(row)) for row in places]))
     axes.set_ylim(y + 0.7, 0.9)
     axes.set_xlim(*ends)
     grid(axes, even_ticks(axes.xaxis, *ends, most=5, scale=scale))
@@ -213,7 +231,9 @@ def bin_edges(panel: Panel) -> FloatArray:
     low, high = panel.ends
     values = np.unique(np.concatenate([d.values for d in panel.distributions.values()]))
     grain = float(np.gcd.reduce(np.diff(values))) if values.size > 1 else max(1.0, low * 0.02)
-    even = np.geomspace(low, high, BINS + 1) if panel.logarithmic else np.linspace(low, high, BINS + 1)
+    binned_before = all(d.kind == Kind.BINNED for d in panel.distributions.values())
+    count = BINS_OF_BINS if binned_before else BINS
+    even = np.geomspace(low, high, count + 1) if panel.logarithmic else np.linspace(low, high, count + 1)
     edges = np.unique(np.round(even / grain)) * grain + grain / 2 if grain > 1 else even
     edges = np.append(edges, max(edges[-1] + grain, high))
     return np.unique(np.maximum(np.insert(edges, 0, max(edges[0] - grain, low * 0.5)), low * 0.5))
@@ -245,8 +265,25 @@ def survival(one: Distribution) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
+def _broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
+    """How many samples break the limit, as far as there is room to say it; nothing where it is not one limit."""
+    if len(limits) != 1 or (one.overflow and (one.overflow_from or 0) <= limits[0].value):
+        return ""
+    (limit,) = limits
+    total = int(one.counts.sum()) + one.overflow
+    above = beyond(one, limit.value)
+    broken = above if limit.upper else total - above - int(one.counts[one.values == limit.value].sum())
+    where = "above" if limit.upper else "below"
+    of = f"{broken:,} of {total:,}"
+    said = (f"{of} samples {where} the limit", f"{of} {where}", f"{broken:,} {where}")
+    return next((text for text in said if len(text) <= room), "")
+
+
 def _draw_limits(axes: Axes, panel: Panel) -> None:
     for limit in panel.limits:
+        low, high = axes.get_xlim()
+        out = (limit.value, high) if limit.upper else (low, limit.value)
+        axes.axvspan(*out, facecolor=OUT, alpha=0.12, linewidth=0, zorder=0)
         axes.axvline(limit.value, color=INK, linewidth=1.1, linestyle=LIMIT_DASHES)
 
 
@@ -254,6 +291,6 @@ def _limit_handles(panel: Panel) -> list[Line2D]:
     handles = []
     for limit in panel.limits:
         scale, name = step(limit.value, panel.unit)
-        label = short(f"{limit.name} {number(limit.value / scale)} {name}")
+        label = short(f"limit: {limit.name} {number(limit.value / scale)} {name}")
         handles.append(Line2D([], [], color=INK, linewidth=1.1, linestyle=LIMIT_DASHES, label=label))
     return handles

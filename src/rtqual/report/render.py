@@ -4,6 +4,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rtqual.errors import BadInput
-from rtqual.report.document import Document, Plot
+from rtqual.report.document import Document, Note, Plot, Table
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|\b_|_\b|(?<=_)_)")
 _LIST_START = re.compile(r"^(\d*)([-+.)])(?=\s)")
+_TABLE = re.compile(r"^\|.*\|\n\|[-:| ]+\|\n(?:\|.*\|\n)*", re.MULTILINE)
+_BORDER = re.compile(r"(?<!\\)\|")
+_RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹", ",")
+WIDEST = 66  # characters of a cell that its column of a Markdown table makes room for
 PLOT_FOLDER = "plots"
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -56,9 +61,10 @@ def _page(document: Document, draw: Callable[[Plot], str]) -> str:
 def to_markdown(document: Document) -> str:
     environment = _environment(autoescape=False)
     environment.finalize = _markdown
-    environment.filters |= {"fence": _fence, "image": _image}
+    environment.filters |= {"fence": _fence, "image": _image, "raised": _raised, "brief": _brief}
     text = environment.get_template("report.md.j2").render(document=document, kind=_kind)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return _TABLE.sub(lambda table: _aligned(table[0]), text)
 
 
 def _environment(*, autoescape: bool) -> Environment:
@@ -84,6 +90,41 @@ def _markdown(value: Any) -> Any:
     line = _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(value.split()))
     line = line.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
     return Markup(_LIST_START.sub(r"\1\\\2", line))  # noqa: S704 - escaped just now
+
+
+def _brief(table: Table) -> Table:
+    """A table whose long code stands in notes below it."""
+    long = dict.fromkeys(cell.text for row in table.rows for cell in row if cell.code and len(cell.text) > WIDEST)
+    if not long:
+        return table
+    marks = {text: str(number).translate(_RAISED) for number, text in enumerate(long, 1)}
+    rows = [
+        tuple(replace(cell, text="see", marks=marks[cell.text]) if cell.text in marks else cell for cell in row)
+        for row in table.rows
+    ]
+    return replace(table, rows=tuple(rows), notes=(*table.notes, *(Note(mark, text) for text, mark in marks.items())))
+
+
+def _raised(marks: str) -> str:
+    """Footnote marks as raised letters, so that they read well without a browser."""
+    return marks.translate(_RAISED)
+
+
+def _aligned(table: str) -> str:
+    """The lines of a table with their columns below each other; a long cell sticks out rather than widen all."""
+    rows = [[cell.strip() for cell in _BORDER.split(line)[1:-1]] for line in table.splitlines()]
+    widths = [max(len(cell) if len(cell) <= WIDEST else 0 for cell in column) for column in zip(*rows, strict=True)]
+    to_the_right = [cell.endswith(":") for cell in rows[1]]
+    rows[1] = [
+        ("-" * (width - 1) + ":") if right else "-" * width for width, right in zip(widths, to_the_right, strict=True)
+    ]
+    lines = (
+        " | ".join(
+            cell.rjust(w) if right else cell.ljust(w) for cell, w, right in zip(row, widths, to_the_right, strict=True)
+        )
+        for row in rows
+    )
+    return "".join(f"| {line} |\n" for line in lines)
 
 
 def _fence(text: str) -> Markup:

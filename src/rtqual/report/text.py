@@ -23,16 +23,17 @@ TIMING_MARK = {
 }
 TIMING_NOTE = {
     VIRTUAL: (
-        "Counts executed instructions, not caches or memory contention: such a figure ranks kernels and "
-        "gates regressions. It is no absolute latency for flight."
+        "Counts executed instructions, not caches or memory contention: ranks kernels, "
+        "is no absolute latency for flight."
     ),
     HOST: (
-        "Host-timed: the same run again gave other samples, or something in it waited for the host. "
-        "Such a figure shows an order of magnitude."
+        "Host-timed: the same run again gave other samples, or something in it waited for the host; "
+        "an order of magnitude."
     ),
 }
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]")
 _MICRO = re.compile(r"(?<=\d)(\s?)us\b")
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|[mµn]?s|[KMG]iB|B|h|min)(?:\W|$))")
 
 
 def clean(text: str) -> str:
@@ -41,8 +42,8 @@ def clean(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """A sentence from the mission or the analysis: cleaned, and '12 us' set as '12 µs'."""
-    return _MICRO.sub(r"\1µs", clean(text))
+    """A sentence from the mission or the analysis: cleaned, '12 us' set as '12 µs', numbers kept by their units."""
+    return _UNIT.sub("\u00a0", _MICRO.sub(r"\1µs", clean(text)))
 
 
 def step(value: float, unit: str) -> tuple[float, str]:
@@ -111,6 +112,16 @@ def place(group: Group) -> str:
 
 def load_text(load: str) -> str:
     return "idle" if load == "none" else f"under {load}"
+
+
+def readable(name: str) -> str:
+    """A figure's name for people: 'events_per_s' -> 'events per s'."""
+    return clean(name.replace("_", " "))
+
+
+def marked(text: str, mark: str) -> str:
+    """A caption with its marks, which stay on the line of its last word."""
+    return f"{text}\u00a0{mark}" if mark else text
 
 
 def slug(*parts: object) -> str:

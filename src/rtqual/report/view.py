@@ -3,9 +3,11 @@
 
 from collections.abc import Callable, Iterable
 
-from rtqual.report import chapters, executive, results
+from rtqual.report import chapters, executive, judgement, results
+from rtqual.report.comparisons import comparisons
 from rtqual.report.document import Block, Chapter, Document, Heading
 from rtqual.report.material import Material
+from rtqual.report.stability import stability
 from rtqual.report.text import clean, duration, prose
 
 
@@ -36,7 +38,9 @@ def build(material: Material) -> Document:
             ("Mission", header.name),
             ("Critical phase", duration(header.duration)),
             ("Needs", ", ".join(header.needs) or "none stated"),
-            ("Candidates", ", ".join(c.name for c in material.mission.candidates)),
+            ("Scale", clean(material.evidence.scale) or "not stated"),
+            ("Candidates measured", _names(material.measured)),
+            ("Not measured at this scale", _names(c for c in material.candidates if c not in material.measured)),
         ),
         verdicts=verdicts,
         chapters=tuple(Chapter(number, title, tuple(blocks(number))) for number, title, blocks in numbered),
@@ -44,14 +48,17 @@ def build(material: Material) -> Document:
     )
 
 
+def _names(candidates: Iterable[str]) -> str:
+    return clean(", ".join(candidates)) or "none"
+
+
 def _analysis(material: Material, chapter: str) -> Iterable[Block]:
+    verdicts = material.evidence.verdicts
     parts: list[tuple[str, list[Block]]] = [
-        (
-            "Requirements",
-            [t for v in material.evidence.verdicts if (t := executive.gates_in_full(material, v))],
-        ),
-        ("Stability", list(results.stability(material))),
-        ("Comparisons", list(results.comparisons(material))),
+        ("Requirements", [table for one in verdicts for table in judgement.requirements(material, one)]),
+        ("Scores", [table for one in verdicts for table in judgement.scores(material, one)]),
+        ("Stability", list(stability(material))),
+        ("Comparisons", list(comparisons(material))),
     ]
     for index, (title, blocks) in enumerate(((title, blocks) for title, blocks in parts if blocks), 1):
         yield Heading(f"{chapter}.{index}", title)

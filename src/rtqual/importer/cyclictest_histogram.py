@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""cyclictest's text histogram (-h, -H, --histfile), also bare rows that a script cut out of one.
+
+A row is a bin and a count a thread; -H adds a column with their sum, and a sum or maximum to some of the footer's
+lines only: "Min Latencies" and "Avg Latencies" never have one. Rows of zeros may be filtered away; rt-tests 1.x
+prints no "Total". Anything else is noise and skipped, but a damaged row in the middle is an error.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtqual.importer import invocation
+from rtqual.importer.invocation import COMMAND, Invocation
+from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
+from rtqual.importer.source import Lines, bad
+from rtqual.importer.tally import LARGEST, Tally
+from rtqual.record.schema import Measurement
+
+_ROW = re.compile(r"\s*(\d{6,9})((?:\s+\d{1,18})+)\s*", re.ASCII)
+_FOOTER = re.compile(
+    r"\s*#\s*(Total|Min Latencies|Avg Latencies|Max Latencies|Histogram Overflows):((?:\s+\d{1,18})*)\s*", re.ASCII
+)
+_THREAD = re.compile(r"\s*# Thread (\d{1,4}):", re.ASCII)
+_HEADER = re.compile(r"\s*# Histogram\s*")
+_PER_THREAD = ("Min Latencies", "Avg Latencies")  # lines that never have a summary column
+UNTOLD = (
+    "the order of the samples: how they depend on each other and drift cannot be judged",
+    "the kernel, the machine, the program's version and whether its threads had their priority",
+)
+
+
+@dataclass
+class _Run:
+    """One histogram, as its lines come in."""
+
+    line: int
+    command: Invocation | None = None  # that stands above it
+    rows: dict[int, tuple[int, ...]] = field(default_factory=dict)  # those with samples only
+    columns: int = 0
+    last_bin: int = -1
+    last_line: int = 0  # with figures
+    footer: dict[str, list[int]] = field(default_factory=dict)
+    threads_named: int = 0
+    problems: list[str] = field(default_factory=list)
+    cut: tuple[int, str] | None = None  # a row unlike the others: an error, unless nothing follows
+
+
+def read(path: Path, unit: str | None) -> list[Reading]:
+    lines = Lines(path)
+    runs = list(_runs(lines))
+    filled = [run for run in runs if run.columns or run.footer]
+    if not filled:
+        raise bad(path, None, "a histogram's header without rows or footer: the run was cut off; give a whole file")
+    if lines.unfinished is not None and lines.unfinished == filled[-1].last_line:
+        filled[-1].problems.append("the file's last line has no end: it may be cut")
+    return [_reading(path, run, unit) for run in filled]
+
+
+def _runs(lines: Lines) -> Iterator[_Run]:
+    run, command = _Run(1), None
+    for number, line in lines:
+        row, footer = _ROW.fullmatch(line), _FOOTER.fullmatch(line)
+        begun = bool(run.columns or run.footer)
+        ends = (
+            (row and (run.footer or int(row[1]) < run.last_bin))
+            or (footer and footer[1] in run.footer)  # the next run's, whose rows were filtered away
+            or (begun and _HEADER.fullmatch(line))
+        )
+        if ends:
+            yield run
+            run, command = _Run(number, command), None
+        if row or footer:
+            run.last_line = number
+        if row:
+            _add_row(lines.path, number, run, int(row[1]), tuple(map(int, row[2].split())))
+        elif footer:
+            _refuse_damage(lines.path, run)
+            run.footer[footer[1]] = [int(value) for value in footer[2].split()]
+        elif _THREAD.match(line):
+            run.threads_named += 1
+        elif "cyclictest" in line and (found := invocation.find(line)):
+            command = found
+            if not begun:
+                run.command, command = found, None
+    yield run
+
+
+def _add_row(path: Path, number: int, run: _Run, bin_: int, counts: tuple[int, ...]) -> None:
+    _refuse_damage(path, run)
+    run.columns = run.columns or len(counts)
+    if len(counts) != run.columns:
+        run.cut = (number, f"{len(counts)} counts where the rows before have {run.columns}")
+        return
+    if bin_ == run.last_bin:
+        raise bad(path, number, f"bin {bin_} a second time: the file is damaged or joined from two; split it by runs")
+    if max(counts) >= LARGEST:
+        raise bad(path, number, f"a count of {max(counts)}: this is no cyclictest histogram")
+    run.last_bin = bin_
+    if any(counts):
+        run.rows[bin_] = counts
+
+
+def _refuse_damage(path: Path, run: _Run) -> None:
+    """A row unlike the others may be the cut end of a file; followed by more, the file is damaged."""
+    if run.cut:
+        raise bad(path, run.cut[0], f"{run.cut[1]}: the file is damaged; take this line out if it is noise")
+
+
+def _reading(path: Path, run: _Run, unit: str | None) -> Reading:
+    command = run.command
+    if run.cut:
+        run.problems.append(f"line {run.cut[0]} is cut: {run.cut[1]}")
+    threads = _thread_count(path, run)
+    told_unit, assumed = settle_unit(path, unit, command.unit if command else None, COMMAND)
+    unit_ns = UNITS_NS[told_unit]
+    cpus, by_number = thread_cpus(list(range(threads)), command.cpus(threads) if command else None)
+    problems = [*run.problems, *_summary_problems(run, threads)]
+    tallies = [_tally(run, thread) for thread in range(threads)]
+    for thread, tally in enumerate(tallies):
+        problems += [f"cyclictest thread {thread}: {text}" for text in tally.problems()]
+    series = tuple(tally.series("latency", unit_ns, cpus[thread]) for thread, tally in enumerate(tallies))
+    return Reading(
+        instrument="cyclictest",
+        measurement=Measurement(series, resolution(unit_ns), tuple(problems)),
+        parameters=command.parameters if command else {},
+        command=command.argv if command else (),
+        cpus=threads,
+        assumed=(*assumed, *by_number),
+        untold=UNTOLD,
+    )
+
+
+def _thread_count(path: Path, run: _Run) -> int:
+    """How many of the columns are threads: all, or all but -H's summary."""
+    footers = {len(run.footer[name]) for name in _PER_THREAD if run.footer.get(name)}
+    told = footers or ({run.threads_named} if run.threads_named else set())
+    if not run.columns:  # the rows were filtered away, only the footer is left
+        columns = max(map(len, run.footer.values()), default=0)
+        told = told or {columns}
+    if len(told) > 1:
+        raise bad(path, run.line, "its footer's lines name different numbers of threads: the file is damaged")
+    if told:
+        threads = told.pop()
+        if threads < 1 or (run.columns and run.columns not in (threads, threads + 1)):
+            raise bad(
+                path,
+                run.line,
+                f"{run.columns} columns of counts, but a footer for {threads} threads: the file is damaged",
+            )
+        return threads
+    # No footer: a last column that is always the sum of two or more others is -H's summary.
+    summed = run.columns > 2 and bool(run.rows) and all(sum(row[:-1]) == row[-1] for row in run.rows.values())
+    return run.columns - 1 if summed else run.columns
+
+
+def _tally(run: _Run, thread: int) -> Tally:
+    def told(name: str) -> int | None:
+        values = run.footer.get(name, [])
+        return values[thread] if thread < len(values) else None
+
+    counts = {bin_: row[thread] for bin_, row in run.rows.items()}
+    total, overflow = told("Total"), told("Histogram Overflows")
+    if not overflow and not any(counts.values()) and (total == 0 or (total is None and run.columns)):
+        return Tally({}, binned=0)  # a thread without samples has cyclictest's starting values: min 1000000, max 0
+    limit = run.command.histogram_limit if run.command else None
+    seen = run.last_bin + 1 if run.columns else None
+    return Tally(
+        counts,
+        binned=total,
+        overflow=overflow,
+        limit=max(limit or 0, seen) if seen is not None else limit,
+        low=told("Min Latencies"),
+        avg=told("Avg Latencies"),
+        high=told("Max Latencies"),
+    )
+
+
+def _summary_problems(run: _Run, threads: int) -> list[str]:
+    """Where -H's summary is not the sum, or maximum, of the threads."""
+    problems = []
+    if run.columns > threads:
+        wrong = [bin_ for bin_, row in run.rows.items() if sum(row[:threads]) != row[threads]]
+        if wrong:
+            problems.append(f"the summary column is not the sum of the threads in {len(wrong)} bins, first {wrong[0]}")
+    for name, values in run.footer.items():
+        expected = max(values[:threads], default=0) if name == "Max Latencies" else sum(values[:threads])
+        if len(values) < threads:
+            problems.append(f"its footer's line {name!r} has figures for {len(values)} of {threads} threads")
+        elif len(values) > threads and (len(values) > threads + 1 or values[threads] != expected):
+            problems.append(f"the summary in its footer's line {name!r} does not follow from the threads")
+    return problems

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""rteval's report (summary.xml): cyclictest or timerlat under rteval's own loads, a histogram a CPU.
+
+Its "system" entry pools all CPUs and is not read. It keeps only what fell into cyclictest's bins but the largest
+latency of all, and it adds timerlat's IRQ, thread and user latencies into one histogram, which nothing can undo.
+"""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+from rtqual.importer import invocation
+from rtqual.importer.reading import UNITS_NS, Reading, resolution
+from rtqual.importer.source import bad, whole_text
+from rtqual.importer.tally import LARGEST, Tally
+from rtqual.record.schema import Measurement
+
+_SUMS = "rteval adds timerlat's IRQ, thread and user latencies into one histogram: it is none of them"
+UNTOLD = (
+    "the order of the samples: how they depend on each other and drift cannot be judged",
+    "how many samples overflowed the histogram: rteval leaves them out",
+)
+
+
+def read(path: Path, _unit: str | None) -> list[Reading]:
+    text = whole_text(path)
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise bad(path, None, "it declares a document type, which rteval never does: give rteval's summary.xml")
+    try:
+        root = ET.fromstring(text.encode())  # noqa: S314 no entities, see above
+    except ET.ParseError as error:
+        raise bad(path, error.position[0], f"not XML ({error.msg.split(':')[0]}): give the whole summary.xml") from None
+    found = [(tool, node) for tool in ("cyclictest", "timerlat") for node in root.iter(tool)]
+    if root.tag != "rteval" or not found:
+        raise bad(path, 1, "no measurement by cyclictest or timerlat in it: give rteval's summary.xml")
+    return [_reading(path, root, tool, node) for tool, node in found]
+
+
+def _reading(path: Path, root: ET.Element, tool: str, node: ET.Element) -> Reading:
+    tallies = dict(_cores(path, node))
+    if not tallies:
+        raise bad(
+            path,
+            None,
+            f"rteval kept no figures of {tool}: a latency beyond its buckets makes it drop them all; run it with more",
+        )
+    unit_ns = UNITS_NS["us"]
+    series = tuple(tally.series("latency", unit_ns, cpu) for cpu, tally in sorted(tallies.items()))
+    problems = [f"{tool} on CPU {cpu}: {text}" for cpu, tally in tallies.items() for text in tally.problems()]
+    command = invocation.parse(node.get("command_line") or "") if tool == "cyclictest" else None
+    loads = [load.get("name", "") for load in root.iter("command_line") if load.get("run", "1") == "1"]
+    stopped = [one.get("reason") or "unknown reason" for one in node.iter("abort_report")]
+    return Reading(
+        instrument="cyclictest" if tool == "cyclictest" else "rteval-timerlat",
+        measurement=Measurement(series, resolution(unit_ns), (*problems, *((_SUMS,) if tool == "timerlat" else ()))),
+        parameters=command.parameters if command else {},
+        programs={"rteval": root.get("version", "")} if root.get("version") else {},
+        command=tuple((node.get("command_line") or "").split()),
+        cpus=len(tallies),
+        load="+".join(["rteval", *filter(None, loads)]),
+        started=" ".join(filter(None, (_text(root, "run_info/date"), _text(root, "run_info/time")))) or None,
+        wall_s=_wall_s(root),
+        kernel=_text(root, ".//uname/kernel"),
+        kernel_cmdline=_text(root, ".//cmdline"),
+        clocksource=_text(root, ".//ClockSource/source[@current='1']") or _text(root, "clocksource/current"),
+        facts={"aborted": ", ".join(stopped)} if stopped else {},
+        untold=UNTOLD,
+    )
+
+
+def _cores(path: Path, node: ET.Element) -> Iterator[tuple[int, Tally]]:
+    for core in node.iter("core"):
+        cpu = _whole(path, core.get("id"), "a core's id")
+        counts: dict[int, int] = {}
+        for bucket in core.iter("bucket"):
+            index = _whole(path, bucket.get("index"), "a bucket's index")
+            if index in counts:
+                raise bad(path, None, f"bucket {index} of CPU {cpu} twice: the file is damaged; give the whole file")
+            counts[index] = _whole(path, bucket.get("value"), "a bucket's value")
+        samples = _whole(path, _text(core, "statistics/samples"), "a core's samples")
+        if samples == 0:
+            yield cpu, Tally({})
+            continue
+        low, high = (
+            _whole(path, _text(core, f"statistics/{name}"), f"a core's {name}") for name in ("minimum", "maximum")
+        )
+        last = max((index for index, count in counts.items() if count), default=0)
+        # The largest latency is cyclictest's own; equal to the last bucket, nothing overflowed.
+        overflow = 0 if high <= last else None
+        yield cpu, Tally(counts, binned=samples, overflow=overflow, low=low, avg=_mean(core), high=high)
+
+
+def _mean(core: ET.Element) -> float | None:
+    try:
+        mean = float(_text(core, "statistics/mean") or "")
+    except ValueError:
+        return None
+    return mean if 0 <= mean < LARGEST else None
+
+
+def _wall_s(root: ET.Element) -> float | None:
+    info = root.find("run_info")
+    parts = [info.get(name, "") for name in ("days", "hours", "minutes", "seconds")] if info is not None else []
+    if not parts or not all(part.isdecimal() and len(part) < 8 for part in parts):
+        return None
+    days, hours, minutes, seconds = map(int, parts)
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+def _text(node: ET.Element, where: str) -> str | None:
+    found = node.find(where)
+    return (found.text or "").strip() or None if found is not None else None
+
+
+def _whole(path: Path, text: str | None, what: str) -> int:
+    if text is None or not (text.isascii() and text.isdigit()) or int(text[:17]) >= LARGEST or len(text) > 16:
+        raise bad(path, None, f"{what} is {(text or 'missing')[:40]!r}: the file is damaged; give the whole file")
+    return int(text)
