@@ -76,9 +76,7 @@ def test_a_boot_that_hangs_is_ended_and_not_tried_again(
     kernel: Callable[..., Kernel], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(virtual, "_BOOT_TIMEOUT_S", 3.0)
-    board = VirtualBoard(
-        kernel("debian-rt", "rdinit=/bin/sleep", "--", "100000000"), Machine(), tmp_path / "scratch"
-    )
+    board = VirtualBoard(kernel("debian-rt", "rdinit=/bin/sleep", "--", "100000000"), Machine(), tmp_path / "scratch")
     first = failure(board, shell("true"))
     assert first.startswith(f"{WHERE} hung and was ended at its deadline of 3 s")
     started = time.monotonic()
@@ -148,7 +146,9 @@ def any_board(request: pytest.FixtureRequest) -> VirtualBoard | LocalBoard:
 
 def test_a_load_that_ends_early_did_not_disturb(any_board: VirtualBoard | LocalBoard) -> None:
     text = failure(any_board, shell("sleep 0.3", loads=(Command(("sh", "-c", "echo no disk >&2; exit 1")),)))
-    assert re.search(r"(virtual board|this machine): the load `sh -c .*` ended before the measurement did: no disk", text)
+    assert re.search(
+        r"(virtual board|this machine): the load `sh -c .*` ended before the measurement did: no disk", text
+    )
 
 
 def test_a_load_that_runs_on_is_no_failure(any_board: VirtualBoard | LocalBoard) -> None:

@@ -302,9 +302,7 @@ def test_error_points_at_its_line(mission_file: Path, mistake: str) -> None:
 
 
 def test_first_of_several_errors(mission_file: Path) -> None:
-    text = (
-        GOOD.replace("weight = 3", "weight = 0").replace('"usb"', '"usv"').replace("runs = 1\n", "runs = 0\n")
-    )
+    text = GOOD.replace("weight = 3", "weight = 0").replace('"usb"', '"usv"').replace("runs = 1\n", "runs = 0\n")
     assert refusal(mission_file, text).startswith(f"{line_of(text, 'usv')}: mission.needs[1]: ")
     assert refusal(mission_file, text).endswith("(and 2 more errors)")
 
@@ -318,9 +316,7 @@ def test_single_table_where_a_list_of_tables_is_wanted(mission_file: Path) -> No
 
 def test_no_candidate(mission_file: Path) -> None:
     text = GOOD[: GOOD.index("[[candidate]]")] + GOOD[GOOD.index("[[requirement]]") :]
-    assert "candidate: is missing: The systems to choose from, one [[candidate]] each" in refusal(
-        mission_file, text
-    )
+    assert "candidate: is missing: The systems to choose from, one [[candidate]] each" in refusal(mission_file, text)
     assert "candidate: is empty; write at least 1" in refusal(mission_file, "candidate = []\n" + text)
 
 
@@ -365,9 +361,7 @@ def test_model_built_in_python() -> None:
     }
     mission = Mission(**{by_name.get(key, key): value for key, value in data.items()})
     assert mission.sha256 == "" and mission.path is None
-    assert (
-        Mission.model_validate({**data, "mission": {**data["mission"], "duration": 5}}).mission.duration == 5
-    )
+    assert Mission.model_validate({**data, "mission": {**data["mission"], "duration": 5}}).mission.duration == 5
 
 
 @pytest.mark.parametrize("path", MISSIONS, ids=lambda path: path.stem)
@@ -398,14 +392,8 @@ def test_docking_mission_follows_the_study() -> None:
     assert wake_up.limit.value == 100_000
     weights = {(c.instrument, c.statistic): c.weight for c in mission.criteria}
     mutex = min(weights["sysbench-mutex", "max-min"], weights["sysbench-mutex", "p95-avg"])
-    second = [
-        weights[i, s] for i in ("sysbench-threads", "sysbench-fileio-usb") for s in ("max-min", "p95-avg")
-    ]
-    others = [
-        w
-        for (i, s), w in weights.items()
-        if (i, s) != ("sysbench-mutex", "avg") and w not in (mutex, *second)
-    ]
+    second = [weights[i, s] for i in ("sysbench-threads", "sysbench-fileio-usb") for s in ("max-min", "p95-avg")]
+    others = [w for (i, s), w in weights.items() if (i, s) != ("sysbench-mutex", "avg") and w not in (mutex, *second)]
     assert mutex > max(second) and min(second) > max(others)
     assert weights["sysbench-mutex", "avg"] < mutex  # stability before speed
     full = mission.scale("full").plan
@@ -456,9 +444,7 @@ BEYOND_SCHEMA |= {"thousands of digits", "syntax", "key twice", "very deep"}
 
 
 @pytest.mark.parametrize("mistake", sorted(MISTAKES.keys() - BEYOND_SCHEMA))
-def test_schema_refuses_what_load_mission_refuses(
-    validator: jsonschema.Draft202012Validator, mistake: str
-) -> None:
+def test_schema_refuses_what_load_mission_refuses(validator: jsonschema.Draft202012Validator, mistake: str) -> None:
     old, new, _, _ = MISTAKES[mistake]
     assert list(validator.iter_errors(tomllib.loads(GOOD.replace(old, new, 1))))
 

@@ -172,6 +172,57 @@ def reproduce(record: Path, /, *, as_json: Json = False) -> int:
     return 0 if all(one.same for one in results) else 1
 
 
+@app.command(name="import")
+def import_(
+    files: list[Path],
+    /,
+    *,
+    candidate: str,
+    out: Path,
+    load: str | None = None,
+    board: str = "imported",
+    form: Annotated[str | None, Parameter(name="--format")] = None,
+    unit: str | None = None,
+    instrument: str | None = None,
+    cpus: int | None = None,
+    as_json: Json = False,
+) -> int:
+    """Read what other tools measured into records (docs/import.md).
+
+    Parameters
+    ----------
+    files
+        Output of cyclictest, sysbench, hackbench, stress-ng, rtla, jitterdebugger or rteval.
+    candidate
+        What was measured.
+    out
+        The folder whose records/ takes them.
+    load
+        What disturbed it meanwhile.
+    board
+        Where it ran.
+    form
+        The files' format, where it is not recognised.
+    unit
+        The unit of a file that does not tell: ns, us or ms.
+    instrument
+        The instrument of a file that does not tell.
+    cpus
+        The number of CPUs of a file that does not tell.
+    """
+    from rtqual.importer.records import Circumstances, import_files  # noqa: PLC0415
+    from rtqual.importer.telling import as_dict, lines  # noqa: PLC0415
+
+    known = Circumstances(candidate, board=board, load=load, instrument=instrument, cpus=cpus, unit=unit)
+    imported = import_files(files, out, known, format_name=form)
+    if as_json:
+        _print_json([as_dict(one) for one in imported])
+    else:
+        for line in lines(imported):
+            _literal.print(line, soft_wrap=True, highlight=False)
+    return 0
+
+
 @app.command
 def doctor(*, as_json: Json = False) -> int:
     """Say what this machine can do, what is missing, and the command that mends it."""

@@ -16,7 +16,7 @@ import numpy as np
 from rtqual.analysis.intervals import RUNS_TO_RESAMPLE, FloatArray, resampled_interval
 from rtqual.analysis.model import Comparison, Distribution, Figure, Interval, Summary
 from rtqual.analysis.statistics import QUANTILES, is_size
-from rtqual.analysis.summary import RESOLUTION, Measured
+from rtqual.analysis.summary import READ_ONCE, RESOLUTION, Measured
 from rtqual.analysis.wording import count
 from rtqual.record.schema import Int64Array, Kind
 
@@ -127,6 +127,8 @@ def _figure(of_a: Figure, of_b: Figure, *, value: float, unit: str, interval: In
 
 
 def _why_none(of_a: Figure, of_b: Figure) -> str:
+    if is_size(of_a.unit):
+        return READ_ONCE
     if min(of_a.runs, of_b.runs) < RUNS_TO_RESAMPLE:
         return f"{of_a.runs} and {count(of_b.runs, 'run')}; an interval needs {RUNS_TO_RESAMPLE} of each"
     return "it has no value in some resamples"

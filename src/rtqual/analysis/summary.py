@@ -44,6 +44,7 @@ from rtqual.record.schema import Kind, Record, Series, Timing, digest
 _TIMINGS = (Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED, Timing.REAL)
 _NO_SAMPLES = "no samples"
 DETAIL = " ("  # begins what of a caveat differs from cell to cell
+READ_ONCE = "a size, read off the system: no draw that would need an interval"
 RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
 
 
@@ -200,7 +201,7 @@ def _scalar_figures(records: Sequence[Record], key: str) -> tuple[dict[str, Figu
         spread = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
         why = "" if interval else f"{count(runs, 'run')}{spread}; an interval needs {RUNS_TO_RESAMPLE}"
         if is_size(drawn[0].unit) and runs == 1:
-            why = "read off the system once: it is no draw that would need an interval"
+            why = READ_ONCE
         figures[name] = Figure(float(values.mean()), drawn[0].unit, runs, runs, interval, why)
     return figures, replicates
 

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.board import Command, Job, Outcome, jobscript
@@ -20,8 +21,8 @@ from rtqual.image.guest import guest_file
 
 _SETTLE_S = 0.1
 _WHERE = "this machine"
-# Outlives rtqual if that is killed, and then ends what it started: a load would run on until somebody looks.
-_GUARD = 'read -r _; kill -KILL -- "-$1"'
+# Outlives rtqual if that is killed, and then ends the group: a load would run on until somebody looks.
+_GUARD = ("sh", "-c", 'read -r group; read -r _; kill -KILL -- "-$group"')
 
 
 class LocalBoard:
@@ -58,7 +59,7 @@ class _Steps:
 
     def run(self, job: Job, seed: int) -> dict[str, str]:
         """The files that the agent left: NAME.out, NAME.err, NAME.status, NAME.threads; `failed` names a step."""
-        loads: list[subprocess.Popen[bytes]] = []
+        loads: list[_Program] = []
         failed = ""
         try:
             if job.version:
@@ -71,10 +72,10 @@ class _Steps:
                 time.sleep(_SETTLE_S if loads else 0)
                 subprocess.run([_agent(), "phase", str(seed)], check=True)
                 self._run(job.measure, "measure")
-                failed = next((f"load{i}" for i, load in enumerate(loads) if load.poll() is not None), "")
+                failed = next((f"load{i}" for i, load in enumerate(loads) if load.process.poll() is not None), "")
         finally:
             for load in loads:
-                _end_group(load)
+                load.end()
             for index, step in enumerate(job.teardown):
                 self._run(step, f"teardown{index}")
         files = {path.name: path.read_text(errors="replace") for path in self._kept.iterdir()}
@@ -83,28 +84,30 @@ class _Steps:
     def _command(self, command: Command, name: str) -> list[str]:
         return [_agent(), "run", str(self._kept), name, str(command.fifo), *command.argv]
 
-    def _start(self, command: Command, name: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            self._command(command, name),
-            cwd=self._work,
-            stdin=subprocess.DEVNULL,
-            stderr=(self._kept / f"{name}.agent").open("wb"),
-            start_new_session=True,
+    def _start(self, command: Command, name: str) -> "_Program":
+        nowhere = subprocess.DEVNULL
+        guard = subprocess.Popen(
+            _GUARD, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, text=True, start_new_session=True
         )
-        guard = ["sh", "-c", _GUARD, "sh", str(process.pid)]
-        subprocess.Popen(guard, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-        return process
+        with (self._kept / f"{name}.agent").open("wb") as complaints:
+            process = subprocess.Popen(
+                self._command(command, name), cwd=self._work, stdin=nowhere, stderr=complaints, start_new_session=True
+            )
+        assert guard.stdin  # noqa: S101 it is a pipe
+        guard.stdin.write(f"{process.pid}\n")
+        guard.stdin.flush()
+        return _Program(process, guard)
 
     def _run(self, command: Command, name: str) -> int:
-        process = self._start(command, name)
+        program = self._start(command, name)
         try:
-            code = process.wait(max(0.1, self._deadline_s - time.monotonic()))
+            code = program.process.wait(max(0.1, self._deadline_s - time.monotonic()))
         except subprocess.TimeoutExpired:
             raise RunFailed(
                 f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended"
             ) from None
         finally:
-            _end_group(process)
+            program.end()
         complaint = (self._kept / f"{name}.agent").read_text(errors="replace").strip()
         if complaint:
             advice = "; run as root or raise RLIMIT_RTPRIO" if "SCHED_FIFO" in complaint else ""
@@ -121,11 +124,20 @@ def _agent() -> str:
     return str(guest_file("rtqual-agent"))
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a program and all it started."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+@dataclass(frozen=True)
+class _Program:
+    """A program in a process group of its own, and the guard of that group."""
+
+    process: subprocess.Popen[bytes]
+    guard: subprocess.Popen[str]
+
+    def end(self) -> None:
+        """End the program and all it started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.guard.kill()
+        self.guard.communicate()
 
 
 def _read(path: str) -> str | None:

@@ -71,13 +71,9 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
     except RecursionError:
         document = None
     if document is None or _is_deeper(document, _MAX_DEPTH):
-        raise BadInput(
-            f"{path}:1: tables or lists are nested deeper than {_MAX_DEPTH} levels; no mission needs that"
-        )
+        raise BadInput(f"{path}:1: tables or lists are nested deeper than {_MAX_DEPTH} levels; no mission needs that")
     if not document:
-        raise BadInput(
-            f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least"
-        )
+        raise BadInput(f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least")
     return document
 
 

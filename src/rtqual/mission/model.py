@@ -124,9 +124,7 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "this-machine")):
         if self.this_machine:
             for key, given in (("package", self.package), ("preempt", self.preempt), ("boot", self.boot)):
                 if given:
-                    raise At(
-                        key, "cannot stand beside this-machine = true, which runs as it is; leave it out"
-                    )
+                    raise At(key, "cannot stand beside this-machine = true, which runs as it is; leave it out")
         elif self.package is None:
             raise ValueError('names no system; write package = "linux-image-..." or this-machine = true')
         return self
@@ -168,9 +166,7 @@ class Requirement(
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
         if self.at_most and self.at_least:
-            raise At(
-                "at_least", "stands beside at_most; keep one, and write a second requirement for the other"
-            )
+            raise At("at_least", "stands beside at_most; keep one, and write a second requirement for the other")
         if not self.at_most and not self.at_least:
             raise ValueError('has no limit; write at_most or at_least, as at_most = "100 us"')
         if self.statistic and self.limit.unit != "ns":
@@ -253,9 +249,7 @@ class Mission(_Table):
     def scale(self, name: str = DEFAULT_SCALE) -> Scale:
         """The scale of that name. Raises BadInput with the names there are."""
         if name not in self.scales:
-            raise BadInput(
-                f"{self.path or self.mission.name}: no scale {name!r}; {suggest(name, self.scales)}"
-            )
+            raise BadInput(f"{self.path or self.mission.name}: no scale {name!r}; {suggest(name, self.scales)}")
         return self.scales[name]
 
     def candidates_of(self, plan: Plan) -> tuple[Candidate, ...]:

@@ -40,13 +40,9 @@ def mission_schema() -> dict[str, Any]:
 
 @cache
 def _built() -> dict[str, Any]:
-    tables: dict[str, type[BaseModel]] = {
-        name: instrument.parameters for name, instrument in INSTRUMENTS.items()
-    }
+    tables: dict[str, type[BaseModel]] = {name: instrument.parameters for name, instrument in INSTRUMENTS.items()}
     models: list[type[BaseModel]] = [Mission, Scale, *tables.values()]
-    refs, schema = models_json_schema(
-        [(model, "validation") for model in models], schema_generator=TomlJsonSchema
-    )
+    refs, schema = models_json_schema([(model, "validation") for model in models], schema_generator=TomlJsonSchema)
     definitions: dict[str, Any] = schema["$defs"]
     for table in tables.values():  # a table may hold some of the keys and a scale's table the others
         _definition(definitions, refs[table, "validation"]).pop("required", None)

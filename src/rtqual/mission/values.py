@@ -78,12 +78,8 @@ CpuCount = Annotated[Literal[1, 2, 4], BeforeValidator(_not_a_truth)]
 NonEmpty = Field(min_length=1)
 Distinct = AfterValidator(_distinct)
 Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), NonEmpty]
-Slug = Annotated[
-    str, *_matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")
-]
-PackageName = Annotated[
-    str, *_matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")
-]
+Slug = Annotated[str, *_matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")]
+PackageName = Annotated[str, *_matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")]
 BootParameter = Annotated[
     str, *_matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
 ]

@@ -7,7 +7,7 @@ from rtqual.analysis.model import Comparison
 from rtqual.analysis.statistics import is_size
 from rtqual.report.document import Block, Bullets, Cell, Column, Paragraph, Table, raised
 from rtqual.report.material import Material, Place, figure_cell, notes_for, timing_mark
-from rtqual.report.text import clean, load_text, marked, number, prose, readable
+from rtqual.report.text import clean, load_text, marked, number, place, prose, readable
 
 
 def comparisons(material: Material) -> Iterator[Block]:
@@ -19,7 +19,7 @@ def comparisons(material: Material) -> Iterator[Block]:
         "Each candidate beside the best of its board; rtqual compare shows any other pair. P(a\u00a0>\u00a0b) is the "
         "chance that a sample of a is larger than one of b; 0.5 means no effect."
     )
-    undecided: dict[str, list[str]] = {}
+    undecided: dict[tuple[str, str], list[str]] = {}
     for one in material.places():
         found = [
             c
@@ -31,10 +31,11 @@ def comparisons(material: Material) -> Iterator[Block]:
         if any(c.difference.interval or is_size(c.unit) for c in found):
             yield _table(material, one, found)
         elif found:
-            undecided.setdefault(found[0].difference.why_no_interval, []).append(one.title)
+            key = place(found[0].a), found[0].difference.why_no_interval
+            undecided.setdefault(key, []).append(one.instrument)
     if undecided:
         yield Bullets(
-            tuple(prose(f"{'; '.join(titles)}: {why}.") for why, titles in undecided.items()),
+            tuple(prose(f"{where}: {', '.join(names)}: {why}.") for (where, why), names in undecided.items()),
             "Too few runs to tell candidates apart (their figures stand among the results)",
             "open",
         )

@@ -34,7 +34,7 @@ def _measured(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
             [
                 Cell(prose(gate.requirement), prose(gate.limit)),
                 Cell(prose(gate.candidate)),
-                figure_cell(gate.measured, notes, timing=notes.timed(timing)),
+                figure_cell(gate.measured, notes, timing=notes.timed(timing), counted=False),
                 _outcome(gate),
                 Cell(prose(gate.reason)),
             ]

@@ -19,7 +19,8 @@ _LIST_START = re.compile(r"^(\d*)([-+.)])(?=\s)")
 _TABLE = re.compile(r"^\|.*\|\n\|[-:| ]+\|\n(?:\|.*\|\n)*", re.MULTILINE)
 _BORDER = re.compile(r"(?<!\\)\|")
 _RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹", ",")
-WIDEST = 66  # characters of a cell that its column of a Markdown table makes room for
+WIDEST = 72  # characters of a cell that its column of a Markdown table makes room for
+LONG = 90  # characters of code that a cell holds
 PLOT_FOLDER = "plots"
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -94,7 +95,7 @@ def _markdown(value: Any) -> Any:
 
 def _brief(table: Table) -> Table:
     """A table whose long code stands in notes below it."""
-    long = dict.fromkeys(cell.text for row in table.rows for cell in row if cell.code and len(cell.text) > WIDEST)
+    long = dict.fromkeys(cell.text for row in table.rows for cell in row if cell.code and len(cell.text) > LONG)
     if not long:
         return table
     marks = {text: str(number).translate(_RAISED) for number, text in enumerate(long, 1)}
