@@ -4,10 +4,13 @@
 Kernels and the guest's tools come from the user's own cache, so they are downloaded once.
 """
 
+import io
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from rtqual.board import Machine
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import Kernel
 from rtqual.candidate.debian import prepare
+from rtqual.cli import main
 from rtqual.image.guest import TOOL_PACKAGES
 from rtqual.packages import fetch_closure
 
@@ -81,25 +85,40 @@ def rtqual_command(*arguments: object) -> list[str]:
     return [str(Path(sys.executable).with_name("rtqual")), *map(str, arguments)]
 
 
+def rtqual_here(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line in this process: it has loaded the libraries already. An exception would be a traceback."""
+    stdout, stderr, argv = io.StringIO(), io.StringIO(), sys.argv
+    sys.argv = ["rtqual", *map(str, arguments)]
+    try:
+        with (
+            warnings.catch_warnings(),
+            redirect_stdout(stdout),
+            redirect_stderr(stderr),
+            pytest.raises(SystemExit) as ended,
+        ):
+            warnings.filterwarnings("ignore", "Cyclopts application invoked without tokens")
+            main()
+    finally:
+        sys.argv = argv
+    return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), stdout.getvalue(), stderr.getvalue())
+
+
 @pytest.fixture(scope="session")
 def rtqual() -> Run:
-    """Runs the installed command; whatever it is given, it must not show a traceback."""
+    """Runs the command, as a process of its own where it gets a folder or an environment; never with a traceback."""
 
     def run(
-        *arguments: object,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        under: tuple[str, ...] = (),
-        timeout_s: float = 300,
+        *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
+        if cwd is None and env is None:
+            return rtqual_here(*arguments)
         done = subprocess.run(
-            [*under, *rtqual_command(*arguments)],
+            rtqual_command(*arguments),
             cwd=cwd,
             env={**os.environ, **(env or {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=timeout_s,
             check=False,
         )
         assert "Traceback" not in done.stderr + done.stdout, done.stderr
@@ -152,7 +171,7 @@ def mission_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def campaign(rtqual: Run, mission_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished campaign, with a name that QEMU, the shell and DuckDB each read in their own way."""
     folder = tmp_path_factory.mktemp("campaign") / "one, [two] $three"
-    done = rtqual("select", mission_file, "--out", folder, "--json")
+    done = rtqual("select", mission_file, "--out", folder, "--json", env={})
     assert done.returncode == 0, done.stderr
     (folder / "verdict.json").write_text(done.stdout)
     return folder

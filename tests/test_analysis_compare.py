@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis_records import record, wakeups
-from rtqual.analysis.compare import compare, compare_pair, mirrored, superiority
+from rtqual.analysis.compare import compare, compare_pair, is_constant, mirrored, superiority
 from rtqual.analysis.model import Comparison, Distribution
 from rtqual.analysis.summary import Measured, groups, measure
 from rtqual.record.schema import Kind, Record, Scalar, Series
@@ -120,6 +120,7 @@ def test_a_size_is_read_once() -> None:
         for name, value in (("cloud", 14e6), ("rt", 8e6))
     ]
     assert pair(sizes)["image_size"].statement == "cloud > rt"
+    assert pair(sizes)["image_size"].difference.why_no_interval.startswith("a size, read off the system")
 
 
 SAMPLES = st.lists(st.integers(0, 20), min_size=1, max_size=30)
@@ -140,3 +141,13 @@ def test_superiority_is_that_of_all_pairs(a: list[int], b: list[int]) -> None:
 def test_comparisons_are_the_same_every_time() -> None:
     records = wakeups("rt", maxima(11_000, 15_000)) + wakeups("stock", maxima(50_000, 434_000))
     assert compare(measured(records)) == compare(measured(records[::-1]))
+
+
+def test_what_never_varies_is_nothing_to_compare() -> None:
+    events = {name: Scalar(value=value, unit="1") for name, value in (("events", 500.0), ("total", 3.0))}
+    more = {**events, "total": Scalar(value=4.0, unit="1")}
+    found = pair([record(candidate="a", scalars=events), record(candidate="b", scalars=more)])
+    assert {name: is_constant(one) for name, one in found.items()} == {"events": True, "total": False}
+    same = pair(wakeups("a", [20_000] * 10) + wakeups("b", [20_000] * 10))
+    assert same
+    assert not any(map(is_constant, same.values()))

@@ -200,7 +200,7 @@ def test_a_candidate_without_wifi_fails_alone(rtqual: Run, tmp_path: Path) -> No
     """The cloud kernel has no radios: its cell fails and says so, the other candidate's figures stand."""
     mission = tmp_path / "tiny.toml"
     mission.write_text(mission_text("debian", "debian-cloud", loads=("wifi",), runs=1))
-    done = rtqual("select", mission, "--out", tmp_path / "out", timeout_s=600)
+    done = rtqual("select", mission, "--out", tmp_path / "out")
     assert done.returncode == 3
     lines = [line for line in done.stderr.splitlines() if line.startswith("failed")]
     assert len(lines) == 2  # the run and its repeat

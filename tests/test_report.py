@@ -31,7 +31,7 @@ from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
 from rtqual.report import plots, write_report
 from rtqual.report.canvas import Palette
-from rtqual.report.document import Notes
+from rtqual.report.document import Cell, Notes, raised
 from rtqual.report.render import _fence
 from rtqual.report.text import clean, figure_interval, figure_value, number, prose, quantity
 
@@ -177,7 +177,7 @@ def manifest(group: Group, seed: int, timing: Timing, started: str, wall_s: floa
             rtqual="0.1.0", mission_sha256="d0" * 32, started=started, wall_s=wall_s,
             command=["qemu-system-x86_64", "-append", "console=ttyS0 quiet", "-fw_cfg", f"name=opt/seed,string={seed}"],
             tools={"cyclictest": "2.5"}, kernel=f"6.1.0-{group.candidate}", clocksource="tsc", clock_resolution_ns=1,
-            kernel_cmdline="console=ttyS0 quiet nokaslr", facts={"preemption": "full"},
+            kernel_cmdline="console=ttyS0 quiet nokaslr", facts={"preemption": "full", "image_size_b": "8589934"},
         ),
         samples_sha256="00",
     )  # fmt: skip
@@ -319,6 +319,74 @@ def test_limit_is_drawn_where_it_applies_and_only_there(written: Path) -> None:
     assert drawn == {True: True, False: False}
 
 
+def test_the_verdict_shows_the_required_figure_and_how_many_break_its_limit(written: Path) -> None:
+    html = (written / "report.html").read_text()
+    box = html[html.index('<section class="verdict') : html.index("<nav")]
+    assert box.count("<svg ") == 2  # one a board
+    assert "limit: max at most 100 µs" in box
+    assert re.search(r">0 of 30,000 samples above the limit<", box)
+    assert re.search(r">[1-9][0-9,]* of 30,000 samples above the limit<", box)
+
+
+def test_what_breaks_a_limit_is_counted_only_where_it_is_known() -> None:
+    one = Distribution(np.array([10, 99, 100, 101, 300]), np.array([5, 1, 1, 2, 1]), "ns", Kind.HISTOGRAM, 4, 500)
+    upper, lower = plots.Limit("max at most", 100), plots.Limit("min at least", 99, upper=False)
+    assert plots.broken(one, [upper], 44) == "7 of 14 samples above the limit"
+    assert plots.broken(one, [upper], 20) == "7 of 14 above"
+    assert plots.broken(one, [upper], 3) == ""
+    assert plots.broken(one, [lower], 44) == "5 of 14 samples below the limit"
+    assert plots.broken(one, [upper, lower], 44) == ""
+    assert plots.broken(one, [plots.Limit("max at most", 600)], 44) == ""  # the overflow may lie below it
+
+
+def test_parameters_and_sizes_have_units(written: Path) -> None:
+    text = Page((written / "report.html").read_text()).text
+    assert "cycles = 3000, interval = 1 ms" in text
+    assert "8.192 MiB" in text
+
+
+def test_candidates_that_were_not_measured_are_named(written: Path) -> None:
+    text = Page((written / "report.html").read_text()).text
+    assert "Candidates measured rt, stock, stock-full, here Not measured at this scale none" in text
+    assert "It measured 4 of the 4 candidates." in text
+
+
+def test_needs_of_which_the_same_holds_are_one_row(written: Path) -> None:
+    text = (written / "report.md").read_text()
+    assert re.search(r"\| need usb +\| rt, stock, stock-full +\| ✓ met +\| CONFIG_USB=y", text)
+    assert re.search(r"\| need usb +\| +✓ met \| +✓ met \| +✓ met \|", text)
+
+
+def test_a_mark_that_a_whole_row_has_stands_once() -> None:
+    row = [Cell("max"), Cell("1", marks="a"), Cell("-"), Cell("2", marks="a")]
+    assert [cell.marks for cell in raised(row)] == ["a", "", "", ""]
+    mixed = [Cell("max"), Cell("1", marks="a"), Cell("2", marks="b")]
+    assert raised(mixed) == mixed
+
+
+def test_a_handful_of_samples_is_not_plotted(tmp_path: Path) -> None:
+    few = Distribution(np.array([74, 89]), np.array([2, 1]), "ns", Kind.RAW)
+    found = evidence()
+    bad = replace(found, summaries=tuple(replace(s, distribution=few, samples=3) for s in found.summaries))
+    write_report(tmp_path, mission(), bad, records(bad), {})
+    assert "There are too few samples to plot" in (tmp_path / "report.md").read_text()
+    assert "Histogram" not in (tmp_path / "report.md").read_text()
+
+
+def test_comparisons_that_cannot_be_decided_are_one_sentence(tmp_path: Path) -> None:
+    found = evidence()
+    why = "1 and 1 run; an interval needs 10 of each"
+    blind = [
+        replace(c, difference=replace(c.difference, interval=None, why_no_interval=why), statement=f"undecided: {why}")
+        for c in found.comparisons
+    ]
+    bad = replace(found, comparisons=tuple(blind))
+    write_report(tmp_path, mission(), bad, records(bad), {})
+    text = (tmp_path / "report.md").read_text()
+    assert f"- virtual board, 1 CPU: cyclictest: {why}." in text
+    assert "Comparison: cyclictest" not in text
+
+
 def test_candidates_keep_their_colour(written: Path) -> None:
     colour = Palette(("rt", "stock", "stock-full", "here")).colour("stock-full")
     html = (written / "report.html").read_text()
@@ -381,6 +449,23 @@ def test_markdown_tables_keep_their_columns(written: Path) -> None:
     html = Page((written / "report.html").read_text())
     assert rendered.count("<table>") == html.tags.count("table")
     assert len(re.findall(r"<t[dh][ >]", rendered)) == html.tags.count("td") + html.tags.count("th")
+
+
+def test_markdown_tables_are_aligned_and_long_code_stands_below(tmp_path: Path) -> None:
+    found = evidence()
+    long = "x" * 200
+    made = [
+        m.model_copy(update={"provenance": m.provenance.model_copy(update={"kernel_cmdline": long})})
+        for m in records(found)
+    ]
+    write_report(tmp_path, mission(), found, made, {})
+    text = (tmp_path / "report.md").read_text()
+    rows = re.search(r"\*\*Table 1\.\*\*.*\n\n((?:\|.*\n)+)", text)
+    assert rows
+    assert len({len(line) for line in rows[1].splitlines()}) == 1
+    assert re.search(r"\| kernel command line \| see¹ +\|", text)
+    assert f"¹ {long}" in text
+    assert not any(long in line for line in text.splitlines() if line.startswith("|"))
 
 
 def test_a_report_of_nothing_is_still_a_report(tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ def test_another_seed_is_another_draw(board: VirtualBoard, loaded: Outcome) -> N
     assert samples(board.run(cyclictest(load="hackbench"), seed=2, timeout_s=120)) != samples(loaded)
 
 
+@pytest.mark.full
 def test_the_recorded_command_gives_the_same_by_hand(board: VirtualBoard, loaded: Outcome) -> None:
     """As somebody would who has never seen this program: the words of the record, in the campaign's folder."""
     folder = board._scratch.parent
@@ -129,12 +130,16 @@ def test_equal_boots_give_equal_guests(kernel: Callable[..., Kernel], tmp_path: 
         assert len(set(pool.map(boot_and_run, range(6)))) == 1
 
 
-def test_a_disk_job_is_labelled_by_what_its_repeat_gave(kernel: Callable[..., Kernel], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def disks(kernel: Callable[..., Kernel], tmp_path_factory: pytest.TempPathFactory) -> VirtualBoard:
+    return VirtualBoard(kernel("debian-rt"), Machine(disks=True), tmp_path_factory.mktemp("disks") / "scratch")
+
+
+def test_a_disk_job_is_labelled_by_what_its_repeat_gave(disks: VirtualBoard, tmp_path: Path) -> None:
     """Completions of a disk come when the host is ready, so the label must follow the two runs' samples."""
     instrument = INSTRUMENTS["sysbench-fileio-root"]
     parameters = instrument.parameters(threads=2, total_size="2 MiB", files=4, events=200)
     job = instrument.job(parameters, cpus=1, seed=1)
-    board = VirtualBoard(kernel("debian-rt"), Machine(disks=True), tmp_path / "scratch")
     inputs = Inputs(
         candidate="debian-rt",
         instrument=instrument.name,
@@ -143,12 +148,12 @@ def test_a_disk_job_is_labelled_by_what_its_repeat_gave(kernel: Callable[..., Ke
         cpus=1,
         seed=1,
         job=job.as_inputs(),
-        artefacts=board.artefacts(),
+        artefacts=disks.artefacts(),
     )
     store = Store(tmp_path / "records")
 
     def record(repeat: int) -> Record:
-        outcome = board.run(job, seed=1, timeout_s=120)
+        outcome = disks.run(job, seed=1, timeout_s=120)
         measurement = instrument.read(parameters, outcome, cpus=1)
         assert measurement.problems == ()
         assert measurement.scalars["requests_per_s"].value > 0
@@ -172,10 +177,9 @@ def test_a_disk_job_is_labelled_by_what_its_repeat_gave(kernel: Callable[..., Ke
     assert {read(path).manifest.timing for path in store.paths()} == {Timing.HOST_TIMED}
 
 
-def test_the_usb_disk_is_a_disk_of_its_own(kernel: Callable[..., Kernel], tmp_path: Path) -> None:
-    board = VirtualBoard(kernel("debian-rt"), Machine(disks=True), tmp_path / "scratch")
+def test_the_usb_disk_is_a_disk_of_its_own(disks: VirtualBoard) -> None:
     job = Job(measure=Command(("sh", "-c", "cat /proc/mounts; readlink -f /sys/block/sda/device")), folder="usb")
-    outcome = board.run(job, seed=1, timeout_s=120)
+    outcome = disks.run(job, seed=1, timeout_s=120)
     assert "/dev/sda /run/usb ext4" in outcome.stdout
     assert "/usb" in outcome.stdout.splitlines()[-1]
 

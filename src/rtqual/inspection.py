@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: MIT
 """Looking at records: one, a campaign's, or two beside each other."""
 
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from rtqual.analysis import wording
-from rtqual.analysis.compare import compare_pair
-from rtqual.analysis.model import Comparison
+from rtqual.analysis.compare import compare_pair, is_constant
+from rtqual.analysis.model import Comparison, Figure
 from rtqual.analysis.summary import groups, measure
 from rtqual.errors import BadInput
+from rtqual.record.schema import Record
 from rtqual.record.store import MANIFEST, Store, read, read_manifest
+from rtqual.units import format_bytes
 from rtqual.verdict_text import plain
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def find(what: Path) -> list[Path]:
@@ -46,52 +54,77 @@ def record_dict(path: Path) -> dict[str, Any]:
 def show_record(console: Console, path: Path) -> None:
     record = read(path)
     manifest, inputs = record.manifest, record.manifest.inputs
-    facts = Table("what", "value", title=f"Record {manifest.hash[:16]}", title_justify="left")
+    made = manifest.provenance
     rows: list[tuple[str, object]] = [
-        ("candidate", f"{inputs.candidate} on the {inputs.board} board, {inputs.cpus} CPU"),
-        ("instrument", f"{inputs.instrument}, load {inputs.load}, seed {inputs.seed}"),
+        ("candidate", f"{inputs.candidate} on the {inputs.board} board, {wording.count(inputs.cpus, 'CPU')}"),
+        ("instrument", f"{inputs.instrument} {wording.under(inputs.load)}, seed {inputs.seed}"),
         ("clock", manifest.timing),
-        ("started", manifest.provenance.started),
-        ("took", f"{manifest.provenance.wall_s} s" if manifest.provenance.wall_s is not None else None),
-        ("kernel", manifest.provenance.kernel),
-        ("command line", manifest.provenance.kernel_cmdline),
-        ("clock source", manifest.provenance.clocksource),
-        ("clock resolution (ns)", manifest.provenance.clock_resolution_ns),
-        *((f"tool {name}", version) for name, version in manifest.provenance.tools.items()),
-        *((name, value) for name, value in manifest.provenance.facts.items()),
-        *((f"hash of {name}", value[:60]) for name, value in inputs.artefacts.items()),
+        ("started", made.started),
+        ("took", None if made.wall_s is None else f"{made.wall_s} s"),
+        ("kernel", made.kernel),
+        ("command line", made.kernel_cmdline),
+        ("clock source", made.clocksource),
+        ("clock resolution", None if made.clock_resolution_ns is None else f"{made.clock_resolution_ns} ns"),
+        *((f"version of {name}", version) for name, version in made.tools.items()),
+        *(_fact(name, value) for name, value in made.facts.items()),
+        *(
+            (f"{name}{', sha256' if _SHA256.fullmatch(value) else ''}", value)
+            for name, value in inputs.artefacts.items()
+        ),
         *(("problem", text) for text in manifest.problems),
     ]
+    facts = _table(f"Record {manifest.hash[:16]}", "what", "value")
     for name, value in rows:
         facts.add_row(name, str(value if value is not None else "unknown"))
-    console.print(facts)
+    console.print(facts, "")
     for group, members in groups([record]).items():
-        figures = Table("statistic", "value and 95 % interval, or why none", title="Figures", title_justify="left")
+        figures = _table("Figures", "statistic", "value", "95 % interval, or why none")
         for name, figure in measure(group, members).summary.figures.items():
-            figures.add_row(
-                name, wording.figure(figure) + (f" ({figure.why_no_interval})" if not figure.interval else "")
-            )
-        console.print(figures)
-    console.print("Run it again by hand:", " ".join(manifest.provenance.command), soft_wrap=True, highlight=False)
+            if not name.startswith("median run"):  # of one run, the same again
+                between = wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval
+                figures.add_row(name, wording.figure(replace(figure, interval=None)), between)
+        console.print(figures, "")
+    console.print("Run it again by hand:", shlex.join(made.command), soft_wrap=True, highlight=False)
 
 
 def show_campaign(console: Console, paths: Sequence[Path]) -> None:
-    table = Table("record", "candidate", "board", "CPUs", "instrument", "load", "seed", "clock", "samples", "problems")
-    for path in paths:
-        manifest = read_manifest(path)
-        inputs = manifest.inputs
-        count = sum(series.total for series in read(path).series)
-        row = (
-            inputs.candidate,
-            inputs.board,
-            inputs.cpus,
-            inputs.instrument,
-            inputs.load,
-            inputs.seed,
-            manifest.timing,
+    """A table for each board, its records in the order of what they measure."""
+    records = sorted(map(read, paths), key=_order)
+    places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
+    for board, cpus in sorted(places, key=lambda place: (place[0] == "local", place)):
+        table = _table(
+            f"{board} board, {wording.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock"
         )
-        table.add_row(manifest.hash[:12], *map(str, row), str(count or "-"), str(len(manifest.problems) or "-"))
-    console.print(table)
+        table.add_column("samples", justify="right")
+        for one in records:
+            manifest, inputs = one.manifest, one.inputs
+            if (inputs.board, inputs.cpus) == (board, cpus):
+                measured = f"{inputs.instrument} {wording.under(inputs.load)}"
+                seed = f"{inputs.seed}{' again' if manifest.repeat else ''}"
+                samples = sum(series.total for series in one.series)
+                shown = "refused" if manifest.problems else f"{samples:,}" if samples else "-"
+                table.add_row(manifest.hash[:8], inputs.candidate, measured, seed, str(manifest.timing), shown)
+        console.print(table, "")
+
+
+def _order(one: Record) -> tuple[object, ...]:
+    inputs = one.inputs
+    return inputs.instrument, inputs.load, inputs.candidate, inputs.seed, one.manifest.repeat
+
+
+def _fact(name: str, value: str) -> tuple[str, str]:
+    size = name.removesuffix("_b")
+    shown = format_bytes(int(value)) if size != name and value.isdecimal() else value
+    return size.replace("_", " "), shown
+
+
+def _table(title: str, *columns: str) -> Table:
+    """Without upright lines, so that 80 characters hold much."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.show_edge = False
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
 
 
 def compare_paths(a: Sequence[Path], b: Sequence[Path]) -> list[Comparison]:
@@ -128,17 +161,28 @@ def comparison_dict(one: Comparison) -> dict[str, Any]:
 
 
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
-    table = Table("instrument", "load", "statistic", "a", "b", "a / b", "a - b", "P(a > b)", "statement")
-    for one in comparisons:
-        table.add_row(
-            one.a.instrument,
-            one.a.load,
-            one.statistic,
-            one.a.candidate,
-            one.b.candidate,
-            wording.figure(one.ratio) if one.ratio else "-",
-            wording.figure(one.difference),
-            "-" if one.superiority is None else f"{one.superiority:.3f}",
-            one.statement,
-        )
-    console.print(table)
+    """A table for each pair, the reasons for what is undecided below it."""
+    for (a, b), pair in groupby(comparisons, key=lambda one: (one.a, one.b)):
+        where = f"{a.instrument} {wording.under(a.load)}, {a.board} board, {wording.count(a.cpus, 'CPU')}"
+        table = _table(f"{where}\na = {a.candidate}, b = {b.candidate}", "statistic")
+        for column in ("a / b", "a - b", "P(a > b)"):
+            table.add_column(column, justify="right")
+        table.add_column("statement")
+        reasons: dict[str, list[str]] = {}
+        for one in (one for one in pair if not is_constant(one)):
+            statement, _, reason = one.statement.partition(": ")
+            if reason:
+                reasons.setdefault(reason, []).append(one.statistic)
+            else:
+                statement = "a > b" if one.difference.value > 0 else "a < b"
+            superior = "-" if one.superiority is None else f"{one.superiority:.3f}"
+            table.add_row(one.statistic, _lines(one.ratio), _lines(one.difference), superior, statement)
+        console.print(table)
+        for reason, statistics in reasons.items():
+            console.print(f"  undecided, {wording.listed(statistics)}: {reason}", highlight=False)
+        console.print()
+
+
+def _lines(figure: Figure | None) -> str:
+    """A figure, its interval below it."""
+    return "-" if figure is None else wording.figure(figure).replace(" [", "\n[")

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
 from rtqual.analysis.model import Outcome, Standing, Verdict
 from rtqual.select import Selection
@@ -39,7 +41,7 @@ def _print(console: Console, verdict: Verdict) -> None:
         if sentences:
             console.print(f"[bold]{title}[/bold]")
             for sentence in sentences:
-                console.print(f"  - {sentence}", highlight=False, markup=False)
+                console.print(Padding(Text(f"- {sentence}"), (0, 0, 0, 2)))
     for caveat in verdict.caveats:
         console.print(f"[dim]Note: {escape(caveat)}[/dim]", highlight=False)
     console.print()
@@ -52,10 +54,15 @@ def _candidate(standing: Standing) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(ratio=1)
-    for gate in standing.gates:
+    met_needs = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
+    for gate in (one for one in standing.gates if one not in met_needs):
         outcome = f"[{_TONE[gate.outcome]}]{gate.outcome}[/]"
         table.add_row(escape(gate.requirement), outcome, escape(gate.reason))
-    for refusal in standing.refusals:
+    if met_needs:
+        names = ", ".join(gate.requirement.removeprefix("need ") for gate in met_needs)
+        table.add_row("needs", f"[{_TONE[Outcome.MET]}]{Outcome.MET}[/]", escape(names))
+    told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
+    for refusal in (one for one in standing.refusals if one not in told):
         table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))
     return table
 

@@ -61,6 +61,13 @@ def mirrored(one: Comparison) -> Comparison:
     )
 
 
+def is_constant(one: Comparison) -> bool:
+    """Whether there is nothing to compare: what a tool prints, as the number of events asked for, and never varies."""
+    interval = one.difference.interval
+    varies = interval is not None and (interval.low, interval.high) != (0, 0)
+    return one.statistic not in COMPARED and one.difference.value == 0 and not varies
+
+
 def superiority(a: Distribution, b: Distribution) -> float:
     """P(a sample of a > a sample of b) + half the probability of a tie; exact. 0.5 means no effect.
 

@@ -181,7 +181,11 @@ def _why_extreme(pool: Pool, name: str) -> str:
     if name == "min":
         return "samples give a minimum no lower end"
     bound = exceedance_bound(0, pool.samples)
-    rare = f"; larger ones are rarer than {one_in(bound)} (95 %, if independent)" if bound <= RARE else ""
+    rare = (
+        f"; larger ones are rarer than {one_in(bound)} (95 %, if independent)"
+        if bound <= RARE and name == "max"
+        else ""
+    )
     return f"samples give a maximum no upper end{rare}"
 
 

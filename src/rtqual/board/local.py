@@ -22,7 +22,7 @@ from rtqual.image.guest import guest_file
 _SETTLE_S = 0.1
 _WHERE = "this machine"
 # Outlives rtqual if that is killed, and then ends the group: a load would run on until somebody looks.
-_GUARD = ("sh", "-c", 'read -r group; read -r _; kill -KILL -- "-$group"')
+_GUARD = ("sh", "-c", 'read -r group; read -r _; kill -s KILL -- "-$group"')
 
 
 class LocalBoard:

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator
 
+from rtqual.analysis.compare import is_constant
 from rtqual.analysis.model import Comparison
 from rtqual.analysis.statistics import is_size
 from rtqual.report.document import Block, Bullets, Cell, Column, Paragraph, Table, raised
@@ -26,7 +27,7 @@ def comparisons(material: Material) -> Iterator[Block]:
             for c in material.evidence.comparisons
             if (c.a.instrument, c.a.board, c.a.cpus) == (one.instrument, one.board, one.cpus)
             and best.get(one.board, c.a.candidate) in (c.a.candidate, c.b.candidate)
-            and not _is_same(c)
+            and not is_constant(c)
         ]
         if any(c.difference.interval or is_size(c.unit) for c in found):
             yield _table(material, one, found)
@@ -39,13 +40,6 @@ def comparisons(material: Material) -> Iterator[Block]:
             "Too few runs to tell candidates apart (their figures stand among the results)",
             "open",
         )
-
-
-def _is_same(one: Comparison) -> bool:
-    """Nothing to compare: a figure, such as the number of events asked for, that does not vary at all."""
-    interval = one.difference.interval
-    varies = interval is not None and (interval.low, interval.high) != (0, 0)
-    return one.difference.value == 0 and not varies and one.superiority is None
 
 
 def _table(material: Material, one: Place, found: list[Comparison]) -> Table:

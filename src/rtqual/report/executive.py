@@ -24,6 +24,7 @@ from rtqual.report.material import Material, timing_of
 from rtqual.report.text import figure_text, prose
 
 _LEGEND = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
+_MOST_BESIDE = 3  # candidates whose columns fit in half of a box
 
 
 def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
@@ -47,13 +48,16 @@ def conclusion(material: Material) -> Iterator[Block]:
 
 
 def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
-    tables = [_ranking(material, verdict)]
-    if any(standing.gates for standing in verdict.standings):
-        tables.append(_gate_matrix(material, verdict))
-    if plots := decisive(material, verdict):
-        yield Beside(tuple(tables), plots)
+    ranking = _ranking(material, verdict)
+    matrix = [_gate_matrix(material, verdict)] if any(standing.gates for standing in verdict.standings) else []
+    plots = decisive(material, verdict)
+    narrow = len(verdict.standings) <= _MOST_BESIDE
+    beside = (ranking, *matrix) if narrow else (ranking,)
+    if plots:
+        yield Beside(beside, plots)
     else:
-        yield from tables
+        yield from beside
+    yield from () if narrow else matrix
     yield from _bullets("Findings", verdict.findings)
     yield from _bullets("Refused", list(_refusals(verdict)), "open")
     yield from _bullets("What would change this", verdict.would_change)

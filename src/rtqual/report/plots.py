@@ -121,7 +121,7 @@ def histogram(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
             if one.overflow and one.overflow_from:
                 axes.plot([one.overflow_from], [one.overflow], ">", color=colour, markersize=5, clip_on=False)
             axes.set_title(short(name), loc="left", fontweight="bold", pad=3)
-            axes.set_title(_broken(one, panel.limits, TITLE - len(short(name))), loc="right", fontsize=8.5, pad=3)
+            axes.set_title(broken(one, panel.limits, TITLE - len(short(name))), loc="right", fontsize=8.5, pad=3)
             _draw_limits(axes, panel)
         upright_label(figure, rows, "Samples per bin (1)")
         return to_svg(figure, ident, alt)
@@ -265,7 +265,7 @@ def survival(one: Distribution) -> tuple[FloatArray, FloatArray]:
     return x, y
 
 
-def _broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
+def broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
     """How many samples break the limit, as far as there is room to say it; nothing where it is not one limit."""
     if len(limits) != 1 or (one.overflow and (one.overflow_from or 0) <= limits[0].value):
         return ""

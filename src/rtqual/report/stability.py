@@ -19,7 +19,7 @@ from rtqual.report.text import clean, cpus_text, figure_value, load_text, marked
 
 ABSOLUTE = (Statistic.RANGE.value, Statistic.P95_AVG.value)
 RELATIVE = ("(max-min)/max", "(p95-avg)/p95")
-MOST_ROWS = 12  # of one set of axes; more do not fit on a page
+MOST_BARS = 26  # of one set of axes; two sets of more do not fit on a page
 Row = tuple[str, Sequence[Summary]]
 
 
@@ -47,8 +47,13 @@ def _rows(one: Place) -> Iterator[Row]:
 
 
 def _pages(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
-    for first in range(0, len(rows), MOST_ROWS):
-        yield rows[first : first + MOST_ROWS]
+    page: list[Row] = []
+    for row in rows:
+        if page and sum(len(summaries) for _, summaries in (*page, row)) > MOST_BARS:
+            yield page
+            page = []
+        page.append(row)
+    yield page
 
 
 def _plot(
