@@ -13,13 +13,14 @@ from rtqual.report.text import clean, figure_text, load_text, marked, place, pro
 
 QUANTITY = {"cyclictest": "Wake-up latency", "hackbench": "Duration"}
 FEWEST = 20  # samples of a candidate; fewer make no picture
+FEWEST_OF_A_TAIL = 1000  # of the best sampled candidate; fewer show nothing that the histogram does not
 # Statistics that are no place on the axis of the samples.
 _SPREADS = (Statistic.STD, Statistic.RANGE, Statistic.P95_AVG)
 _SHAPES = ((plots.histogram, "Histogram"), (plots.ccdf, "Share of samples above a value"))
 
 
 def distributions(material: Material, one: Place) -> Iterator[Block]:
-    """A histogram and a CCDF for every load, all on the same horizontal axis."""
+    """A histogram and, where there is a tail to see, a CCDF for every load, all on the same horizontal axis."""
     panels = _panels(material, one)
     if not panels:
         sampled = any(s.distribution for s in one.summaries)
@@ -30,6 +31,7 @@ def distributions(material: Material, one: Place) -> Iterator[Block]:
         _plot(material, one, load, panel, shape=shape)
         for load, panel in panels.items()
         for shape in range(len(_SHAPES))
+        if shape == 0 or max(s.samples for s in one.under(load)) >= FEWEST_OF_A_TAIL
     ]
     yield Plots(tuple(drawn), timing_notes(timing_mark(one.summaries)))
 
