@@ -218,10 +218,12 @@ def test_killed_again_and_again_two_kernels_end_like_an_undisturbed_campaign(rtq
 def test_two_campaigns_do_not_work_in_one_folder_and_an_interrupted_one_says_so(
     fails: Callable[..., str], mission_file: Path, tmp_path: Path
 ) -> None:
-    first = start("select", mission_file, "--out", tmp_path / "out")
+    longer = tmp_path / "longer.toml"  # than a second command takes to start, on a busy machine too
+    longer.write_text(mission_file.read_text().replace("cycles = 100", "cycles = 100_000"))
+    first = start("select", longer, "--out", tmp_path / "out")
     try:
         wait_for((tmp_path / "out" / ".lock").exists, "the first campaign")
-        told = fails(3, "select", mission_file, "--out", tmp_path / "out")
+        told = fails(3, "select", longer, "--out", tmp_path / "out")
         assert "another rtqual works there" in told
         assert str(tmp_path / "out") in told
         os.killpg(first.pid, signal.SIGINT)  # what a terminal does for Ctrl-C
