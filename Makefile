@@ -2,6 +2,7 @@
 # make demo        install what is missing, then choose a kernel for missions/docking.toml
 # make test        style, types and the tests; make test-full: the slow proofs too
 # make             install only: rtqual is then .venv/bin/rtqual
+# make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
 # make bench       what booting once saves, measured here
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
@@ -10,17 +11,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 # The virtual board (QEMU; the image's tools), this machine's instruments and loads, the C compiler for the guest's
-# agent, and what WeasyPrint draws the PDF with. Keep in step with src/rtqual/doctor/tools.py; a test compares them.
+# agent and, with musl, for the probe, and what WeasyPrint draws the PDF with. Keep in step with
+# src/rtqual/doctor/tools.py; a test compares them.
 PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev \
-	libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core
-# The tests read the PDF, and ask every real program for its version.
-TEST_PACKAGES := poppler-utils iw iperf3
+	musl-tools libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core
+# The virtual ARM board, what runs in its guests, and the compiler of FreeRTOS's image: 1 GB that the demo does without.
+ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross make gcc-arm-none-eabi \
+	libnewlib-arm-none-eabi
+# The tests read the PDF, open the report in a browser, ask every real program for its version, and watch the probe's
+# system calls.
+TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver
 # Debian's Python comes without venv; another one brings its own.
 ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
 PACKAGES += python3-venv
 endif
 
-SOURCES := meson.build pyproject.toml README.md $(shell find src guest -type f -not -path '*/__pycache__/*')
+SOURCES := meson.build pyproject.toml README.md \
+	$(shell find src guest probe -type f -not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 PIP_INSTALL := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --disable-pip-version-check --no-build-isolation
 WITH_LIBRARIES := '.[analysis,report]'
@@ -28,7 +35,7 @@ WITH_LIBRARIES := '.[analysis,report]'
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo test test-full bench lint clean packages test-packages
+.PHONY: install demo test test-full arm bench lint clean packages test-packages arm-packages
 
 install: $(VENV)/.installed
 	@echo "Ready: $(BIN)/rtqual doctor"
@@ -41,6 +48,11 @@ test: test-packages lint
 
 test-full: test-packages $(VENV)/.dev
 	$(BIN)/pytest -m full
+
+# Our own programs for ARM guests are built where their compiler is found, so once more.
+arm: arm-packages
+	rm -f $(VENV)/.installed
+	$(MAKE) install
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/boot_once.py
@@ -58,7 +70,10 @@ packages:
 	@scripts/debian-packages $(PACKAGES)
 
 test-packages:
-	@scripts/debian-packages $(TEST_PACKAGES)
+	@scripts/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES)
+
+arm-packages:
+	@scripts/debian-packages $(ARM_PACKAGES)
 
 # The stamps lie in the environment, so they go with it.
 $(VENV)/.created: | packages

@@ -8,6 +8,8 @@
  *   raise FIFO                          run the calling shell under SCHED_FIFO (busybox has no chrt)
  *   pause | job | send FILE | exit N    on the virtual board: stop for a snapshot, print the job handed in
  *                                       by the host, send stdin as one checked frame, leave the emulator
+ *
+ * What differs between the virtual boards' processors is in machine_x86.c and machine_arm.c; the build takes one.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -20,25 +22,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/io.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
-/* x86 ports of QEMU's devices (docs/specs/pvpanic, fw_cfg; isa-debug-exit as we place it). */
-enum {
-	PORT_PVPANIC = 0x505,
-	PORT_FW_SELECT = 0x510,
-	PORT_FW_DATA = 0x511,
-	PORT_EXIT = 0xf4,
-	FW_DIRECTORY = 0x19,
-};
+#include "machine.h"
+
+enum { FW_DIRECTORY = 0x19 }; /* QEMU's docs/specs/fw_cfg */
 
 static const char job_item[] = "opt/rtqual/job";
 
-static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
+void die(const char *format, ...)
 {
 	va_list args;
 
@@ -243,18 +239,12 @@ static int resolution(void)
 
 /* --- virtual board ----------------------------------------------------------------------------- */
 
-static void open_ports(void)
-{
-	if (iopl(3))
-		die("cannot reach the I/O ports: %s", strerror(errno));
-}
-
 static uint32_t fw_be(int bytes)
 {
 	uint32_t value = 0;
 
 	while (bytes--)
-		value = value << 8 | inb(PORT_FW_DATA);
+		value = value << 8 | machine_fw_byte();
 	return value;
 }
 
@@ -264,21 +254,21 @@ static int job(void)
 	uint16_t key;
 	char name[56];
 
-	open_ports();
-	outw(FW_DIRECTORY, PORT_FW_SELECT);
+	machine_fw_select(FW_DIRECTORY);
 	for (entries = fw_be(4); entries; entries--) {
 		size = fw_be(4);
 		key = fw_be(2);
 		fw_be(2);
-		insb(PORT_FW_DATA, name, sizeof(name));
+		for (size_t i = 0; i < sizeof(name); i++)
+			name[i] = (char)machine_fw_byte();
 		if (!strncmp(name, job_item, sizeof(name)))
 			break;
 	}
 	if (!entries)
 		die("the board handed in no job (%s)", job_item);
-	outw(key, PORT_FW_SELECT);
+	machine_fw_select(key);
 	while (size--)
-		putchar(inb(PORT_FW_DATA));
+		putchar(machine_fw_byte());
 	if (fflush(stdout))
 		die("cannot print the job: %s", strerror(errno));
 	return 0;
@@ -329,13 +319,6 @@ static int send_frame(const char *path)
 	return close(fd);
 }
 
-static int leave(int code)
-{
-	open_ports();
-	outb(code, PORT_EXIT); /* QEMU ends with 2 * code + 1 */
-	die("the board did not end");
-}
-
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -355,11 +338,9 @@ int main(int argc, char **argv)
 	if (!strcmp(verb, "send") && argc == 3)
 		return send_frame(argv[2]);
 	if (!strcmp(verb, "exit") && argc == 3)
-		return leave(number(argv[2]));
+		machine_leave((int)number(argv[2]));
 	if (!strcmp(verb, "pause") && argc == 2) {
-		open_ports();
-		outb(1, PORT_PVPANIC);
-		__asm__ volatile(".byte 0x0f, 0x1f, 0x80, 'R', 'T', 'Q', 'U'"); /* clock.c holds the guest here */
+		machine_pause();
 		return 0;
 	}
 	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | raise FIFO | "

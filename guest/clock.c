@@ -27,7 +27,10 @@
  */
 #define TURN_INSNS	2000
 
-#define X86_HLT		0xf4
+/* How the processors of our guests halt: x86, ARM, Thumb. */
+static const uint8_t x86_hlt[] = { 0xf4 };
+static const uint8_t arm_wfi[] = { 0x03, 0xf0, 0x20, 0xe3 };
+static const uint8_t thumb_wfi[] = { 0x30, 0xbf };
 
 /* QEMU's plugin interface, of which Debian ships no header. */
 struct qemu_plugin_tb;
@@ -59,8 +62,9 @@ void cpu_exit(struct CPUState *cpu);
 void icount_update(struct CPUState *cpu);
 bool runstate_is_running(void);
 
-/* A no-op with a displacement nobody else writes; agent.c has it too. */
-static const uint8_t pause_mark[] = { 0x0f, 0x1f, 0x80, 'R', 'T', 'Q', 'U' };
+/* No-ops that nobody else writes: one with an odd displacement, a hint that is not assigned. agent.c has them too. */
+static const uint8_t x86_mark[] = { 0x0f, 0x1f, 0x80, 'R', 'T', 'Q', 'U' };
+static const uint8_t thumb_mark[] = { 0xaf, 0xf3, 0x5a, 0x80 };
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
 const int qemu_plugin_version = 1;
@@ -97,15 +101,21 @@ static void hold_until_stopped(unsigned int vcpu_index, void *unused)
 		usleep(1000);
 }
 
+static bool is(const struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t size)
+{
+	return qemu_plugin_insn_size(insn) == size && !memcmp(qemu_plugin_insn_data(insn), bytes, size);
+}
+
+/* None of these begins an instruction of that size for another processor. */
 static bool is_halt(const struct qemu_plugin_insn *insn)
 {
-	return qemu_plugin_insn_size(insn) == 1 && *(const uint8_t *)qemu_plugin_insn_data(insn) == X86_HLT;
+	return is(insn, x86_hlt, sizeof(x86_hlt)) || is(insn, arm_wfi, sizeof(arm_wfi)) ||
+	       is(insn, thumb_wfi, sizeof(thumb_wfi));
 }
 
 static bool is_mark(const struct qemu_plugin_insn *insn)
 {
-	return qemu_plugin_insn_size(insn) == sizeof(pause_mark) &&
-	       !memcmp(qemu_plugin_insn_data(insn), pause_mark, sizeof(pause_mark));
+	return is(insn, x86_mark, sizeof(x86_mark)) || is(insn, thumb_mark, sizeof(thumb_mark));
 }
 
 static void instrument_tb(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)

@@ -60,7 +60,8 @@ def test_a_mirrored_comparison_is_that_of_the_pair_turned_round() -> None:
 
 def test_the_same_samples_are_undecided() -> None:
     found = pair(wakeups("rt", maxima(11_000, 15_000)) + wakeups("stock", maxima(11_000, 15_000)))
-    assert found["median run max"].statement == "undecided: the difference may be zero"
+    text = "undecided: the difference may be zero; no number of runs would tell, only a margin"
+    assert found["median run max"].statement == text
     assert found["median run max"].superiority == 0.5
     assert found["p50"].difference.value == 0
 
@@ -94,13 +95,16 @@ def test_an_overflow_leaves_its_end_open() -> None:
             for seed in range(10)
         ]
 
-    valued = [record(Series.raw([50 + seed] * 100, name="latency"), candidate="a", seed=seed) for seed in range(10)]
+    valued = [
+        record(Series.raw([50 + (7 * i + seed) % 100 for i in range(100)], name="latency"), candidate="a", seed=seed)
+        for seed in range(10)
+    ]
     one = pair(valued + overflowing("b"))["p99"]
     assert one.difference.interval is not None
     assert one.difference.interval.low == -math.inf
     assert one.statement == "a < b"
     both = pair(overflowing("a") + overflowing("b"))["p99"]
-    assert both.statement == "undecided: the difference may be zero"
+    assert both.statement.startswith("undecided: ")
 
 
 def test_a_ratio_to_nothing_is_not_given() -> None:

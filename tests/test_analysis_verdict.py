@@ -236,8 +236,9 @@ def test_a_size_needs_one_run() -> None:
 
 def test_one_bad_cpu_fails_though_the_pool_hides_it() -> None:
     def run(seed: int, second_ns: int) -> Record:
-        first = Series.raw([9000 + seed] * 990, name="latency", cpu=0)
-        return record([first, Series.raw([second_ns + seed] * 10, name="latency", cpu=1)], seed=seed, cpus=2)
+        first = Series.raw([9000 + (17 * i + seed) % 100 for i in range(990)], name="latency", cpu=0)
+        second = Series.raw([second_ns + (17 * i + seed) % 100 for i in range(20)], name="latency", cpu=1)
+        return record([first, second], seed=seed, cpus=2)
 
     asked = mission(requirements=[{**WAKE_UP, "statistic": "p95"}])
     assert gate(judged(asked, [run(seed, 9000) for seed in range(10)]), "rt").outcome == Outcome.MET
@@ -273,7 +274,7 @@ def test_boards_are_never_ranked_together() -> None:
 # Two candidates that may both fly: a has the smaller range, b the smaller p95 - avg.
 def rivals(runs: int = 10) -> list[Record]:
     def run(candidate: str, seed: int, tail: int, spread: int) -> Record:
-        samples = [10_000 + seed] * 900 + [10_000 + spread + seed] * 99 + [10_000 + tail + 10 * seed]
+        samples = [10_000 + (17 * i + seed) % 999 * spread // 999 for i in range(999)] + [10_000 + tail + 10 * seed]
         return record(Series.raw(samples, name="latency"), candidate=candidate, seed=seed)
 
     return [run("a", seed, 2_000, 800) for seed in range(runs)] + [run("b", seed, 4_000, 400) for seed in range(runs)]
@@ -324,8 +325,8 @@ def test_a_tie_is_no_verdict() -> None:
 def test_a_lead_of_few_runs_is_no_verdict() -> None:
     verdict = judged(weighted(3.0, 1.0), rivals(runs=9))
     assert verdict.fly is None
-    assert "the lead of a rests on criteria with fewer than 10 runs" in verdict.headline
-    assert any("'range' and 'jitter' rest on fewer than 10 runs: in the score" in text for text in verdict.caveats)
+    assert "the lead of a rests on criteria without an interval from 10 or more runs" in verdict.headline
+    assert "'range' and 'jitter' have no interval from 10 or more runs: in the score as measured." in verdict.caveats
     assert [score.firm for score in standing(verdict, "a").scores] == [False, False]
 
 

@@ -241,6 +241,6 @@ def test_pango_missing_names_its_packages(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_make_installs_what_the_doctor_asks_for() -> None:
     makefile = (Path(__file__).parent.parent / "Makefile").read_text().replace("\\\n", " ")
-    packages = re.search(r"^PACKAGES := (.*)$", makefile, re.MULTILINE)
-    assert packages
-    assert tools.debian_packages() <= set(packages[1].split())
+    packages = re.findall(r"^(?:ARM_)?PACKAGES := (.*)$", makefile, re.MULTILINE)
+    assert len(packages) == 2
+    assert tools.debian_packages() <= set(" ".join(packages).split())

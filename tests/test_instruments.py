@@ -46,7 +46,7 @@ def cyclictest_json(**changes: Any) -> str:
 
 
 def test_every_instrument_has_a_captured_output_and_is_registered_by_its_name() -> None:
-    assert set(CAPTURED) == set(INSTRUMENTS)
+    assert set(CAPTURED) == {name for name in INSTRUMENTS if not name.startswith("probe-")}  # it has tests of its own
     assert all(instrument.name == name for name, instrument in INSTRUMENTS.items())
 
 
@@ -114,7 +114,7 @@ def test_cyclictest_counts_the_wake_ups_that_never_took_place() -> None:
 def test_hackbench_keeps_its_times_in_order() -> None:
     measurement = read_text("hackbench", "Time: 0.138\nTime: 0.115\nTime: 1.000\n")
     (series,) = measurement.series
-    assert series.values.tolist() == [138_000_000, 115_000_000, 1_000_000_000]
+    assert np.concatenate([*series.ordered()]).tolist() == [138_000_000, 115_000_000, 1_000_000_000]
     assert series.info.kind is Kind.RAW
     assert measurement.scalars["resolution"].value == 1_000_000
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The report: what it holds, that hostile text stays text, and that equal inputs give equal bytes."""
 
+import json
 import re
 import time
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -279,7 +282,13 @@ def test_html_is_well_formed_and_asks_for_nothing(written: Path) -> None:
     assert all(address.startswith("#") and address[1:] in page.ids for address in page.addresses)
     assert "@import" not in html
     assert set(re.findall(r"url\(\s*(.)", html)) <= {"#"}
-    assert "script" not in page.tags
+    *own, samples = sorted(re.findall(r"<script([^>]*)>(.*?)</script>", html, re.DOTALL))
+    assert page.tags.count("script") == 3
+    assert json.loads(samples[1])["places"]
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', html)
+    assert policy
+    for _, code in own:
+        assert b64encode(sha256(code.encode()).digest()).decode() in policy[1]
     assert page.tags.count("h1") == 1
 
 
@@ -430,7 +439,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
     )
     html = (tmp_path / "report.html").read_text()
     page = Page(html)
-    assert "script" not in page.tags
+    assert page.tags.count("script") == 3  # our own, and the samples
     assert page.open == []
     assert all(address.startswith("#") for address in page.addresses)
     assert "\x1b" not in html

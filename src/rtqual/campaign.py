@@ -15,19 +15,23 @@ from pathlib import Path
 
 from rtqual import __version__
 from rtqual.analysis.model import Group
+from rtqual.architecture import Architecture, of_kernel
 from rtqual.board import Board, Job, Machine, Outcome
 from rtqual.board.local import LocalBoard, kernel_config, processors
+from rtqual.board.rtos import RtosBoard
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
+from rtqual.candidate import Kernel, rtos
 from rtqual.candidate.debian import prepare
 from rtqual.errors import BadInput, RunFailed
 from rtqual.image.guest import TOOL_PACKAGES
 from rtqual.instrument import Instrument, Parameters
+from rtqual.instrument.probe import MODULE
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.version import parse_version
 from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate, Mission
-from rtqual.packages import fetch_closure
+from rtqual.packages import Package, fetch_closure
+from rtqual.published.records import records
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Timing
 from rtqual.record.store import Store, make, read, settle_timing
 
@@ -51,7 +55,11 @@ class Cell:
 
     @property
     def board(self) -> str:
-        return "local" if self.candidate.this_machine else "virtual"
+        return self.candidate.board
+
+    @property
+    def emulated(self) -> bool:
+        return self.board != "local"
 
     @property
     def group(self) -> Group:
@@ -92,15 +100,15 @@ def plan(mission: Mission, scale: str) -> list[Cell]:
     for part in mission.scale(scale).plan:
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
             instrument = INSTRUMENTS[name]
-            parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name))
+            parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
             for cpus in (local_cpus,) if candidate.this_machine else part.cpus:
                 for run in range(part.runs):
                     cell = Cell(candidate, instrument, parameters, load, cpus, seed=run + 1)
                     rounds.setdefault(2 * run, {})[cell.group, 0] = cell
-                    if run == 0 and cell.board == "virtual":
+                    if run == 0 and cell.emulated:
                         rounds.setdefault(1, {})[cell.group, 1] = replace(cell, repeat=1)
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
-    return sorted(ordered, key=lambda cell: cell.board != "local")
+    return sorted(ordered, key=lambda cell: cell.emulated)
 
 
 @dataclass(frozen=True)
@@ -112,9 +120,9 @@ class Forecast:
 
 def forecast(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Forecast:
     """Time and disk for cells that are still to run; `booting`: their boards have still to boot."""
-    virtual = [cell for cell in cells if cell.board == "virtual"]
-    boards = {(cell.candidate.name, cell.machine) for cell in virtual}
-    wall_s = sum(cell.estimate_s for cell in cells if cell.board == "local")
+    virtual = [cell for cell in cells if cell.emulated]
+    boards = {(cell.candidate.name, cell.machine) for cell in virtual if cell.candidate.package}
+    wall_s = sum(cell.estimate_s for cell in cells if not cell.emulated)
     virtual_s = sum(cell.estimate_s for cell in virtual) + _BOOT_S * len(boards) * booting
     wall_s += virtual_s / max(1, min(workers, len(virtual)))
     return Forecast(len(cells), wall_s, _STATE_BYTES * len(boards) + _RECORD_BYTES * len(cells))
@@ -146,6 +154,7 @@ class Campaign:
         self.cells = plan(mission, scale)
         self.store = Store(self.folder / "records")
         self._kernels: dict[str, Kernel] = {}
+        self._images: dict[str, rtos.Rtos] = {}
         self._boards: dict[tuple[str, Machine], Board] = {}
 
     def run(self, watcher: Watcher) -> Result:
@@ -156,13 +165,21 @@ class Campaign:
         waiting = [cell for cell in self.cells if (keys[cell].key(), cell.repeat) not in done]
         watcher.kept([cell for cell in self.cells if cell not in set(waiting)])
         failures: dict[Group, str] = {}
-        for board, workers in (("local", 1), ("virtual", self.workers)):
-            cells = [cell for cell in waiting if cell.board == board]
+        for emulated, workers in ((False, 1), (True, self.workers)):
+            cells = [cell for cell in waiting if cell.emulated == emulated]
             failures |= self._run_all(cells, workers, keys, watcher)
         if not failures:
             self._forget_guests()
-        records = settle_timing(self.store, [read(p) for p in self._paths(keys)])
-        return Result(tuple(records), failures, self._configs())
+        measured = settle_timing(self.store, [read(p) for p in self._paths(keys)])
+        return Result((*measured, *self._published()), failures, self._configs())
+
+    def _published(self) -> list[Record]:
+        """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
+        named = [(one.published, one.name) for one in self.mission.candidates if one.published]
+        taken = [record for system, name in named for record in records(system, name, self.mission.sha256)]
+        for record in taken:
+            self.store.write(record)
+        return taken
 
     def _forget_guests(self) -> None:
         for board in self._boards.values():
@@ -188,18 +205,28 @@ class Campaign:
         return [path for path in paths if path.exists()]
 
     def _prepare(self, watcher: Watcher) -> None:
-        wanted = {cell.candidate.name: cell.candidate for cell in self.cells if cell.board == "virtual"}
-        if not wanted:
-            return
-        watcher.preparing("the guest's tools")
-        tools = fetch_closure(TOOL_PACKAGES)
+        wanted = {cell.candidate.name: cell.candidate for cell in self.cells if cell.emulated}
+        tools: dict[Architecture, list[Package]] = {}
         for candidate in wanted.values():
-            assert candidate.package  # noqa: S101 the mission model demands it
+            if candidate.package is None:
+                watcher.preparing(f"{candidate.name} ({candidate.rtos})")
+                self._images[candidate.name] = rtos.prepare(candidate.name)
+                continue
+            architecture = of_kernel(candidate.package)
+            if architecture not in tools:
+                watcher.preparing(f"the guest's tools ({architecture.name})")
+                tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
             watcher.preparing(f"{candidate.name} ({candidate.package})")
-            kernel = prepare(
-                candidate.name, candidate.package, preempt=candidate.preempt, boot=candidate.boot, tools=tools
+            self._kernels[candidate.name] = prepare(
+                candidate.name,
+                candidate.package,
+                preempt=candidate.preempt,
+                boot=candidate.boot,
+                tools=tools[architecture],
+                module=any(c.instrument.program == MODULE and c.candidate == candidate for c in self.cells),
             )
-            self._kernels[candidate.name] = kernel
+        if not self._kernels:
+            return
         (self.folder / "configs").mkdir(parents=True, exist_ok=True)
         for name, kernel in self._kernels.items():
             (self.folder / "configs" / f"{name}.config").write_text(kernel.config)
@@ -207,12 +234,15 @@ class Campaign:
     def _board(self, cell: Cell) -> Board:
         key = (cell.candidate.name, cell.machine)
         if key not in self._boards:
-            self._boards[key] = (
-                LocalBoard()
-                if cell.board == "local"
-                else VirtualBoard(self._kernels[cell.candidate.name], cell.machine, self.folder / "scratch")
-            )
+            self._boards[key] = self._new_board(cell)
         return self._boards[key]
+
+    def _new_board(self, cell: Cell) -> Board:
+        if not cell.emulated:
+            return LocalBoard()
+        if cell.candidate.rtos:
+            return RtosBoard(self._images[cell.candidate.name])
+        return VirtualBoard(self._kernels[cell.candidate.name], cell.machine, self.folder / "scratch")
 
     def _inputs(self, cell: Cell, artefacts: dict[str, str] | None = None) -> Inputs:
         return Inputs(
@@ -273,11 +303,13 @@ class Campaign:
         outcome = replace(outcome, facts={**outcome.facts, **self._sizes(cell)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
         measurement = replace(measurement, problems=(*measurement.problems, *_kernel_complaints(outcome.console)))
-        timing = Timing.UNTESTED if cell.board == "virtual" else Timing.REAL
+        timing = Timing.UNTESTED if cell.emulated else Timing.REAL
         provenance = _provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, provenance, timing=timing, repeat=cell.repeat))
 
     def _sizes(self, cell: Cell) -> dict[str, str]:
+        if cell.candidate.rtos:
+            return dict(self._images[cell.candidate.name].sizes)
         kernel = self._kernels.get(cell.candidate.name)
         if kernel is None:
             return {}
@@ -317,9 +349,14 @@ def _provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256:
         clocksource=known.pop("clocksource", None),
         clock_resolution_ns=int(resolution) if resolution else None,
         threads=list(outcome.threads),
-        page_faults=outcome.status.get("minor_faults", 0) + outcome.status.get("major_faults", 0),
+        page_faults=sum(faults) if (faults := _page_faults(outcome)) else None,
         facts={**known, "host": platform.machine()},
     )
+
+
+def _page_faults(outcome: Outcome) -> list[int]:
+    """The counts there are; none of a system without pages."""
+    return [outcome.status[kind] for kind in ("minor_faults", "major_faults") if kind in outcome.status]
 
 
 def _kernel_complaints(console: str) -> list[str]:

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 from rich import box
@@ -30,6 +30,7 @@ app.command(published_app)
 
 _stdout, _stderr = Console(emoji=False), Console(stderr=True, emoji=False)
 _literal = Console(markup=False, emoji=False)  # for what others wrote: "[two]" is no style there
+Format = Literal["html", "pdf", "md", "junit", "prometheus", "bencher", "github"]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
 
 
@@ -108,17 +109,24 @@ def _print_plan(campaign: Any, needed: Any, *, as_json: bool) -> None:
 
 
 @app.command
-def show(record: Path, /, *, as_json: Json = False) -> int:
+def show(
+    record: Path, /, *, every_sample: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
+) -> int:
     """Show a record, or the records of a campaign's folder.
 
     Parameters
     ----------
     record
         A record's folder, a campaign's folder, or the first characters of a record's hash (looked up below out/).
+    every_sample
+        Check every sample against the record's hash, also where there are more than a million raw ones.
     """
     from rtqual.inspection import find, show_campaign, show_record  # noqa: PLC0415
+    from rtqual.record.store import verify  # noqa: PLC0415
 
     paths = find(record)
+    for path in paths if every_sample else ():
+        verify(path)
     if as_json:
         from rtqual.inspection import record_dict  # noqa: PLC0415
 
@@ -172,6 +180,89 @@ def reproduce(record: Path, /, *, as_json: Json = False) -> int:
     return 0 if all(one.same for one in results) else 1
 
 
+@app.command
+def report(
+    folder: Path,
+    /,
+    *,
+    formats: Annotated[list[Format] | None, Parameter(name="--format", negative="")] = None,
+    out: Path | None = None,
+    as_json: Json = False,
+) -> int:
+    """Write the reports of a finished campaign again; nothing is run.
+
+    Parameters
+    ----------
+    folder
+        The campaign's folder.
+    formats
+        What to write; may be given several times. Everything unless given.
+    out
+        The file for one format, in place of the campaign's folder.
+    """
+    from rtqual import select as stage  # noqa: PLC0415
+    from rtqual.report import FORMATS  # noqa: PLC0415
+    from rtqual.verdict_text import as_dict, print_reports  # noqa: PLC0415
+
+    selection = stage.report(folder, formats or tuple(FORMATS), out)
+    if as_json:
+        _print_json(as_dict(selection))
+    elif out is None:
+        print_reports(_stdout, selection)
+    return 0
+
+
+@app.command
+def gate(
+    baseline: Path,
+    current: Path | None = None,
+    /,
+    *,
+    tolerance: float = 0.0,
+    mission_only: Annotated[bool, Parameter(negative="")] = False,
+    strict: Annotated[bool, Parameter(negative="")] = False,
+    junit: Path | None = None,
+    github: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
+) -> int:
+    """Fail (exit code 1) where something got worse than a baseline (docs/ci.md).
+
+    Parameters
+    ----------
+    baseline
+        A campaign's folder, or records as `rtqual show` takes them.
+    current
+        What is judged; the only finished campaign below out/ unless given.
+    tolerance
+        By how many percent a figure may be worse.
+    mission_only
+        Judge only the figures that the mission's requirements and criteria name.
+    strict
+        Fail on what cannot be judged too.
+    junit
+        Write JUnit XML into this file as well.
+    github
+        Print Markdown for $GITHUB_STEP_SUMMARY.
+    """
+    from rtqual import gate as stage  # noqa: PLC0415
+    from rtqual.gate_text import as_dict, print_gate  # noqa: PLC0415
+
+    if github and as_json:
+        raise BadInput("--github and --json: both want to be all that is printed; give one")
+    found = stage.gate(baseline, current, tolerance_percent=tolerance, mission_only=mission_only, strict=strict)
+    if junit:
+        stage.write_junit(found, junit)
+    if github:
+        from rtqual.report.github import gate_github  # noqa: PLC0415
+
+        sys.stdout.write(gate_github(found))
+    elif as_json:
+        _print_json(as_dict(found))
+    else:
+        print_gate(_stdout, found)
+    return 1 if found.failed else 0
+
+
 @app.command(name="import")
 def import_(
     files: list[Path],
@@ -183,6 +274,7 @@ def import_(
     board: str = "imported",
     form: Annotated[str | None, Parameter(name="--format")] = None,
     unit: str | None = None,
+    column: str | None = None,
     instrument: str | None = None,
     cpus: int | None = None,
     as_json: Json = False,
@@ -192,7 +284,7 @@ def import_(
     Parameters
     ----------
     files
-        Output of cyclictest, sysbench, hackbench, stress-ng, rtla, jitterdebugger or rteval.
+        Output of cyclictest, sysbench, hackbench, stress-ng, rtla, jitterdebugger or rteval; Parquet or CSV.
     candidate
         What was measured.
     out
@@ -204,7 +296,9 @@ def import_(
     form
         The files' format, where it is not recognised.
     unit
-        The unit of a file that does not tell: ns, us or ms.
+        The unit of a file that does not tell: ns or us.
+    column
+        The column of samples, of a table that has several.
     instrument
         The instrument of a file that does not tell.
     cpus
@@ -213,7 +307,7 @@ def import_(
     from rtqual.importer.records import Circumstances, import_files  # noqa: PLC0415
     from rtqual.importer.telling import as_dict, lines  # noqa: PLC0415
 
-    known = Circumstances(candidate, board=board, load=load, instrument=instrument, cpus=cpus, unit=unit)
+    known = Circumstances(candidate, board=board, load=load, instrument=instrument, cpus=cpus, unit=unit, column=column)
     imported = import_files(files, out, known, format_name=form)
     if as_json:
         _print_json([as_dict(one) for one in imported])

@@ -16,12 +16,12 @@ from rich.table import Table
 from rtqual.analysis import wording
 from rtqual.analysis.compare import compare_pair, is_constant
 from rtqual.analysis.model import Comparison, Figure
+from rtqual.analysis.statement import relation
 from rtqual.analysis.summary import groups, measure
 from rtqual.errors import BadInput
 from rtqual.record.schema import Record
 from rtqual.record.store import MANIFEST, Store, read, read_manifest
 from rtqual.units import format_bytes
-from rtqual.verdict_text import plain
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -42,6 +42,8 @@ def find(what: Path) -> list[Path]:
 
 
 def record_dict(path: Path) -> dict[str, Any]:
+    from rtqual.verdict_text import plain  # noqa: PLC0415 - stages and boards come with it, and are slow to load
+
     record = read(path)
     figures = [measure(group, members).summary.figures for group, members in groups([record]).items()]
     return {
@@ -84,7 +86,8 @@ def show_record(console: Console, path: Path) -> None:
                 between = wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval
                 figures.add_row(name, wording.figure(replace(figure, interval=None)), between)
         console.print(figures, "")
-    console.print("Run it again by hand:", shlex.join(made.command), soft_wrap=True, highlight=False)
+    if made.command:
+        console.print("Run it again by hand:", shlex.join(made.command), soft_wrap=True, highlight=False)
 
 
 def show_campaign(console: Console, paths: Sequence[Path]) -> None:
@@ -156,6 +159,8 @@ def _named_apart(measured: Any, other: Any) -> Any:
 
 
 def comparison_dict(one: Comparison) -> dict[str, Any]:
+    from rtqual.verdict_text import plain  # noqa: PLC0415 - as above
+
     result: dict[str, Any] = plain(one)
     return result
 
@@ -174,7 +179,7 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
             if reason:
                 reasons.setdefault(reason, []).append(one.statistic)
             else:
-                statement = "a > b" if one.difference.value > 0 else "a < b"
+                statement = f"a {relation(one.difference, one.margin)[0]} b"
             superior = "-" if one.superiority is None else f"{one.superiority:.3f}"
             table.add_row(one.statistic, _lines(one.ratio), _lines(one.difference), superior, statement)
         console.print(table)

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Self
 
+from rtqual.architecture import AMD64, Architecture
 from rtqual.errors import BadInput, RunFailed
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
@@ -54,32 +56,35 @@ class Package:
     tree: Path
 
 
-def fetch(name: str, *, kernel: bool = False) -> Package:
+def fetch(name: str, *, kernel: bool = False, architecture: Architecture = AMD64) -> Package:
     """Download and unpack one package; a metapackage of a kernel stands for the kernel it depends on."""
-    record = _show(name)
+    apt = _Apt.of(architecture)
+    record = _show(name, apt)
     if kernel:
         for dependency in re.findall(r"(linux-image-\d[\w.+-]*)", record.get("Depends", "")):
-            return fetch(dependency)
+            return fetch(dependency, architecture=architecture)
         if not re.match(r"linux-image-\d", name):
             raise BadInput(f"candidate package {name}: it is no kernel; `apt-cache search linux-image` lists them")
-    return _unpack(_download(name, record), name, record)
+    return _unpack(_download(name, record, apt), name, record)
 
 
-def fetch_closure(names: Sequence[str]) -> list[Package]:
+def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -> list[Package]:
     """Download and unpack packages with all they depend on, as on an empty system, recommendations left out."""
+    apt = _Apt.of(architecture)
     archives = cache_dir() / "archives"
     (archives / "partial").mkdir(parents=True, exist_ok=True)
-    options = ["-qq", "-y", "--no-install-recommends", "-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1"]
+    quiet = ("-qq", "-y", "--no-install-recommends")
+    options = [*apt.options, *quiet, "-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1"]
     with locked(archives / "apt"), TemporaryDirectory() as nothing:
         # apt leaves out of the list what lies in its archives, so it is shown empty ones.
         (Path(nothing) / "partial").mkdir()
         listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "--print-uris", "install", *names]
-        wanted = [line.split() for line in _apt(["apt-get", *listing], "resolve", names).splitlines()]
+        wanted = [line.split() for line in apt.run(["apt-get", *listing], "resolve", names).splitlines()]
         files = {archives / name: int(size) for _, name, size, *_ in wanted}
         if any(not file.exists() or file.stat().st_size != size for file, size in files.items()):
             _need_space(archives, 4 * sum(files.values()))
             kept = ["-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User="]
-            _apt(["apt-get", *options, *kept, "--download-only", "install", *names], "download", names)
+            apt.run(["apt-get", *options, *kept, "--download-only", "install", *names], "download", names)
     return sorted((_unpack(file, *_named(file)) for file in files), key=lambda package: package.name)
 
 
@@ -96,25 +101,63 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
         raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
 
 
-def _apt(command: list[str], verb: str, names: Sequence[str]) -> str:
-    done = _run(command)
-    if done.returncode:
-        errors = [line for line in done.stderr.splitlines() if line.startswith("E:")] or [done.stderr.strip()[-200:]]
-        raise RunFailed(
-            f"apt could not {verb} {', '.join(names)}: {errors[0].removeprefix('E: ')}; check the network, then run "
-            "`apt-get update` and the same command again"
-        )
-    return done.stdout
+@dataclass(frozen=True)
+class _Apt:
+    """apt as it knows the packages of one processor, and what to do where its lists are old."""
+
+    options: tuple[str, ...]
+    refresh: str
+
+    @classmethod
+    def of(cls, architecture: Architecture) -> Self:
+        """Lists of another processor's packages lie in the cache: the system's own stay as they are."""
+        if not architecture.foreign:
+            return cls((), "run `apt-get update`")
+        folder = cache_dir() / "apt" / architecture.name
+        places = {"State::lists": "lists", "Cache": ".", "Cache::archives": "archives", "State::status": "status"}
+        settings = [f"Dir::{key}={folder / place}" for key, place in places.items()]
+        settings += [f"APT::Architecture={architecture.name}", f"APT::Architectures::={architecture.name}"]
+        settings += ["APT::Sandbox::User=", "Acquire::Languages=none"]
+        apt = cls(tuple(word for setting in settings for word in ("-o", setting)), f"delete {folder}")
+        with locked(folder):
+            apt._update(folder, architecture)
+        return apt
+
+    def _update(self, folder: Path, architecture: Architecture) -> None:
+        """Fetch the lists where there are none; one of several that could not be fetched is done without."""
+        lists = folder / "lists"
+        if any(lists.glob("*_Packages*")):
+            return
+        for needed in ("lists/partial", "archives/partial"):
+            (folder / needed).mkdir(parents=True, exist_ok=True)
+        (folder / "status").touch()
+        done = _run(["apt-get", *self.options, "-qq", "update"])
+        if not any(lists.glob("*_Packages*")):
+            reason = next((x[3:] for x in done.stderr.splitlines() if x.startswith("E: ")), "its sources have none")
+            raise RunFailed(
+                f"apt could not list Debian's packages for {architecture.name}: {reason}; check the network and apt's "
+                "sources, then run the same command again"
+            )
+
+    def run(self, command: list[str], verb: str, names: Sequence[str]) -> str:
+        done = _run(command)
+        if done.returncode:
+            told = [line for line in done.stderr.splitlines() if line.startswith("E:")] or [done.stderr.strip()[-200:]]
+            raise RunFailed(
+                f"apt could not {verb} {', '.join(names)}: {told[0].removeprefix('E: ')}; check the network, then "
+                f"{self.refresh} and the same command again"
+            )
+        return done.stdout
 
 
-def _show(name: str) -> dict[str, str]:
+def _show(name: str, apt: _Apt) -> dict[str, str]:
     """The newest available version's fields, from apt's lists."""
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
-    done = _run(["apt-cache", "show", "--no-all-versions", name])
+    done = _run(["apt-cache", *apt.options, "show", "--no-all-versions", name])
     if done.returncode or not done.stdout.strip():
         raise BadInput(
-            f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or run `apt-get update`"
+            f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or {apt.refresh}"
         )
     fields: dict[str, str] = {}
     for line in done.stdout.split("\n\n")[0].splitlines():
@@ -124,7 +167,7 @@ def _show(name: str) -> dict[str, str]:
     return fields
 
 
-def _download(name: str, record: dict[str, str]) -> Path:
+def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:
     archives = cache_dir() / "archives"
     archives.mkdir(exist_ok=True)
     file = archives / "{}_{}_{}.deb".format(name, record["Version"].replace(":", "%3a"), record["Architecture"])
@@ -134,7 +177,15 @@ def _download(name: str, record: dict[str, str]) -> Path:
         _need_space(archives, int(record.get("Size", 0)) * 8)
         try:
             done = subprocess.run(
-                ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", f"{name}={record['Version']}"],
+                [
+                    "apt-get",
+                    "-qq",
+                    "-o",
+                    "APT::Sandbox::User=",
+                    *apt.options,
+                    "download",
+                    f"{name}={record['Version']}",
+                ],
                 cwd=archives,
                 capture_output=True,
                 text=True,

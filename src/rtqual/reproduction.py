@@ -6,7 +6,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.board import jobscript
+from rtqual.architecture import AMD64, ARMHF
+from rtqual.board import jobscript, rtos
 from rtqual.errors import BadInput, RunFailed
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import samples_digest
@@ -26,7 +27,7 @@ def reproduce(path: Path) -> Reproduction:
     """Run the command in an empty folder and read its result as the campaign did."""
     record = read(path)
     inputs, command = record.inputs, record.manifest.provenance.command
-    if inputs.board != "virtual":
+    if inputs.board not in (AMD64.board, ARMHF.board):
         raise BadInput(f"{path}: a run on the {inputs.board} board cannot give the same samples twice")
     if missing := [part for part in command if part.startswith("/") and not Path(part).exists()]:
         raise BadInput(f"{path}: its command needs {missing[0]}, which is gone: run its campaign again")
@@ -43,10 +44,15 @@ def reproduce(path: Path) -> Reproduction:
         result = Path(folder) / "result"
         if not result.exists() or not result.stat().st_size:
             raise RunFailed(f"{path}: its command gave no result: {done.stderr.strip()[-200:]}")
-        files = jobscript.unpack(result.read_bytes(), str(path))
+        content = result.read_bytes()
     instrument = INSTRUMENTS[inputs.instrument]
     kept = {k: v for k, v in record.manifest.provenance.facts.items() if k.endswith("_size_b")}
-    outcome = jobscript.outcome(files, {**jobscript.facts(files), **kept}, console="", wall_s=0.0, command=command)
+    if "image" in inputs.artefacts:
+        text = content.decode("latin-1")
+        outcome = rtos.outcome(text, inputs.job.get("collect", ()), facts=kept, wall_s=0.0, command=command)
+    else:
+        files = jobscript.unpack(content, str(path))
+        outcome = jobscript.outcome(files, {**jobscript.facts(files), **kept}, console="", wall_s=0.0, command=command)
     parameters = instrument.parameters.model_validate(inputs.parameters)
     measurement = instrument.read(parameters, outcome, cpus=inputs.cpus)
     same = samples_digest(measurement.series, measurement.scalars) == record.manifest.samples_sha256

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: MIT
 """`rtqual select`: mission -> campaign -> records -> analysis -> report, in one folder.
 
-The folder keeps a copy of the mission, so it can be reported on again without anything else.
+The folder keeps what a report needs (kept.py), so it can be reported on again without running anything.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
+from rtqual import kept
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.model import Evidence
-from rtqual.campaign import Campaign, Result, Watcher, forecast
-from rtqual.errors import RunFailed
+from rtqual.campaign import Campaign, Watcher, forecast
+from rtqual.errors import BadInput, RunFailed
 from rtqual.mission import Mission
-from rtqual.report import write_report
+from rtqual.published.choice import stated_needs, with_choice
+from rtqual.report import FORMATS, write_report
 
 
 @dataclass(frozen=True)
@@ -31,21 +33,43 @@ class Selection:
 
 def select(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2) -> Selection:
     """Run what is not yet done, judge all of it, write the reports."""
+    content = kept.content_of(mission)
     with _alone(folder):
         campaign = Campaign(mission, scale, folder, workers=workers)
         _check_disk(folder, forecast(campaign.waiting(), workers).disk_b)
+        kept.begin(folder)
         result = campaign.run(watcher)
+        kept.keep(folder, content, scale, result)
         watcher.preparing("the report")
-        return _conclude(mission, scale, folder, result)
+        return _conclude(kept.Kept(mission, scale, result), folder, tuple(FORMATS))
 
 
-def _conclude(mission: Mission, scale: str, folder: Path, result: Result) -> Selection:
+def report(folder: Path, formats: Collection[str] = tuple(FORMATS), out: Path | None = None) -> Selection:
+    """Report on a finished campaign again. `out`: the file for its only format, in place of the folder."""
+    if out is not None and len(formats) != 1:
+        raise BadInput(f"--out {out}: takes one format; name it with --format ({', '.join(FORMATS)})")
+    campaign = kept.load(folder)
+    if out is not None:
+        return _conclude(campaign, out.parent, formats, out)
+    with _alone(folder):
+        return _conclude(campaign, folder, formats)
+
+
+def evidence_of(campaign: kept.Kept) -> Evidence:
+    """What the records of a campaign support."""
+    mission, result = campaign.mission, campaign.result
+    known = {**result.configs, **stated_needs(mission)}
+    return with_choice(mission, analyse(mission, campaign.scale, result.records, known, result.failures))
+
+
+def _conclude(campaign: kept.Kept, folder: Path, formats: Collection[str], out: Path | None = None) -> Selection:
+    result = campaign.result
     failures = {str(group): reason for group, reason in result.failures.items()}
     if not result.records:
         raise RunFailed(f"no cell gave a record: {next(iter(failures.values()), 'the plan is empty')}")
-    evidence = analyse(mission, scale, result.records, result.configs, result.failures)
+    evidence = evidence_of(campaign)
     manifests = [record.manifest for record in result.records]
-    reports = write_report(folder, mission, evidence, manifests, result.failures)
+    reports = write_report(folder, campaign.mission, evidence, manifests, result.failures, formats, out)
     return Selection(evidence, len(result.records), failures, tuple(reports))
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtqual.analysis.model import Outcome, Standing, Verdict
+from rtqual.report import FOR_MACHINES
 from rtqual.select import Selection
 
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
@@ -27,8 +28,19 @@ def print_verdicts(console: Console, selection: Selection) -> None:
     for cell, reason in selection.failures.items():
         console.print(f"[red]failed[/red] {escape(f'{cell}: {reason}')}", highlight=False, soft_wrap=True)
     console.print(f"{selection.records} records. Reports:")
-    for path in selection.reports:
+    print_reports(console, selection)
+
+
+def print_reports(console: Console, selection: Selection) -> None:
+    """Those for people one by one, those for machines in a line."""
+    for_machines = [path for path in selection.reports if path.name in FOR_MACHINES.values()]
+    for path in (one for one in selection.reports if one not in for_machines):
         console.print(f"  {path}", highlight=False, soft_wrap=True, markup=False)
+    if for_machines:
+        names = ", ".join(path.name for path in for_machines)
+        console.print(
+            f"  {for_machines[0].parent}/ for machines: {names}", highlight=False, soft_wrap=True, markup=False
+        )
 
 
 def _print(console: Console, verdict: Verdict) -> None:
@@ -72,6 +84,7 @@ def as_dict(selection: Selection) -> dict[str, Any]:
     return {
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
         "comparisons": [plain(one) for one in selection.evidence.comparisons],
+        "shifts": [plain(one) for one in selection.evidence.shifts],
         "summaries": [
             {key: value for key, value in plain(one).items() if key != "distribution"}
             for one in selection.evidence.summaries

@@ -14,5 +14,7 @@ score.py       weighted criteria
 change.py      what would turn a verdict
 verdict.py     what the records support
 evidence.py    from records to all of it
+regression.py  worse than a baseline? course.py: the results, pairs.py: cell by cell, direction.py: which way is
+               better, origin.py: whether two sets can be compared, and which inputs changed
 wording.py     figures in sentences
 """

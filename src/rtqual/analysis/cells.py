@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rtqual.analysis.model import Figure, Group
 from rtqual.analysis.summary import Measured
-from rtqual.mission import Candidate, Criterion, Mission, Requirement
+from rtqual.mission import Criterion, Mission, Requirement
 
 Asked = Requirement | Criterion
 
@@ -58,7 +58,7 @@ def figure_name(asked: Asked) -> str:
 
 def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:
     """The cells of each board that has any, or should have by the mission's plans."""
-    boards = {candidate.name: _board(candidate) for candidate in mission.candidates}
+    boards = {candidate.name: candidate.board for candidate in mission.candidates}
     planned = frozenset(
         (candidate.name, instrument, load)
         for plan in mission.scale(scale).plan
@@ -79,7 +79,3 @@ def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failure
         )
         for board in sorted({board for board, name in present if name in boards}, reverse=True)
     ]
-
-
-def _board(candidate: Candidate) -> str:
-    return "local" if candidate.this_machine else "virtual"

@@ -3,14 +3,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
 from rtqual.analysis.cells import figure_name
 from rtqual.analysis.gates import RUNS_TO_JUDGE, need_name
-from rtqual.analysis.intervals import LEVEL, RUNS_TO_RESAMPLE
+from rtqual.analysis.intervals import RUNS_FOR_INTERVAL, RUNS_FOR_STD
 from rtqual.analysis.model import Figure, Gate, Outcome, Standing
 from rtqual.analysis.score import ScoreTable
-from rtqual.analysis.statistics import QUANTILES, is_size
+from rtqual.analysis.statistics import is_size
 from rtqual.analysis.wording import count, listed, quantity
 from rtqual.mission import Mission, Requirement
 
@@ -127,18 +126,13 @@ def _runs_missing(requirement: Requirement, measured: Figure) -> int | None:
     if measured.runs < RUNS_TO_JUDGE:
         return RUNS_TO_JUDGE - measured.runs
     if measured.interval is None:
-        return max(0, RUNS_TO_RESAMPLE - measured.runs) or None
-    q = QUANTILES.get(figure_name(requirement))
-    if q is not None and math.isinf(measured.interval.high) and not measured.at_least:
-        return _runs_to_close(q, measured)
+        needed = RUNS_FOR_STD if figure_name(requirement) == "std" else RUNS_FOR_INTERVAL
+        return max(0, needed - measured.runs) or None
     limit, value = requirement.limit.value, measured.value
     end = measured.interval.high if limit > value else measured.interval.low
-    if limit == value or not math.isfinite(end):
+    if math.isinf(end):
+        close = measured.interval.runs_to_close
+        return close - measured.runs if close else None
+    if limit == value:
         return None
     return math.ceil(measured.runs * ((end - value) / (limit - value)) ** 2) - measured.runs
-
-
-def _runs_to_close(q: Fraction, measured: Figure) -> int:
-    """More runs until samples above the quantile are sure to be seen, so that its interval has an upper end."""
-    samples = math.log((1 - LEVEL) / 2) / math.log(q)
-    return max(1, math.ceil(samples / (measured.n / measured.runs)) - measured.runs)

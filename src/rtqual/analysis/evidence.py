@@ -4,9 +4,13 @@
 from collections.abc import Iterable, Mapping
 
 from rtqual.analysis.cells import Asked, figure_name
-from rtqual.analysis.compare import COMPARED, STANDS_FOR, compare
+from rtqual.analysis.compare import COMPARED, compare
 from rtqual.analysis.model import Evidence, Group
+from rtqual.analysis.needs import Known
+from rtqual.analysis.shift import shift_functions
+from rtqual.analysis.statement import STANDS_FOR, margins_of
 from rtqual.analysis.summary import groups, measure
+from rtqual.analysis.tails.group import tails
 from rtqual.analysis.verdict import judge
 from rtqual.mission import Mission
 from rtqual.record.schema import Record
@@ -16,24 +20,31 @@ def analyse(
     mission: Mission,
     scale: str,
     records: Iterable[Record],
-    configs: Mapping[str, str | None],
+    configs: Mapping[str, Known],
     failures: Mapping[Group, str] | None = None,
 ) -> Evidence:
     """Summaries, comparisons and a verdict a board.
 
-    `configs` holds each candidate's kernel configuration (None: could not be read), `failures` the cells that
-    gave no record, each with its reason.
+    `configs` holds each candidate's kernel configuration (None: could not be read; or what a study states of it),
+    `failures` the cells that gave no record, each with its reason.
     """
     failures = failures or {}
-    measured = [measure(group, members) for group, members in groups(records).items()]
+    grouped = groups(records)
+    measured = [measure(group, members) for group, members in grouped.items()]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     names = [figure_name(one) for one in asked]
-    statistics = dict.fromkeys([*COMPARED, *(STANDS_FOR.get(name, name) for name in names)])
-    comparisons = compare(measured, tuple(statistics))
+    others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]
+    statistics = dict.fromkeys([*COMPARED, *(STANDS_FOR.get(name, name) for name in names), *others])
+    margins = margins_of(asked)
+    comparisons = compare(measured, tuple(statistics), margins)
+    shifts = shift_functions(measured, margins)
+    far = {one.group: tails(one.summary, grouped[one.group], mission) for one in measured}
     return Evidence(
         summaries=tuple(one.summary for one in measured),
         comparisons=comparisons,
-        verdicts=judge(mission, scale, measured, comparisons, configs=configs, failures=failures),
+        verdicts=judge(mission, scale, measured, comparisons, shifts, configs=configs, failures=failures),
         failures=dict(failures),
         scale=scale,
+        shifts=shifts,
+        tails={group: found for group, found in far.items() if found},
     )

@@ -8,15 +8,15 @@ nothing else: a run is one trajectory.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rtqual.analysis.cells import Cells, figure_name
 from rtqual.analysis.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
 from rtqual.analysis.model import Distribution, Figure, Gate, Outcome, Summary
-from rtqual.analysis.needs import check_needs, is_config
+from rtqual.analysis.needs import Known, check_needs, is_config
 from rtqual.analysis.statistics import EXTREMES, QUANTILES, is_size, samples_needed
 from rtqual.analysis.wording import count, figure, one_in, quantity, share, under
-from rtqual.mission import Requirement
+from rtqual.mission import PUBLISHED, Requirement
 
 RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
@@ -28,23 +28,29 @@ def gates(
     requirements: Iterable[Requirement],
     cells: Cells,
     candidate: str,
-    config: str | None,
+    config: Known,
 ) -> tuple[Gate, ...]:
     """Every gate of a candidate, the measured ones first."""
     measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
     return (*measured, *need_gates(needs, candidate, config))
 
 
-def need_gates(needs: Iterable[str], candidate: str, config: str | None) -> Iterator[Gate]:
-    """Gates read from the kernel's configuration (None: it could not be read)."""
-    if config is None or not is_config(config):
-        for need in needs:
-            reason = "the kernel's configuration could not be read"
-            yield Gate(need_name(need), candidate, Outcome.UNDECIDED, None, "", reason)
-        return
-    for check in check_needs(needs, config):
+def need_gates(needs: Iterable[str], candidate: str, config: Known) -> Iterator[Gate]:
+    """Gates read from the kernel's configuration (None: it could not be read), or from what a study states."""
+    if isinstance(config, Mapping):
+        why_not, checks = "the study does not say", [config[need] for need in needs if need in config]
+    elif config is None or not is_config(config):
+        why_not, checks = "the kernel's configuration could not be read", []
+    else:
+        why_not, checks = "", check_needs(needs, config)
+    known = {check.need: check for check in checks}
+    for need in needs:
+        check = known.get(need)
+        if check is None:
+            yield Gate(need_name(need), candidate, Outcome.UNDECIDED, None, "", why_not)
+            continue
         outcome = Outcome.MET if check.ok else Outcome.NOT_MET
-        yield Gate(need_name(check.need), candidate, outcome, None, check.limit, check.reason)
+        yield Gate(need_name(need), candidate, outcome, None, check.limit, check.reason)
 
 
 def need_name(need: str) -> str:
@@ -81,6 +87,8 @@ def _why_unmeasured(requirement: Requirement, cells: Cells, candidate: str) -> s
     failure = cells.failures.get(cells.group(requirement, candidate))
     if failure:
         return f"not measured: {failure}"
+    if cells.board == PUBLISHED:
+        return f"the study prints no {cell}"
     if (candidate, requirement.instrument, requirement.load) in cells.planned:
         return f"not measured: there is no record of {cell}"
     return f"not measured: this scale plans no {cell} for {candidate}"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rtqual.analysis.tails.model import Tails
 from rtqual.record.schema import Int64Array, Kind, Timing
 
 
@@ -12,8 +13,9 @@ from rtqual.record.schema import Int64Array, Kind, Timing
 class Interval:
     low: float  # -math.inf where the data give no lower end
     high: float  # math.inf where the data give no upper end
-    method: str  # e.g. "order statistics", "bootstrap over runs"
+    method: str  # e.g. "order statistics of the runs"
     level: float = 0.95
+    runs_to_close: int | None = None  # about so many would give an open end, if they spread like those measured
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,15 @@ class Distribution:
 
 
 @dataclass(frozen=True)
+class Dependence:
+    """How much the samples of a run tell of each other (dependence.py)."""
+
+    lags: tuple[float, ...]  # rank correlation of a sample with that 1, 2, 3... samples later; none where all are alike
+    effective: float  # independent samples that they are worth
+    samples: int
+
+
+@dataclass(frozen=True)
 class Summary:
     group: Group
     timing: Timing
@@ -68,6 +79,9 @@ class Summary:
     run_maxima: tuple[float, ...] = ()  # the largest sample of each run
     problems: tuple[str, ...] = ()  # why a verdict must not rest on it
     caveats: tuple[str, ...] = ()  # what a reader must know and a verdict may stand: hypervisor, steal...
+    series: tuple[str, ...] = ()  # what was sampled; figures of all but the first begin with their name
+    absent: Mapping[str, str] = field(default_factory=dict)  # what the system does not offer, and why
+    dependence: Dependence | None = None  # None: the order of the samples is not recorded, or the runs are short
 
 
 @dataclass(frozen=True)
@@ -79,9 +93,22 @@ class Comparison:
     statistic: str
     unit: str
     difference: Figure  # a - b
-    ratio: Figure | None  # a / b; None where it has no meaning (b is zero, or one of them is negative)
+    ratio: Figure | None  # a / b; None where it has no meaning (one of them is zero or negative)
     superiority: float | None  # P(a sample of a > a sample of b) + half the ties; 0.5 means no effect
-    statement: str  # "rt < stock", "rt > stock", or "undecided: " with what is missing
+    statement: str  # "rt < stock", "rt = stock (within 2 us)", or "undecided: " with what is missing
+    margin: float | None = None  # in `unit`: a difference within it does not matter
+
+
+@dataclass(frozen=True)
+class ShiftFunction:
+    """How far candidate `a` lies from `b` at each quantile: where in their samples they differ."""
+
+    a: Group
+    b: Group
+    unit: str
+    differences: Mapping[str, Figure]  # quantile -> a - b, in ascending order
+    margins: Mapping[str, float]  # quantile -> difference that does not matter; empty where the mission states none
+    statement: str  # "rt < stock from p50 up", or "undecided: " with what is missing
 
 
 class Outcome(StrEnum):
@@ -112,7 +139,7 @@ class Score:
     weight: float
     score: float | None  # None: no figure
     figure: Figure | None
-    firm: bool = True  # enough runs to resample, or a size; else it enters the score as measured
+    firm: bool = True  # an interval from enough runs, or a size; else it enters the score as measured
 
 
 @dataclass(frozen=True)
@@ -150,3 +177,5 @@ class Evidence:
     verdicts: tuple[Verdict, ...]
     failures: Mapping[Group, str] = field(default_factory=dict)  # cells that gave no record, and why
     scale: str = ""  # of the mission, at which all was measured
+    shifts: tuple[ShiftFunction, ...] = ()
+    tails: Mapping[Group, Tails] = field(default_factory=dict)  # of groups whose samples have a rate

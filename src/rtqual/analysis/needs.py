@@ -43,6 +43,9 @@ class NeedCheck:
     reason: str  # those found, or the first one missing and why it is needed
 
 
+Known = str | Mapping[str, NeedCheck] | None  # of a kernel: its configuration, or what a study states, need by need
+
+
 @cache
 def rules() -> Mapping[str, tuple[Rule, ...]]:
     """The rules of every need rtqual knows."""

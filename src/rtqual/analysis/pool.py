@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The runs of a group put together: counts over common values, never the samples one by one.
-
-Statistics are functions of how often each run counts (statistics.py), so resampling whole runs is only a
-change of weights.
-"""
+"""The runs of a group put together: counts over common values, never the samples one by one."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,9 +39,15 @@ class Pool:
     def runs(self) -> int:
         return len(self.n)
 
+    @cached_property
+    def together(self) -> Int64Array:
+        """(K,) samples of all runs at or below a value."""
+        total: Int64Array = self.cumulative.sum(axis=0)
+        return total
+
     def at_rank(self, rank: int) -> float:
         """The sample of a 1-based rank among those of all runs."""
-        return float(self.values[np.searchsorted(self.cumulative.sum(axis=0), rank)])
+        return float(self.values[np.searchsorted(self.together, rank)])
 
 
 def pool_runs(runs: Sequence[Sequence[Series]]) -> Pool | None:
@@ -56,7 +59,7 @@ def pool_runs(runs: Sequence[Sequence[Series]]) -> Pool | None:
     every = [one for run in kept for one in run]
     overflown = [one for one in every if one.info.overflow]
     ceilings = np.array([_ceiling(one) for one in overflown], np.int64)
-    values = np.unique(np.concatenate([*(one.values for one in every), ceilings]))
+    values = _distinct(np.concatenate([*(one.values for one in every), ceilings]))
     counts = np.zeros((len(kept), len(values)), np.int64)
     for row, run in zip(counts, kept, strict=True):
         for one in run:
@@ -83,6 +86,14 @@ def pool_runs(runs: Sequence[Sequence[Series]]) -> Pool | None:
         max_known=all("max" in one.info.reported for one in overflown),
         avg_known=all("avg" in one.info.reported for one in overflown),
     )
+
+
+def _distinct(values: Int64Array) -> Int64Array:
+    """Ascending. A stable sort only merges what is sorted in parts; np.unique takes ten times as long."""
+    ordered: Int64Array = np.sort(values, kind="stable")
+    first = np.ones(len(ordered), np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[first]
 
 
 def _prefers_reported(info: SeriesInfo) -> bool:

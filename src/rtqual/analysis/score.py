@@ -4,14 +4,19 @@
 A criterion's score is best / own where lower is better, own / best where higher is. Stability figures
 such as p95 - avg may be zero or negative, so lower-is-better figures count by their size, as the AAReST
 study prints them, and never as less than one step of the measurement, below which it cannot tell two
-candidates apart. The total is the weighted mean over the criteria that every candidate has a figure for.
-A candidate that stands alone has no score: its own figures are nothing to compare it with.
+candidates apart. What differs from the best by no more than the criterion's margin counts as the best. The total is
+the weighted mean over the criteria that every candidate has a figure for. A candidate that stands alone has no score:
+its own figures are nothing to compare it with.
 
-A lead's interval comes from the same resampled runs as the figures'. A criterion with too few runs to
-resample enters as measured, and no lead is certain that the others, the firm ones, do not give by themselves.
+A largest sample grows with every run and has no interval, so max and max - min enter by the median over the runs. A
+lead's interval comes from those of the figures (MOVER: Zou & Donner 2008): each figure moves to the end of its interval
+that lowers the lead most, figures of the same runs together, others by the root of their squares. A criterion without
+an interval enters as measured, and no lead is certain that the others, the firm ones, do not give by themselves.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,13 +24,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rtqual.analysis.cells import Cells, figure_name
-from rtqual.analysis.intervals import RESAMPLES, RUNS_TO_RESAMPLE, FloatArray, resampled_interval
-from rtqual.analysis.model import Interval, Score
+from rtqual.analysis.intervals import BY_RUNS, RUNS_FOR_INTERVAL, FloatArray
+from rtqual.analysis.model import Figure, Interval, Score
+from rtqual.analysis.statement import STANDS_FOR, fits
 from rtqual.analysis.statistics import is_size
 from rtqual.analysis.summary import RESOLUTION
-from rtqual.mission import Better, Criterion
+from rtqual.mission import Better, Criterion, Quantity
 
 BoolArray = npt.NDArray[np.bool_]
+_OPEN = 1e300  # where an interval has no end
 
 
 @dataclass(frozen=True)
@@ -34,11 +41,17 @@ class ScoreTable:
 
     candidates: tuple[str, ...]
     criteria: tuple[Criterion, ...]
-    points: FloatArray  # (candidates, criteria)
-    replicates: FloatArray  # (candidates, criteria, RESAMPLES)
-    firm: BoolArray  # (criteria,) resampled, or a size, for every candidate
-    runs: int  # the least of those resampled
+    values: FloatArray  # (candidates, criteria)
+    ends: FloatArray  # (2, candidates, criteria) of the figures' intervals; the values where there is none
+    steps: FloatArray  # (criteria,) what the measurement can tell apart
+    margins: tuple[Quantity | None, ...]  # of each criterion: a difference that does not matter
+    firm: BoolArray  # (criteria,) an interval from enough runs, or a size, for every candidate
     missing: Mapping[str, tuple[str, ...]]  # criterion left out -> candidates without a figure
+
+    @cached_property
+    def points(self) -> FloatArray:
+        """(candidates, criteria)"""
+        return self._scores(self.values)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -51,21 +64,45 @@ class ScoreTable:
 
     def lead(self, a: str, b: str) -> tuple[float, Interval | None]:
         """How much more a scores than b, with its interval; None where no criterion is firm."""
-        one, other = self.candidates.index(a), self.candidates.index(b)
-        value = np.average(self.points[one] - self.points[other], weights=self.weights)
-        return float(value), self._interval(self.replicates[one] - self.replicates[other], self.weights)
+        gaps = self.points[self.candidates.index(a)] - self.points[self.candidates.index(b)]
+        return float(np.average(gaps, weights=self.weights)), self._interval(a, b, self.weights)
 
     def leads(self, a: str, b: str) -> bool:
         """Whether a scores more than b for certain: over all criteria, and over the firm ones alone."""
-        one, other = self.candidates.index(a), self.candidates.index(b)
-        gaps = self.replicates[one] - self.replicates[other]
-        ends = [self._interval(gaps, self.weights), self._interval(gaps, self.weights * self.firm)]
+        ends = [self._interval(a, b, weights) for weights in (self.weights, self.weights * self.firm)]
         return all(interval is not None and interval.low > 0 for interval in ends)
 
-    def _interval(self, gaps: FloatArray, weights: FloatArray) -> Interval | None:
+    def _interval(self, a: str, b: str, weights: FloatArray) -> Interval | None:
         if not self.firm.any():
             return None
-        return resampled_interval(np.average(gaps, axis=0, weights=weights), self.runs)
+        one, other = self.candidates.index(a), self.candidates.index(b)
+        parts = weights / weights.sum()
+        gaps = self.points[one] - self.points[other]
+        down: Counter[tuple[int, str, str]] = Counter()  # by what was run: its figures are not independent
+        up: Counter[tuple[int, str, str]] = Counter()
+        for candidate in range(len(self.candidates)):
+            moved = np.array([scores[one] - scores[other] for scores in self._moved(candidate)])
+            least, most = (parts * (gaps - moved.min(axis=0)), parts * (moved.max(axis=0) - gaps))
+            for k, criterion in enumerate(self.criteria):
+                run = candidate, criterion.instrument, criterion.load
+                down[run] += least[k]
+                up[run] += most[k]
+        lead = float(gaps @ parts)
+        return Interval(lead - math.hypot(*down.values()), lead + math.hypot(*up.values()), BY_RUNS)
+
+    def _moved(self, candidate: int) -> Iterator[FloatArray]:
+        """The scores with one candidate's figures as they are, at either end, and where they are least in size."""
+        low, high = self.ends[:, candidate]
+        for figures in (self.values[candidate], low, high, np.clip(0.0, low, high)):
+            values = self.values.copy()
+            values[candidate] = figures
+            yield self._scores(values)
+
+    def _scores(self, values: FloatArray) -> FloatArray:
+        scores = np.zeros(values.shape)
+        for k, criterion in enumerate(self.criteria):
+            scores[:, k] = _scores(values[:, k], criterion.better, self.steps[k], self.margins[k])
+        return scores
 
     def flipping_weights(self, leader: str, other: str) -> dict[str, float]:
         """For each criterion that can do it alone: the weight at which the other draws level with the leader.
@@ -83,36 +120,27 @@ class ScoreTable:
 
 
 def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
-    usable = {
-        criterion.name: {name for name in cells.candidates if _usable(criterion, cells, name)} for criterion in criteria
-    }
-    candidates = tuple(name for name in cells.candidates if any(name in has for has in usable.values()))
+    figures = {criterion.name: _figures(criterion, cells) for criterion in criteria}
+    candidates = tuple(name for name in cells.candidates if any(name in has for has in figures.values()))
     if len(candidates) < 2:
-        candidates, usable = (), {name: set() for name in usable}
+        candidates, figures = (), {name: {} for name in figures}
     missing = {
         name: tuple(one for one in candidates if one not in has)
-        for name, has in usable.items()
-        if not has.issuperset(candidates)
+        for name, has in figures.items()
+        if not has.keys() >= {*candidates}
     }
-    kept = tuple(one for one in criteria if usable[one.name] and one.name not in missing)
-    points = np.zeros((len(candidates), len(kept)))
-    replicates = np.zeros((len(candidates), len(kept), RESAMPLES))
-    for k, criterion in enumerate(kept):
-        values = np.array([_value(criterion, cells, name) for name in candidates])
-        step = _step(criterion, cells, candidates)
-        points[:, k] = _scores(values[:, None], criterion.better, step)[:, 0]
-        resampled = np.array([_resampled(criterion, cells, name) for name in candidates])
-        replicates[:, k] = _scores(resampled, criterion.better, step)
-    firm = [all(_is_firm(criterion, cells, name) for name in candidates) for criterion in kept]
-    figures = [cells.figure(criterion, name) for criterion in kept for name in candidates]
-    enough = [figure.runs for figure in figures if figure and figure.runs >= RUNS_TO_RESAMPLE]
+    kept = tuple(one for one in criteria if figures[one.name] and one.name not in missing)
+    table = [[figures[criterion.name][name] for criterion in kept] for name in candidates]
+    shape = len(candidates), len(kept)
+    ends = np.array([[_ends(figure)[end] for figure in row] for end in (0, 1) for row in table], np.float64)
     return ScoreTable(
         candidates=candidates,
         criteria=kept,
-        points=points,
-        replicates=replicates,
-        firm=np.array(firm, np.bool_),
-        runs=min(enough, default=RUNS_TO_RESAMPLE),
+        values=np.array([[figure.value for figure in row] for row in table], np.float64).reshape(shape),
+        ends=np.clip(ends, -_OPEN, _OPEN).reshape(2, *shape),
+        steps=np.array([_step(criterion, cells, candidates) for criterion in kept]),
+        margins=tuple(_margin(criterion, table[0][k]) for k, criterion in enumerate(kept)),
+        firm=np.array([all(_is_firm(row[k]) for row in table) for k in range(len(kept))], np.bool_),
         missing=missing,
     )
 
@@ -125,45 +153,57 @@ def scores_of(table: ScoreTable, criteria: Sequence[Criterion], cells: Cells, ca
         score = None
         if candidate in table.candidates and criterion.name in names:
             score = float(table.points[table.candidates.index(candidate), names.index(criterion.name)])
-        figure = cells.figure(criterion, candidate)
-        firm = figure is None or _is_firm(criterion, cells, candidate)
+        figure = _figure(criterion, cells, candidate)
+        firm = figure is None or _is_firm(figure)
         found.append(Score(criterion.name, candidate, criterion.weight, score, figure, firm))
     return tuple(found)
 
 
-def _scores(values: FloatArray, better: Better, step: float) -> FloatArray:
-    """Scores of each candidate (row); 1 for the best, and for all where the best is nothing."""
+def _scores(values: FloatArray, better: Better, step: float, margin: Quantity | None) -> FloatArray:
+    """(candidates,) 1 for the best, and for all where the best is nothing."""
+    own = np.maximum(values, 0) if better == Better.HIGHER else np.maximum(np.abs(values), step)
+    best = own.max() if better == Better.HIGHER else own.min()
+    allowed = 0.0
+    if margin is not None:
+        allowed = margin.value / 100 * best if margin.unit == "%" else margin.value
     if better == Better.HIGHER:
-        own = np.maximum(values, 0)
-        return _part(own, own.max(axis=0))
-    own = np.maximum(np.abs(values), step)
-    return _part(own.min(axis=0), own)
+        return _part(np.minimum(own + allowed, best), best)
+    return _part(best, np.maximum(own - allowed, best))
 
 
-def _part(part: FloatArray, whole: FloatArray) -> FloatArray:
+def _part(part: FloatArray | float, whole: FloatArray | float) -> FloatArray:
     part, whole = np.broadcast_arrays(part, whole)
     return np.divide(part, whole, out=np.ones(whole.shape), where=whole > 0)
 
 
-def _usable(criterion: Criterion, cells: Cells, candidate: str) -> bool:
+def _figures(criterion: Criterion, cells: Cells) -> dict[str, Figure]:
+    """The usable figure of each candidate that has one."""
+    found = {name: _figure(criterion, cells, name) for name in cells.candidates if _is_usable(criterion, cells, name)}
+    return {name: figure for name, figure in found.items() if figure is not None}
+
+
+def _is_usable(criterion: Criterion, cells: Cells, candidate: str) -> bool:
     found = cells.find(criterion, candidate)
-    return found is not None and not found.summary.problems and figure_name(criterion) in found.summary.figures
+    return found is not None and not found.summary.problems
 
 
-def _value(criterion: Criterion, cells: Cells, candidate: str) -> float:
-    figure = cells.figure(criterion, candidate)
-    return figure.value if figure else np.nan
-
-
-def _is_firm(criterion: Criterion, cells: Cells, candidate: str) -> bool:
-    figure = cells.figure(criterion, candidate)
-    return figure is not None and (figure.runs >= RUNS_TO_RESAMPLE or is_size(figure.unit))
-
-
-def _resampled(criterion: Criterion, cells: Cells, candidate: str) -> FloatArray:
+def _figure(criterion: Criterion, cells: Cells, candidate: str) -> Figure | None:
     found = cells.find(criterion, candidate)
-    replicates = found.replicates.get(figure_name(criterion)) if found else None
-    return np.full(RESAMPLES, _value(criterion, cells, candidate)) if replicates is None else replicates
+    name = figure_name(criterion)
+    return found.summary.figures.get(STANDS_FOR.get(name, name)) if found else None
+
+
+def _ends(figure: Figure) -> tuple[float, float]:
+    known = figure.interval if _is_firm(figure) else None
+    return (known.low, known.high) if known else (figure.value, figure.value)
+
+
+def _margin(criterion: Criterion, figure: Figure) -> Quantity | None:
+    return criterion.margin if criterion.margin and fits(criterion.margin, figure.unit) else None
+
+
+def _is_firm(figure: Figure) -> bool:
+    return is_size(figure.unit) or (figure.interval is not None and figure.runs >= RUNS_FOR_INTERVAL)
 
 
 def _step(criterion: Criterion, cells: Cells, candidates: Sequence[str]) -> float:

@@ -6,39 +6,21 @@ whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could h
 figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
 
-from rtqual.analysis.intervals import (
-    BY_RUNS,
-    RARE,
-    RUNS_FOR_MEDIAN,
-    RUNS_TO_RESAMPLE,
-    FloatArray,
-    exceedance_bound,
-    median_interval,
-    quantile_ranks,
-    resampled_interval,
-    run_weights,
-)
-from rtqual.analysis.model import Distribution, Figure, Group, Interval, Summary
+from rtqual.analysis.dependence import dependence
+from rtqual.analysis.figures import pool_figures, quantile_figures, why_few
+from rtqual.analysis.intervals import mean_interval
+from rtqual.analysis.model import Distribution, Figure, Group, Summary
 from rtqual.analysis.pool import Pool, pool_runs
-from rtqual.analysis.statistics import (
-    EXTREMES,
-    QUANTILES,
-    RELATIVE,
-    available,
-    evaluate,
-    is_size,
-    lies_in_overflow,
-)
-from rtqual.analysis.wording import count, one_in
-from rtqual.record.schema import Kind, Record, Series, Timing, digest
+from rtqual.analysis.statistics import is_size
+from rtqual.analysis.wording import count
+from rtqual.record.schema import Record, Series, Timing, digest
 
 # From the best to the least one can say of a group's clock.
 _TIMINGS = (Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED, Timing.REAL)
@@ -46,15 +28,16 @@ _NO_SAMPLES = "no samples"
 DETAIL = " ("  # begins what of a caveat differs from cell to cell
 READ_ONCE = "a size, read off the system: no draw that would need an interval"
 RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
+SHIFTED = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A summary with the resamples its intervals come from, which comparisons and scores go on to use."""
+    """A summary with what only comparisons need."""
 
     summary: Summary
-    replicates: Mapping[str, FloatArray]  # statistic -> (RESAMPLES,); only where the runs suffice
-    scalars: tuple[str, ...]  # which of the figures the tool itself printed, one a run
+    scalars: tuple[str, ...] = ()  # which of the figures the tool itself printed, one a run
+    quantiles: Mapping[str, Figure] = field(default_factory=dict)  # those of a shift function, of the headline
 
     @property
     def group(self) -> Group:
@@ -85,16 +68,13 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
     """The group's figures. The first record's first series gives the headline, others carry their name."""
     names = list(dict.fromkeys(one.info.name for record in records for one in record.series))
     figures: dict[str, Figure] = {}
-    replicates: dict[str, FloatArray] = {}
     pools = {name: pool_runs(_series(records, name)) for name in names}
     for name, pool in pools.items():
         prefix = "" if name == names[0] else f"{name} "
         if pool is not None:
-            found, resampled = _pool_figures(pool, str(group))
-            figures |= {prefix + statistic: figure for statistic, figure in found.items()}
-            replicates |= {prefix + statistic: values for statistic, values in resampled.items()}
+            figures |= {prefix + statistic: figure for statistic, figure in pool_figures(pool).items()}
     headline = pools[names[0]] if names else None
-    scalars, resampled = _scalar_figures(records, str(group))
+    scalars = _scalar_figures(records)
     summary = Summary(
         group=group,
         timing=max((record.manifest.timing for record in records), key=_TIMINGS.index),
@@ -102,12 +82,16 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
         samples=headline.samples if headline else 0,
         figures=figures | scalars,
         distribution=_distribution(headline),
-        per_cpu=_per_cpu(group, records, names[:1]),
+        per_cpu=_per_cpu(records, names[:1]),
         run_maxima=tuple(float(high) for high in headline.highs) if headline else (),
         problems=_problems(records),
         caveats=_caveats(records),
+        series=tuple(names),
+        absent={name: why for record in records for name, why in record.manifest.absent.items()},
+        dependence=dependence([one for run in _series(records, names[0]) for one in run]) if names else None,
     )
-    return Measured(summary, replicates | resampled, tuple(scalars))
+    quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
+    return Measured(summary, tuple(scalars), quantiles)
 
 
 def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
@@ -116,107 +100,29 @@ def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> lis
     ]
 
 
-def _pool_figures(pool: Pool, key: str) -> tuple[dict[str, Figure], dict[str, FloatArray]]:
-    names = available(pool)
-    point = evaluate(pool, names, np.ones((1, pool.runs), np.int64))
-    replicates = evaluate(pool, names, run_weights(key, pool.runs)) if pool.runs >= RUNS_TO_RESAMPLE else {}
-    figures = {
-        name: _figure(pool, name, float(point[name][0]), replicates.get(name))
-        for name in names
-        if np.isfinite(point[name][0])
-    }
-    return figures, replicates
-
-
-def _figure(pool: Pool, name: str, value: float, replicates: FloatArray | None) -> Figure:
-    interval, why = _interval(pool, name, replicates)
-    at_least = lies_in_overflow(pool, name, value)
-    if interval is not None and (at_least or lies_in_overflow(pool, name, interval.high)):
-        interval = Interval(interval.low, math.inf, interval.method, interval.level)
-    return Figure(
-        value=value,
-        unit="1" if name in RELATIVE else pool.unit,
-        n=pool.samples,
-        runs=pool.runs,
-        interval=interval,
-        why_no_interval=why,
-        at_least=at_least,
-        binned=pool.kind == Kind.BINNED and name in {*QUANTILES, "std", "p95-avg", "(p95-avg)/p95"},
-    )
-
-
-def _interval(pool: Pool, name: str, replicates: FloatArray | None) -> tuple[Interval | None, str]:
-    """The interval of a statistic, or why there is none."""
-    if name in EXTREMES:
-        return None, _why_extreme(pool, name)
-    if name.startswith("median run"):
-        per_run = pool.highs if name == "median run max" else pool.highs - pool.lows
-        return median_interval(per_run), _why_few(pool.runs, RUNS_FOR_MEDIAN)
-    if replicates is not None:
-        found = resampled_interval(replicates, pool.runs)
-        if found is not None and name in QUANTILES and pool.kind != Kind.SUMMARY:
-            _, upper = quantile_ranks(pool.samples, QUANTILES[name])
-            if upper > pool.samples:  # resampling cannot see beyond the largest sample
-                found = Interval(found.low, math.inf, BY_RUNS)
-        return found, "" if found else "it has no value in some resamples"
-    if name in QUANTILES and pool.kind != Kind.SUMMARY:
-        return _order_statistics(pool, name)
-    return None, _why_few(pool.runs, RUNS_TO_RESAMPLE)
-
-
-def _order_statistics(pool: Pool, name: str) -> tuple[Interval | None, str]:
-    lower, upper = quantile_ranks(pool.samples, QUANTILES[name])
-    if lower < 1:
-        return None, f"{pool.samples} samples are too few"
-    high = pool.at_rank(upper) if upper <= pool.samples else math.inf
-    method = f"order statistics of the samples as if independent ({count(pool.runs, 'run')}, too few to resample)"
-    return Interval(pool.at_rank(lower), high, method), ""
-
-
-def _why_few(runs: int, needed: int) -> str:
-    return f"{count(runs, 'run')}; an interval needs {needed}" if runs < needed else ""
-
-
-def _why_extreme(pool: Pool, name: str) -> str:
-    if name == "min":
-        return "samples give a minimum no lower end"
-    bound = exceedance_bound(0, pool.samples)
-    rare = (
-        f"; larger ones are rarer than {one_in(bound)} (95 %, if independent)"
-        if bound <= RARE and name == "max"
-        else ""
-    )
-    return f"samples give a maximum no upper end{rare}"
-
-
-def _scalar_figures(records: Sequence[Record], key: str) -> tuple[dict[str, Figure], dict[str, FloatArray]]:
+def _scalar_figures(records: Sequence[Record]) -> dict[str, Figure]:
     """A scalar is one draw a run: its figure is the average over the runs."""
-    names = dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records))
     figures: dict[str, Figure] = {}
-    replicates: dict[str, FloatArray] = {}
-    for name in names:
+    for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
         drawn = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
         values = np.array([scalar.value for scalar in drawn])
-        runs = len(values)
+        runs, mean = len(values), float(values.mean())
         interval = None
-        if runs >= RUNS_TO_RESAMPLE:
-            replicates[name] = run_weights(key, runs) @ values / runs
-            interval = resampled_interval(replicates[name], runs)
-        spread = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
-        why = "" if interval else f"{count(runs, 'run')}{spread}; an interval needs {RUNS_TO_RESAMPLE}"
-        if is_size(drawn[0].unit) and runs == 1:
-            why = READ_ONCE
-        figures[name] = Figure(float(values.mean()), drawn[0].unit, runs, runs, interval, why)
-    return figures, replicates
+        seen = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
+        why = READ_ONCE if is_size(drawn[0].unit) and runs == 1 else why_few(runs, seen=seen)
+        if not why:
+            interval = mean_interval(mean, (values.sum() - values) / (runs - 1))
+        figures[name] = Figure(mean, drawn[0].unit, runs, runs, interval, why)
+    return figures
 
 
-def _per_cpu(group: Group, records: Sequence[Record], names: Sequence[str]) -> dict[int, Mapping[str, Figure]]:
+def _per_cpu(records: Sequence[Record], names: Sequence[str]) -> dict[int, Mapping[str, Figure]]:
     """The headline's figures for each CPU, where there is more than one."""
     cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
     if len(cpus) < 2:
         return {}
     pools = {cpu: pool_runs(_series(records, names[0], cpu)) for cpu in cpus}
-    return {cpu: _pool_figures(pool, str(group))[0] for cpu, pool in pools.items() if pool}
+    return {cpu: pool_figures(pool) for cpu, pool in pools.items() if pool}
 
 
 def _distribution(pool: Pool | None) -> Distribution | None:

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 """What the records support: gates first, then the weighted score, and never more than the intervals allow."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from rtqual.analysis.cells import Cells, by_board, figure_name
+from rtqual.analysis.cells import Asked, Cells, by_board
 from rtqual.analysis.change import would_change
-from rtqual.analysis.compare import STANDS_FOR, UNDECIDED, mirrored
+from rtqual.analysis.findings import findings
 from rtqual.analysis.gates import beyond, gates, shortfall
-from rtqual.analysis.intervals import RUNS_TO_RESAMPLE
-from rtqual.analysis.model import Comparison, Gate, Group, Interval, Outcome, Standing, Verdict
+from rtqual.analysis.intervals import RUNS_FOR_INTERVAL
+from rtqual.analysis.model import Comparison, Gate, Group, Outcome, ShiftFunction, Standing, Verdict
+from rtqual.analysis.needs import Known
 from rtqual.analysis.score import ScoreTable, score_table, scores_of
+from rtqual.analysis.statement import fits
 from rtqual.analysis.summary import DETAIL, Measured
-from rtqual.analysis.wording import count, listed, quantity, some, span, under
+from rtqual.analysis.wording import count, listed, some, span, under
 from rtqual.mission import Mission
 from rtqual.record.schema import Timing
 
@@ -31,19 +32,19 @@ def judge(
     scale: str,
     measured: Sequence[Measured],
     comparisons: Sequence[Comparison],
+    shifts: Sequence[ShiftFunction],
     *,
-    configs: Mapping[str, str | None],
+    configs: Mapping[str, Known],
     failures: Mapping[Group, str],
 ) -> tuple[Verdict, ...]:
     """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read."""
     return tuple(
-        _verdict(mission, cells, comparisons, configs) for cells in by_board(mission, scale, measured, failures)
+        _verdict(mission, cells, tuple(findings(mission, cells, comparisons, shifts)), configs)
+        for cells in by_board(mission, scale, measured, failures)
     )
 
 
-def _verdict(
-    mission: Mission, cells: Cells, comparisons: Sequence[Comparison], configs: Mapping[str, str | None]
-) -> Verdict:
+def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Mapping[str, Known]) -> Verdict:
     table = score_table(mission.criteria, cells)
     standings = _standings(mission, cells, table, configs)
     fly = _choice([one for one in standings if one.may_fly == Outcome.MET])
@@ -52,7 +53,7 @@ def _verdict(
         fly=fly,
         headline=_headline(standings, table, fly),
         standings=standings,
-        findings=tuple(_findings(mission, cells, comparisons)),
+        findings=found,
         would_change=would_change(mission, standings, table, fly),
         caveats=tuple(dict.fromkeys(_caveats(mission, cells, table))),
     )
@@ -66,9 +67,7 @@ def _choice(may: Sequence[Standing]) -> str | None:
     return None
 
 
-def _standings(
-    mission: Mission, cells: Cells, table: ScoreTable, configs: Mapping[str, str | None]
-) -> tuple[Standing, ...]:
+def _standings(mission: Mission, cells: Cells, table: ScoreTable, configs: Mapping[str, Known]) -> tuple[Standing, ...]:
     """All candidates: those that may fly first, then by total; equal ranks where no lead is certain."""
     judged = {
         name: gates(mission.mission.needs, mission.requirements, cells, name, configs.get(name))
@@ -148,7 +147,7 @@ def _tie(tied: Sequence[str], table: ScoreTable) -> str:
         return "and no criterion was measured for all of them"
     lead, interval = table.lead(*tied[:2])
     if interval is None or interval.low > 0:
-        return f"and the lead of {tied[0]} rests on criteria with fewer than {RUNS_TO_RESAMPLE} runs"
+        return f"and the lead of {tied[0]} rests on criteria without an interval from {RUNS_FOR_INTERVAL} or more runs"
     return f"and their scores do not tell them apart (lead {lead:.3f}{span(interval, '1')})"
 
 
@@ -170,32 +169,6 @@ def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
     return f"{one.candidate} is undecided on '{undecided[0].requirement}'{more}"
 
 
-def _findings(mission: Mission, cells: Cells, comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """Every pair of candidates in every required figure, the smaller one first."""
-    for requirement in mission.requirements:
-        wanted = STANDS_FOR.get(figure_name(requirement), figure_name(requirement))
-        groups = {cells.group(requirement, name) for name in cells.candidates}
-        for one in comparisons:
-            if one.statistic == wanted and one.a in groups and one.b in groups:
-                ordered = mirrored(one) if one.difference.value > 0 else one
-                yield f"{requirement.name}: {_finding(ordered, cells)}."
-
-
-def _finding(one: Comparison, cells: Cells) -> str:
-    figures = [cells.measured[group].summary.figures[one.statistic] for group in (one.a, one.b)]
-    beside = " against ".join(quantity(figure.value, figure.unit) for figure in figures)
-    ratio = f", ratio {one.ratio.value:.3g}{_between(one.ratio.interval)}" if one.ratio else ""
-    pair = f"{one.a.candidate}, {one.b.candidate}: " if one.statement.startswith(UNDECIDED) else ""
-    return f"{pair}{one.statement} ({one.statistic} {beside}{ratio})"
-
-
-def _between(interval: Interval | None) -> str:
-    if interval is None:
-        return ""
-    high = "no end" if math.isinf(interval.high) else f"{interval.high:.3g}"
-    return f", {100 * interval.level:.0f} % interval {interval.low:.3g} to {high}"
-
-
 def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]:
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
@@ -207,11 +180,12 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     yield from _left_out(table)
     loose = [one.name for one, firm in zip(table.criteria, table.firm, strict=True) if not firm]
     if loose:
-        verb = "rests" if len(loose) == 1 else "rest"
+        verb = "has" if len(loose) == 1 else "have"
         yield (
-            f"{some(loose, f'of {len(table.criteria)} criteria')} {verb} on fewer than {RUNS_TO_RESAMPLE} runs: "
-            "in the score as measured, without an interval."
+            f"{some(loose, f'of {len(table.criteria)} criteria')} {verb} no interval from {RUNS_FOR_INTERVAL} or more "
+            "runs: in the score as measured."
         )
+    yield from _unused_margins([*mission.requirements, *mission.criteria], cells)
     yield from _on_other_cpus(mission, cells)
 
 
@@ -250,6 +224,15 @@ def _left_out(table: ScoreTable) -> Iterator[str]:
     for absent in dict.fromkeys(table.missing.values()):
         names = [name for name, lacking in table.missing.items() if lacking == absent]
         yield f"Not in the score, for want of a usable figure of {listed(absent)}: {some(names, 'criteria')}."
+
+
+def _unused_margins(asked: Sequence[Asked], cells: Cells) -> Iterator[str]:
+    """Margins in a unit that their figures do not have."""
+    for one in asked:
+        units = {figure.unit for name in cells.candidates if (figure := cells.figure(one, name))}
+        if one.margin and units and not any(fits(one.margin, unit) for unit in units):
+            found = listed(sorted(units))
+            yield f"The margin of '{one.name}' is not used: it is in {one.margin.unit}, the figure in {found}."
 
 
 def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:

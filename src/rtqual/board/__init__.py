@@ -3,6 +3,8 @@
 
 local.py    this machine as it is
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
+rtos.py     an RTOS image in QEMU, with the same clock
+machine.py  the machines that QEMU emulates
 """
 
 from collections.abc import Mapping

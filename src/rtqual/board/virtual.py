@@ -22,27 +22,16 @@ from pathlib import Path
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from rtqual.board import Job, Machine, Outcome, jobscript
+from rtqual.board.machine import emulator_for
 from rtqual.candidate import Kernel
 from rtqual.errors import RunFailed
 from rtqual.image.guest import guest_file
 from rtqual.packages import cache_dir, locked, sha256_file
 from rtqual.record.schema import digest
 
-QEMU = "qemu-system-x86_64"
 _BOOT_TIMEOUT_S = 300.0
 _DISK_BYTES = 2 * 2**30
 _DISK_UUID = "00000000-0000-4000-8000-000000000001"  # the same disk everywhere
-# Debian's kernels trust the time-stamp counter only after a test against another clock: here both are the same clock.
-_BOOT_PARAMETERS = ("console=ttyS0", "quiet", "nokaslr", "norandmaps", "panic=-1", "tsc=reliable")
-
-
-@cache
-def qemu_version() -> str:
-    try:
-        done = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        raise RunFailed(f"{QEMU} is missing: `apt-get install qemu-system-x86`") from None
-    return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")
 
 
 @cache
@@ -61,10 +50,11 @@ class VirtualBoard:
     `scratch` keeps the saved state and the jobs; an outcome's command runs in the folder above it.
     """
 
-    name = "virtual"
     instruction_clock = True
 
     def __init__(self, kernel: Kernel, machine: Machine, scratch: Path) -> None:
+        self._emulator = emulator_for(kernel.architecture)
+        self.name = self._emulator.board
         self.kernel = kernel
         self.machine = machine
         self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
@@ -80,15 +70,15 @@ class VirtualBoard:
         return {
             "kernel": _sha256(self.kernel.image),
             "initramfs": _sha256(self._initramfs),
-            "qemu": qemu_version(),
-            "machine": shlex.join(self._machine_options()),
+            "qemu": self._emulator.version(),
+            "machine": shlex.join(self._emulator.options(self.machine)),
             "clock": _sha256(guest_file("rtqual-clock.so")),
             "kernel parameters": self._append(),
         }
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         self._boot_once()
-        script = self._job_file(jobscript.render(job, seed))
+        script = self._job_file(jobscript.render(job, seed, self._emulator.results))
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
             self._emulate(Path(folder), script, ["-incoming", "defer"], timeout_s, saving=False)
@@ -101,7 +91,7 @@ class VirtualBoard:
         jobscript.check(job, files, self.where)
         return jobscript.outcome(
             files,
-            {**jobscript.facts(files), "hypervisor": f"QEMU {qemu_version()}, TCG"},
+            {**jobscript.facts(files), "hypervisor": f"QEMU {self._emulator.version()}, TCG"},
             console=console,
             wall_s=time.monotonic() - started,
             command=self._command(Path(), script.relative_to(self._scratch.parent)),
@@ -143,17 +133,7 @@ class VirtualBoard:
         return fresh.rename(path)
 
     def _append(self) -> str:
-        return " ".join((*_BOOT_PARAMETERS, *self.kernel.boot))
-
-    def _machine_options(self) -> list[str]:
-        """What decides the guest's time; no file names."""
-        return [
-            *("-machine", "pc-i440fx-7.2", "-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1"),
-            *("-rtc", "base=2026-01-01,clock=vm", "-cpu", "qemu64"),
-            *("-m", f"{self.machine.memory_mib}M", "-smp", str(self.machine.cpus)),
-            *("-nodefaults", "-display", "none", "-no-reboot"),
-            *("-device", "pvpanic", "-device", "isa-debug-exit,iobase=0xf4"),
-        ]
+        return " ".join((*self._emulator.parameters, *self.kernel.boot))
 
     def _disk_options(self) -> list[str]:
         options: list[str] = []
@@ -173,15 +153,10 @@ class VirtualBoard:
         """
         plugin = f"file={_option(guest_file('rtqual-clock.so'))}{',pause=on' if saving else ''}"
         return (
-            QEMU,
-            *self._machine_options(),
+            self._emulator.qemu,
+            *self._emulator.options(self.machine),
             *("-plugin", plugin),
-            *(
-                "-serial",
-                f"file:{_option(folder / 'console')}",
-                "-serial",
-                f"file:{_option(folder / 'result')}",
-            ),
+            *self._emulator.ports(_option(folder / "console"), _option(folder / "result")),
             *("-kernel", str(self.kernel.image), "-initrd", str(self._initramfs), "-append", self._append()),
             *("-fw_cfg", f"name=opt/rtqual/job,file={_option(job)}"),
             *(self._disk_options() if self.machine.disks else []),

@@ -2,10 +2,13 @@
 """Candidates: operating systems under evaluation, ready to be put on a board.
 
 debian.py  Debian's own kernels, by package name
+rtos.py    FreeRTOS with the probe, in one image
 """
 
 from dataclasses import dataclass
 from pathlib import Path
+
+from rtqual.architecture import AMD64, Architecture
 
 
 @dataclass(frozen=True)
@@ -23,3 +26,4 @@ class Kernel:
     version: str
     image_size_b: int
     installed_size_b: int
+    architecture: Architecture = AMD64

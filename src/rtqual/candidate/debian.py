@@ -3,18 +3,23 @@
 
 from collections.abc import Sequence
 
+from rtqual.architecture import of_kernel
 from rtqual.candidate import Kernel
+from rtqual.candidate.module import MODULE_PATH, build_module
 from rtqual.errors import BadInput
 from rtqual.image import guest
 from rtqual.packages import Package, fetch
 
 
-def prepare(name: str, package: str, *, preempt: str | None, boot: Sequence[str], tools: Sequence[Package]) -> Kernel:
-    """Fetch a kernel and build the guest's file systems for it.
+def prepare(
+    name: str, package: str, *, preempt: str | None, boot: Sequence[str], tools: Sequence[Package], module: bool = False
+) -> Kernel:
+    """Fetch a kernel and build the guest's file systems for it, with the probe's kernel module if asked for.
 
     `preempt` selects the boot mode of a kernel with PREEMPT_DYNAMIC (Documentation/admin-guide/kernel-parameters).
     """
-    kernel = fetch(package, kernel=True)
+    architecture = of_kernel(package)
+    kernel = fetch(package, kernel=True, architecture=architecture)
     images = sorted((kernel.tree / "boot").glob("vmlinuz-*"))
     if len(images) != 1:
         raise BadInput(f"candidate {name}: package {package} holds {len(images)} kernel images, one is needed")
@@ -24,11 +29,16 @@ def prepare(name: str, package: str, *, preempt: str | None, boot: Sequence[str]
         raise BadInput(
             f"candidate {name}: {package} has no PREEMPT_DYNAMIC, so preempt = {preempt!r} would be ignored: remove it"
         )
+    extra = {MODULE_PATH.lstrip("/"): build_module(release, architecture)} if module else {}
+    initramfs, disk_initramfs = (
+        guest.build(kernel, release, tools, disks=disks, architecture=architecture, extra=extra)
+        for disks in (False, True)
+    )
     return Kernel(
         candidate=name,
         image=images[0],
-        initramfs=guest.build(kernel, release, tools, disks=False),
-        disk_initramfs=guest.build(kernel, release, tools, disks=True),
+        initramfs=initramfs,
+        disk_initramfs=disk_initramfs,
         boot=(*([f"preempt={preempt}"] if preempt else []), *boot),
         config=config,
         release=release,
@@ -36,4 +46,5 @@ def prepare(name: str, package: str, *, preempt: str | None, boot: Sequence[str]
         version=kernel.version,
         image_size_b=images[0].stat().st_size,
         installed_size_b=kernel.installed_size_b,
+        architecture=architecture,
     )

@@ -2,7 +2,9 @@
 """What rtqual runs and loads: Debian's packages, QEMU, the programs, Python's libraries."""
 
 import importlib
+import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -14,6 +16,7 @@ from rtqual.board.trial import try_guest
 from rtqual.doctor.check import Check, as_root, install, said
 from rtqual.errors import RunFailed
 from rtqual.image.guest import guest_file
+from rtqual.packages import cache_dir
 
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with
@@ -46,8 +49,16 @@ _PROGRAMS = (
     _Program("hackbench", "rt-tests", "measuring, loading this machine"),
     _Program("sysbench", "sysbench", "measuring this machine"),
     _Program("stress-ng", "stress-ng", "loading this machine"),
+    _Program("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
+    _Program("arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"),
+    _Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
+    _Program("make", "make", "FreeRTOS"),
 )
-_OWN = {"rtqual-agent": "starting programs, here and in guests", "rtqual-clock.so": "virtual board"}
+_OWN = {
+    "rtqual-agent": "starting programs, here and in guests",
+    "rtqual-clock.so": "virtual board",
+    "rtqual-probe": "the probe, here and in guests",
+}
 
 
 def examine() -> Iterator[Check]:
@@ -55,6 +66,7 @@ def examine() -> Iterator[Check]:
     yield _qemu()
     yield from map(_program, _PROGRAMS)
     yield from map(_own, _OWN)
+    yield _freertos()
     yield _instruction_clock()
     yield _kvm()
     yield _libraries()
@@ -111,6 +123,20 @@ def _own(name: str) -> Check:
     return Check(name, "ok", "built", _OWN[name], demo=True)
 
 
+def _freertos() -> Check:
+    """The kernel's source is kept once fetched; cargo 1.85 is the first that reads the crate which carries it."""
+    name, matters = "FreeRTOS's kernel", "FreeRTOS"
+    if os.environ.get("FREERTOS_KERNEL_PATH"):
+        return Check(name, "ok", "FREERTOS_KERNEL_PATH", matters)
+    if any((cache_dir() / "freertos").glob("freertos-next-*/tasks.c")):
+        return Check(name, "ok", "in the cache", matters)
+    version = re.search(r"cargo 1\.(\d+)", said("cargo", "--version"))
+    if version and int(version[1]) >= 85:
+        return Check(name, "ok", f"{version[0]} fetches it", matters)
+    found = f"{version[0]} is too old to fetch it" if version else "no cargo to fetch it"
+    return Check(name, "warning", found, matters, "install Rust 1.85 or newer, or set FREERTOS_KERNEL_PATH")
+
+
 def _instruction_clock() -> Check:
     """Two CPUs under the instruction clock with our plugin, for which QEMU must be built with TCG plugins."""
     name, matters = "instruction clock", "virtual board"
@@ -139,7 +165,7 @@ def _kvm() -> Check:
 
 def _libraries() -> Check:
     name, matters = "Python libraries", "analysis and report"
-    wanted = ("scipy", "matplotlib", "jinja2", "weasyprint")
+    wanted = ("scipy", "matplotlib", "jinja2", "weasyprint", "youplot", "prometheus_client")
     absent = [library for library in wanted if find_spec(library) is None]
     if not absent:
         return Check(name, "ok", ", ".join(wanted), matters, demo=True)

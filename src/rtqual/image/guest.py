@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import cast
@@ -18,8 +18,9 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
+from rtqual.architecture import AMD64, ARMHF, Architecture
 from rtqual.errors import RunFailed
-from rtqual.packages import Package, cache_dir, locked
+from rtqual.packages import Package, cache_dir, fetch, locked
 
 # The Debian packages that give the guest its programs.
 TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sysbench")
@@ -30,50 +31,69 @@ DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod",
 JOB_MODULES = ("mac80211_hwsim",)
 DISKS = ("/dev/vda", "/dev/sda")
 
-_LIBRARY_FOLDERS = ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu", "usr/lib", "lib")
-
 
 def guest_file(name: str) -> Path:
     """A file of ours that goes into the guest: `rtqual-agent` (runs programs here and there alike) or `init`."""
     with as_file(files("rtqual") / "guest" / name) as path:
         if not path.exists():
-            raise RunFailed(f"rtqual's {name} is not installed: run `make` in rtqual's folder")
+            target = " arm" if name.endswith(ARMHF.suffix) else ""
+            raise RunFailed(f"rtqual's {name} is not installed: run `make{target}` in rtqual's folder")
         return path
 
 
-def build(kernel: Package, release: str, tools: Sequence[Package], *, disks: bool) -> Path:
+def build(
+    kernel: Package,
+    release: str,
+    tools: Sequence[Package],
+    *,
+    disks: bool,
+    architecture: Architecture = AMD64,
+    extra: Mapping[str, Path] | None = None,
+) -> Path:
     """The initramfs for one kernel, from the cache if its contents are the same."""
-    own = [guest_file("rtqual-agent"), guest_file("init")]
+    programs = ("rtqual-agent", "rtqual-probe")
+    own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in programs}
+    own |= {"init": guest_file("init"), **(extra or {})}
     identity = hashlib.sha256(f"{release} {disks} layout-1".encode())
     for sha256 in [kernel.sha256, *(tool.sha256 for tool in tools)]:
         identity.update(sha256.encode())
-    for file in [*own, Path(__file__)]:
+    for file in [*own.values(), Path(__file__)]:
         identity.update(file.read_bytes())
     image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
     with locked(image):
         if not image.exists():
             with tempfile.TemporaryDirectory(dir=image.parent) as folder:
                 root = Path(folder) / "root"
-                _fill(root, kernel, release, tools, own, disks=disks)
+                _fill(root, kernel, release, tools, own, architecture, disks=disks)
                 _pack(root, Path(folder) / image.name).rename(image)
     return image
 
 
 def _fill(
-    root: Path, kernel: Package, release: str, tools: Sequence[Package], own: Sequence[Path], *, disks: bool
+    root: Path,
+    kernel: Package,
+    release: str,
+    tools: Sequence[Package],
+    own: Mapping[str, Path],
+    architecture: Architecture,
+    *,
+    disks: bool,
 ) -> None:
     for folder in ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run"):
         (root / folder).mkdir(parents=True)
     trees = [tool.tree for tool in tools]
     busybox = _find(trees, ("bin", "usr/bin"), "busybox")
     shutil.copy(busybox, root / "bin/busybox")
-    for applet in subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split():
+    # Debian builds the same busybox for every processor; this machine's own tells what is in it.
+    asked = _find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
+    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
         if applet != "busybox":
             (root / "bin" / applet).symlink_to("busybox")
     for program in PROGRAMS:
-        _copy_program(_find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program), root, trees)
-    for file in own:
-        shutil.copy(file, root / ("init" if file.name == "init" else "usr/bin/" + file.name))
+        _copy_program(_find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program), root, trees, architecture.triplet)
+    for place, file in own.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, root / place)
     boot = DISK_MODULES if disks else ()
     _copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES))
     (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in boot))
@@ -103,21 +123,22 @@ def _needed(program: Path) -> Iterable[str]:
                 yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
 
 
-def _copy_program(program: Path, root: Path, trees: Sequence[Path]) -> None:
+def _copy_program(program: Path, root: Path, trees: Sequence[Path], triplet: str) -> None:
     shutil.copy(program, root / "usr/bin" / program.name)
     waiting = list(_needed(program))
-    libraries = root / "lib/x86_64-linux-gnu"
+    libraries = root / "lib" / triplet
     libraries.mkdir(parents=True, exist_ok=True)
     while waiting:
         name = waiting.pop()
         if (libraries / name).exists():
             continue
-        found = _find(trees, (*_LIBRARY_FOLDERS, "lib64"), name)
+        found = _find(trees, (f"lib/{triplet}", f"usr/lib/{triplet}", "usr/lib", "lib", "lib64"), name)
         shutil.copy(found.resolve() if found.is_symlink() else found, libraries / name)
         waiting.extend(_needed(libraries / name))
         if name.startswith("ld-linux"):  # the loader's place is fixed in every program
-            (root / "lib64").mkdir(exist_ok=True)
-            (root / "lib64" / name).symlink_to(f"/lib/x86_64-linux-gnu/{name}")
+            place = root / ("lib64" if "x86-64" in name else "lib")
+            place.mkdir(exist_ok=True)
+            (place / name).symlink_to(f"/lib/{triplet}/{name}")
 
 
 def _copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) -> None:

@@ -16,11 +16,10 @@ from rtqual.importer import invocation
 from rtqual.importer.invocation import COMMAND, Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.importer.source import bad, blocks, cleaned
+from rtqual.instrument.cyclictest_verbose import BARE, PADDED, samples
+from rtqual.record.parquet import Spool
 from rtqual.record.schema import Int64Array, Kind, Measurement, Series, SeriesInfo
 
-_LINE = rb"\d{1,4}:[ \t]*\d{1,15}:[ \t]*\d{1,15}(?=[ \t]*\r?$)"
-# cyclictest pads its figures; where a script took the blanks out, a time of day looks like a sample.
-_PADDED, _BARE = (re.compile(start + _LINE, re.MULTILINE) for start in (rb"^[ \t]{2,}", rb"^"))
 UNTOLD = (
     "the last samples of a thread: cyclictest may end before it prints them",
     "the kernel, the machine, the program's version and whether its threads had their priority",
@@ -29,7 +28,7 @@ UNTOLD = (
 
 @dataclass
 class _Thread:
-    values: list[Int64Array] = field(default_factory=list)
+    samples: Spool = field(default_factory=Spool)
     lines: int = 0
     last: int = -1  # the largest cycle number so far
 
@@ -43,7 +42,7 @@ class _Thread:
                 f"thread {thread} starts again at cycle {cycles[back[0]]} after {self.last + steps[: back[0]].sum()}: "
                 "two runs in one file; split it",
             )
-        self.values.append(values)
+        self.samples.add(values)
         self.lines += len(values)
         self.last = max(self.last, int(cycles.max()))
 
@@ -62,23 +61,16 @@ def read(path: Path, unit: str | None) -> list[Reading]:
     for piece in blocks(path):
         ended = piece.endswith(b"\n")
         block = piece[: piece.rfind(b"\n") + 1]  # a line without an end may be cut inside its value
-        style = style or next((one for one in (_PADDED, _BARE) if one.search(block)), None)
-        samples = _samples(block, style or _PADDED)
-        for thread in np.unique(samples[:, 0]).tolist():
-            of_thread = samples[samples[:, 0] == thread]
+        style = style or next((one for one in (PADDED, BARE) if one.search(block)), None)
+        found = samples(block, style or PADDED)
+        for thread in np.unique(found[:, 0]).tolist():
+            of_thread = found[found[:, 0] == thread]
             threads.setdefault(thread, _Thread()).add(path, thread, of_thread[:, 1], of_thread[:, 2].copy())
         command = command or next(_commands(block), None)
     if not threads:
         raise bad(path, None, "no sample in it (thread:cycle:value): give the output of cyclictest -v")
     problems = () if ended else ("the file's last line has no end: the file may be cut",)
     return [_reading(path, threads, command, unit, problems)]
-
-
-def _samples(block: bytes, style: re.Pattern[bytes]) -> Int64Array:
-    """(N, 3): thread, cycle, value. Whatever is not a whole sample's line is left out."""
-    found = style.findall(block)
-    numbers = b" ".join(found).replace(b":", b" ")
-    return np.fromstring(numbers.decode("ascii"), dtype=np.int64, sep=" ").reshape(-1, 3)
 
 
 def _commands(block: bytes) -> Iterator[Invocation]:
@@ -103,9 +95,8 @@ def _reading(
     cpus, by_number = thread_cpus(numbers, command.cpus(max(numbers) + 1) if command else None)
     series, problems = [], list(cut)
     for number in numbers:
-        values = np.concatenate(threads[number].values) * unit_ns
         info = SeriesInfo(name="latency", kind=Kind.RAW, cpu=cpus[number])
-        series.append(Series(info, values, np.ones(len(values), np.int64)))
+        series.append(Series.of_order(threads[number].samples.order().scaled(unit_ns), info))
         problem = threads[number].problem()
         if problem:
             problems.append(f"cyclictest thread {number}: {problem}")

@@ -18,6 +18,7 @@ from rtqual.importer import (
     rtla,
     stress_ng,
     sysbench,
+    table,
 )
 from rtqual.importer.reading import Reading
 from rtqual.importer.source import bad, sniffed
@@ -30,15 +31,26 @@ class Format:
     name: str
     title: str
     mark: re.Pattern[str]
-    read: Callable[[Path, str | None], Sequence[Reading]]
+    read: Callable[..., Sequence[Reading]]  # of the file, --unit and, where it has them, --column
     has_unit: bool = False  # whether --unit can say what its values are
+    has_columns: bool = False
 
 
 def _mark(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE | re.ASCII)
 
 
+_CELL = r"[ \t]*-?[\d.]*(?:[eE][-+]?\d+)?[ \t]*"
 _ALL = (
+    Format("parquet", "a column of a Parquet file", _mark(r"\APAR1"), table.read_parquet, True, has_columns=True),
+    Format(
+        "csv",
+        "a column of comma-separated text",
+        _mark(rf"\A([^\n]*\n)?({_CELL},)*[ \t]*-?\d+[ \t]*(,{_CELL})*\n"),
+        table.read_csv,
+        has_unit=True,
+        has_columns=True,
+    ),
     Format("rteval", "rteval's summary.xml", _mark(r"<rteval[\s>]"), rteval.read),
     Format(
         "stress-ng",

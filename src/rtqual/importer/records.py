@@ -47,6 +47,7 @@ class Circumstances:
     instrument: str | None = None
     cpus: int | None = None
     unit: str | None = None
+    column: str | None = None
 
 
 def import_files(
@@ -80,8 +81,10 @@ def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list
     format_ = named(format_name) if format_name else detect(file)
     if known.unit and not format_.has_unit:
         raise BadInput(f"{file}: {format_.title} tells its units itself: leave out --unit {known.unit}")
+    if known.column is not None and not format_.has_columns:
+        raise BadInput(f"{file}: {format_.title} has no columns to choose from: leave out --column")
     fingerprint = sha256(file)
-    readings = format_.read(file, known.unit)
+    readings = format_.read(file, known.unit, *([known.column] if format_.has_columns else []))
     return [Found(file, fingerprint, format_, number, reading) for number, reading in enumerate(readings)]
 
 

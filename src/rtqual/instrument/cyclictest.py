@@ -2,14 +2,17 @@
 # ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """cyclictest (rt-tests 2.x): how late a periodic real-time thread wakes up, every value in nanoseconds."""
 
-from typing import Annotated, Any, ClassVar
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rtqual.board import Command, Job, Outcome
 from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
 from rtqual.instrument.cyclictest_json import Thread, parse
+from rtqual.instrument.cyclictest_verbose import in_order
+from rtqual.instrument.cyclictest_verbose import samples as printed_samples
 from rtqual.instrument.output import clock_problems, fifo_problems, require_success
 from rtqual.instrument.version import VERSION_ARGV
 from rtqual.record.schema import Measurement, Scalar, Series
@@ -25,6 +28,12 @@ _MAIN_THREAD_FIFO = 1
 # cyclictest ends all its threads when the first has done its cycles (`allstopped` in its main loop), so those
 # that started a little later have taken a few samples less. Fewer than this part of them, and one was held up.
 _LEAST_PART_OF_CYCLES = 0.9
+_MOST_IN_ORDER = 5_000_000  # cycles: 27 bytes of text each
+
+
+class Samples(StrEnum):
+    COUNTED = "counted"  # how often each value came
+    ORDERED = "ordered"  # every sample in its order, which estimates of the tail need
 
 
 class CyclictestParameters(Parameters):
@@ -32,6 +41,13 @@ class CyclictestParameters(Parameters):
     cycles: Annotated[int, Field(ge=1, lt=2**31)] = 10_000
     priority: Annotated[int, Field(gt=_MAIN_THREAD_FIFO, le=99)] = 80
     histogram_limit: Annotated[DurationNs, Field(ge=1, le=_LONGEST_HISTOGRAM_NS)] = _LONGEST_HISTOGRAM_NS
+    samples: Samples = Samples.COUNTED
+
+    @model_validator(mode="after")
+    def _fit_in_memory(self) -> Self:
+        if self.samples == Samples.ORDERED and self.cycles > _MOST_IN_ORDER:
+            raise ValueError(f'samples = "ordered" takes at most {_MOST_IN_ORDER:,} cycles; make more runs')
+        return self
 
 
 class Cyclictest:
@@ -49,7 +65,7 @@ class Cyclictest:
         spread_us = str(max(1, parameters.interval // _NS_PER_US // cpus))
         affinity = ("-a", "0", "-t", "1") if cpus == 1 else ("-a", "-t", str(cpus), "-A", spread_us)
         argv = (
-            *("cyclictest", "-q", "-m", "-N"),
+            *("cyclictest", "-v" if parameters.samples == Samples.ORDERED else "-q", "-m", "-N"),
             *("-p", str(parameters.priority)),
             *("-i", str(parameters.interval // _NS_PER_US)),
             *("-l", str(parameters.cycles)),
@@ -84,9 +100,16 @@ class Cyclictest:
             problems.append(f"cyclictest took {longest} samples instead of {parameters.cycles}")
         for thread in result.thread.values():
             problems += [f"cyclictest on CPU {thread.cpu}: {text}" for text in _problems(thread, parameters)]
-        series = tuple(_series(thread, parameters.histogram_limit) for thread in result.thread.values())
+        series = [_series(thread, parameters.histogram_limit) for thread in result.thread.values()]
+        if parameters.samples == Samples.ORDERED:
+            lines = printed_samples(outcome.stdout.encode("ascii", "replace"))
+            for place, (number, thread) in enumerate(result.thread.items()):
+                printed = lines[lines[:, 0] == number, 2]
+                every, lost = in_order(printed, thread, parameters.histogram_limit)
+                series[place] = Series.raw(every, name="latency", cpu=thread.cpu, reported=series[place].info.reported)
+                problems += [f"cyclictest on CPU {thread.cpu}: {text}" for text in lost]
         skipped = sum(_skipped_periods(thread, parameters) for thread in result.thread.values())
-        return Measurement(series, {"skipped_periods": Scalar(value=skipped, unit="1")}, tuple(problems))
+        return Measurement(tuple(series), {"skipped_periods": Scalar(value=skipped, unit="1")}, tuple(problems))
 
     @staticmethod
     def seconds(parameters: CyclictestParameters, load: str) -> float:

@@ -5,6 +5,19 @@ from rtqual.instrument import Instrument
 from rtqual.instrument.cyclictest import Cyclictest
 from rtqual.instrument.footprint import Footprint
 from rtqual.instrument.hackbench import Hackbench
+from rtqual.instrument.probe import (
+    KernelItc,
+    KernelLoop,
+    KernelPeriodic,
+    KernelPrimitives,
+    KernelWakeup,
+    ProbeItc,
+    ProbeLoop,
+    ProbeMemory,
+    ProbePeriodic,
+    ProbePrimitives,
+    ProbeWakeup,
+)
 from rtqual.instrument.sysbench import (
     SysbenchCpu,
     SysbenchFileio,
@@ -23,6 +36,17 @@ _ALL: tuple[type[Instrument], ...] = (
     SysbenchMutex,
     SysbenchFileio,
     SysbenchFileioUsb,
+    ProbeWakeup,
+    ProbePeriodic,
+    ProbeItc,
+    ProbePrimitives,
+    ProbeLoop,
+    ProbeMemory,
+    KernelWakeup,
+    KernelPeriodic,
+    KernelItc,
+    KernelPrimitives,
+    KernelLoop,
     Footprint,
 )
 INSTRUMENTS: dict[str, type[Instrument]] = {instrument.name: instrument for instrument in _ALL}

@@ -12,6 +12,7 @@ schema.py      JSON Schema
 from rtqual.mission.load import load_mission
 from rtqual.mission.model import (
     DEFAULT_SCALE,
+    PUBLISHED,
     Better,
     Candidate,
     Criterion,
@@ -29,6 +30,7 @@ from rtqual.mission.values import Quantity
 
 __all__ = [
     "DEFAULT_SCALE",
+    "PUBLISHED",
     "Better",
     "Candidate",
     "Criterion",

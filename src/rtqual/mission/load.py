@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rtqual.errors import BadInput
+from rtqual.instrument.probe import PROGRAM as PROBE
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission.explain import Problem, dotted, problem, shown, suggest
@@ -110,7 +111,11 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
     except ValidationError as error:
         return None, _problems(error)
     repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
-    return mission, repeated or [*_plan_problems(mission), *_parameter_problems(mission)]
+    return mission, repeated or [
+        *_study_problems(mission),
+        *_plan_problems(mission),
+        *_parameter_problems(mission),
+    ]
 
 
 def _problems(error: ValidationError) -> list[Problem]:
@@ -145,18 +150,39 @@ def _repeated_names(mission: Mission) -> Iterator[Problem]:
                 yield Problem((table, n, "name"), f"{shown(name)} is the name of another {table} already")
 
 
+def _study_problems(mission: Mission) -> Iterator[Problem]:
+    """Published candidates are compared with each other, so they must have been measured alike."""
+    first = ""
+    for n, candidate in enumerate(mission.candidates):
+        study = (candidate.published or "").partition("/")[0]
+        if study and first and study != first:
+            message = f"is of another study than those of {first}, on other hardware; give {study} a mission of its own"
+            yield Problem(("candidate", n, "published"), message)
+        first = first or study
+
+
 def _plan_problems(mission: Mission) -> Iterator[Problem]:
-    names = [candidate.name for candidate in mission.candidates]
+    names = [candidate.name for candidate in mission.candidates if not candidate.published]
+    published = [candidate.name for candidate in mission.candidates if candidate.published]
     for scale_name, scale in mission.scales.items():
+        if not scale.plan and names:
+            yield Problem(("scale", scale_name, "plan"), "is empty; write at least 1")
         for n, plan in enumerate(scale.plan):
             path: KeyPath = ("scale", scale_name, "plan", n)
+            if not names:
+                yield Problem(path, "runs nothing: every candidate is published; write plan = []")
             for i, name in enumerate(plan.candidates):
-                if name not in names:
+                if name in published:
+                    message = f"{shown(name)} is published and not run; leave it out"
+                    yield Problem((*path, "candidates", i), message)
+                elif name not in names:
                     message = f"unknown candidate {shown(name)}; {suggest(name, names)}"
                     yield Problem((*path, "candidates", i), message)
             for candidate in mission.candidates_of(plan):
                 if candidate.this_machine:
                     yield from _problems_on_this_machine(candidate, plan, path)
+                if candidate.rtos:
+                    yield from _problems_of_rtos(candidate, plan, path)
 
 
 def _problems_on_this_machine(candidate: Candidate, plan: Plan, path: KeyPath) -> Iterator[Problem]:
@@ -168,17 +194,42 @@ def _problems_on_this_machine(candidate: Candidate, plan: Plan, path: KeyPath) -
             yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
 
 
+def _problems_of_rtos(candidate: Candidate, plan: Plan, path: KeyPath) -> Iterator[Problem]:
+    advice = f"give {candidate.name} a plan of its own"
+    if plan.cpus != (1,):
+        yield Problem((*path, "cpus"), f"{candidate.rtos} runs on one CPU here; {advice} without cpus")
+    for i, name in enumerate(plan.loads):
+        if name != "none":
+            yield Problem((*path, "loads", i), f"{name!r} is a Linux program; {advice} without it")
+    for i, name in enumerate(plan.instruments):
+        if INSTRUMENTS[name].program != PROBE:
+            yield Problem((*path, "instruments", i), f"{name!r} is a Linux program; {advice}, of probe-... instruments")
+
+
 def _parameter_problems(mission: Mission) -> Iterator[Problem]:
-    """Each scale's parameters, put together, must be what the instrument takes."""
+    """The parameters of each scale and of each plan, put together, must be what the instrument takes."""
     for scale_name, scale in mission.scales.items():
+        path: KeyPath = ("scale", scale_name)
         for instrument in {**mission.parameters, **scale.parameters}:
             together = mission.parameters_for(scale_name, instrument)
-            try:
-                INSTRUMENTS[instrument].parameters.model_validate(together, context=AS_WRITTEN)
-            except ValidationError as error:
-                own = scale.parameters.get(instrument, {})
-                for one in error.errors(include_url=False):
-                    in_scale = one["loc"][0] in own if one["loc"] else bool(own)
-                    table: KeyPath = ("scale", scale_name) if in_scale else ()
-                    one["loc"] = (*table, "parameters", instrument, *one["loc"])
-                    yield problem(one, mission_schema())
+            yield from _refused(instrument, together, {path: scale.parameters})
+        for n, plan in enumerate(scale.plan):
+            for instrument in plan.parameters:
+                together = mission.parameters_for(scale_name, instrument, plan)
+                yield from _refused(
+                    instrument, together, {(*path, "plan", n): plan.parameters, path: scale.parameters}
+                )
+
+
+def _refused(
+    instrument: str, together: dict[str, Any], tables: Mapping[KeyPath, Mapping[str, dict[str, Any]]]
+) -> Iterator[Problem]:
+    """What an instrument does not take, told where it is written: in the first table that has it."""
+    try:
+        INSTRUMENTS[instrument].parameters.model_validate(together, context=AS_WRITTEN)
+    except ValidationError as error:
+        for one in error.errors(include_url=False):
+            given = ((path, table.get(instrument, {})) for path, table in tables.items())
+            table = next((path for path, own in given if (one["loc"][0] in own if one["loc"] else own)), ())
+            one["loc"] = (*table, "parameters", instrument, *one["loc"])
+            yield problem(one, mission_schema())

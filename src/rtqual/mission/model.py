@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, Strict, model_validator
 from pydantic.config import JsonDict
 
+from rtqual.architecture import ARMHF, of_kernel
 from rtqual.errors import BadInput
 from rtqual.mission.explain import At, suggest
 from rtqual.mission.values import (
@@ -17,9 +18,11 @@ from rtqual.mission.values import (
     InstrumentName,
     Limit,
     LoadName,
+    Margin,
     NonEmpty,
     PackageName,
     ParameterTables,
+    PublishedSystem,
     Quantity,
     Slug,
     Text,
@@ -27,6 +30,7 @@ from rtqual.mission.values import (
 from rtqual.units import DURATIONS_NS, DurationNs
 
 DEFAULT_SCALE = "demo"
+PUBLISHED = "published"  # the board of systems whose figures a study printed
 
 
 class Need(StrEnum):
@@ -103,17 +107,27 @@ def _one_of(*keys: str) -> JsonDict:
     return {"oneOf": [{"required": [key]} for key in keys]}
 
 
-class Candidate(_Table, json_schema_extra=_one_of("package", "this-machine")):
-    """An operating system under evaluation: a Debian kernel package, or this machine as it runs."""
+class Rtos(StrEnum):
+    """An operating system that comes as one image with the probe."""
+
+    FREERTOS = "freertos"
+
+
+class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machine", "published")):
+    """An operating system under evaluation: a kernel, an RTOS, this machine, or one that a study measured."""
 
     name: Slug
     """Short name, used by the plans; no other candidate may have it."""
     title: Text
     """What a report calls it."""
     package: PackageName | None = None
-    """Debian package of the kernel, as "linux-image-rt-amd64". Exactly one of package and this-machine."""
+    """Debian package of the kernel, as "linux-image-rt-amd64". One of package, rtos, this-machine, published."""
+    rtos: Rtos | None = None
+    """A real-time operating system that carries only rtqual's probe: "freertos". It runs on the virtual ARM board."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
     """true: the machine rtqual runs on, as it runs now."""
+    published: PublishedSystem | None = None
+    """A system whose figures a study printed, as "aarest/emlid". It is not run."""
     preempt: Preempt | None = None
     """Boots a kernel of selectable preemption with preempt=none, voluntary or full."""
     boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
@@ -121,13 +135,34 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "this-machine")):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if self.this_machine:
+        other = "this-machine = true, which runs as it is" if self.this_machine else ""
+        if self.published:
+            if self.this_machine:
+                raise At("published", "cannot stand beside this-machine = true; keep one of the two")
+            other = "published, whose figures are printed"
+        if self.rtos:
+            if other:
+                raise At("rtos", f"cannot stand beside {other}; keep one of the two")
+            other = "rtos, which is one image with its kernel"
+        if other:
             for key, given in (("package", self.package), ("preempt", self.preempt), ("boot", self.boot)):
                 if given:
-                    raise At(key, "cannot stand beside this-machine = true, which runs as it is; leave it out")
+                    raise At(key, f"cannot stand beside {other}; leave it out")
         elif self.package is None:
-            raise ValueError('names no system; write package = "linux-image-..." or this-machine = true')
+            raise ValueError(
+                'names no system; write package = "linux-image-...", rtos = "freertos", this-machine = true or '
+                'published = "STUDY/SYSTEM"'
+            )
         return self
+
+    @property
+    def board(self) -> str:
+        """Where it is measured: figures of two boards are not ranked together."""
+        if self.published:
+            return PUBLISHED
+        if self.this_machine:
+            return "local"
+        return (of_kernel(self.package) if self.package else ARMHF).board
 
 
 class _Figure(_Table):
@@ -143,6 +178,8 @@ class _Figure(_Table):
     """The figure read from the samples. Exactly one of statistic and scalar."""
     scalar: Text | None = None
     """The name of a figure that the instrument itself prints, as "requests_per_s"."""
+    margin: Margin | None = None
+    """A difference between candidates that does not matter, as "2 us", or "5 %" of the smaller figure."""
 
     @model_validator(mode="after")
     def _one_figure(self) -> Self:
@@ -150,6 +187,8 @@ class _Figure(_Table):
             raise At("scalar", "stands beside statistic; keep one of the two")
         if not self.statistic and not self.scalar:
             raise ValueError(f"says no figure; write statistic ({', '.join(Statistic)}) or scalar")
+        if self.statistic and self.margin and self.margin.unit not in ("ns", "%"):
+            raise At("margin", f"{self.margin.text!r} is no margin for a statistic of durations: write '2 us' or '5 %'")
         return self
 
 
@@ -197,7 +236,7 @@ class Plan(_Table):
     """Cells to run: the product of the lists, each cell so many times."""
 
     candidates: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
-    """Names of candidates; all of the mission's when left out."""
+    """Names of candidates; all of the mission's that can run when left out."""
     instruments: Annotated[tuple[InstrumentName, ...], NonEmpty, Distinct]
     """What measures."""
     loads: Annotated[tuple[LoadName, ...], NonEmpty, Distinct] = ("none",)
@@ -206,6 +245,8 @@ class Plan(_Table):
     """Numbers of CPUs of the virtual board: 1, 2 or 4."""
     runs: Annotated[int, Strict(), Field(ge=1)]
     """How often each cell runs, each time with another seed."""
+    parameters: ParameterTables = {}
+    """Parameters of instruments in this plan; they win over those of the scale."""
 
 
 class Scale(_Table):
@@ -213,8 +254,8 @@ class Scale(_Table):
 
     parameters: ParameterTables = {}
     """Parameters of instruments at this scale; they win over those that hold at every scale."""
-    plan: Annotated[tuple[Plan, ...], NonEmpty]
-    """What to run, one [[scale.NAME.plan]] each."""
+    plan: tuple[Plan, ...]
+    """What to run, one [[scale.NAME.plan]] each; [] where all candidates are published."""
 
 
 class Mission(_Table):
@@ -254,8 +295,11 @@ class Mission(_Table):
 
     def candidates_of(self, plan: Plan) -> tuple[Candidate, ...]:
         """The candidates a plan runs, in the mission's order."""
-        return tuple(c for c in self.candidates if not plan.candidates or c.name in plan.candidates)
+        return tuple(
+            c for c in self.candidates if not c.published and (not plan.candidates or c.name in plan.candidates)
+        )
 
-    def parameters_for(self, scale: str, instrument: str) -> dict[str, Any]:
-        """An instrument's parameters as they are written, those of the scale over those of the mission."""
-        return {**self.parameters.get(instrument, {}), **self.scale(scale).parameters.get(instrument, {})}
+    def parameters_for(self, scale: str, instrument: str, plan: Plan | None = None) -> dict[str, Any]:
+        """An instrument's parameters as they are written: those of the plan over the scale's over the mission's."""
+        tables = (self.parameters, self.scale(scale).parameters, plan.parameters if plan else {})
+        return {name: value for table in tables for name, value in table.get(instrument, {}).items()}

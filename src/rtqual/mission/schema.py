@@ -26,10 +26,10 @@ class TomlJsonSchema(GenerateJsonSchema):
 
     def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
         written = super().default_schema(schema)
-        if "x-unit" in written and "default" in written:
-            written["default"] = format_value(written["default"], written["x-unit"])
         if written.get("default", ...) is None:
             del written["default"]
+        if "x-unit" in written and "default" in written:
+            written["default"] = format_value(written["default"], written["x-unit"])
         return written
 
 

@@ -13,15 +13,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Wit
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission.explain import shown, suggest
+from rtqual.published.study import systems
 from rtqual.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 
-Unit = Literal["ns", "B"]
+Unit = Literal["ns", "B", "%"]
 _PARSERS: tuple[tuple[Unit, Callable[[str], int]], ...] = (("ns", parse_duration_ns), ("B", parse_size_b))
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A limit as it is written, with its value in nanoseconds, bytes, or the scalar's own unit (None)."""
+    """A limit or margin as it is written: nanoseconds, bytes, parts in a hundred, or the scalar's own unit (None)."""
 
     value: float
     unit: Unit | None
@@ -43,6 +44,18 @@ def _quantity(written: object) -> Quantity:
     )
 
 
+def _margin(written: object) -> Quantity:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", written) if isinstance(written, str) else None
+    with suppress(ValueError):
+        margin = Quantity(float(found[1]), "%", str(written)) if found else _quantity(written)
+        if margin.value > 0:
+            return margin
+    raise ValueError(
+        f"{shown(written)} is not a margin: write a duration or a size, as '2 us', a part, as '5 %', or a number, "
+        "above 0"
+    )
+
+
 def _matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -59,6 +72,12 @@ def _known(names: Mapping[str, object], what: str) -> tuple[AfterValidator, With
         return name
 
     return AfterValidator(check), WithJsonSchema({"type": "string", "enum": list(names)})
+
+
+def _published(name: str) -> str:
+    if name not in systems():  # not at import: reading the studies takes time
+        raise ValueError(f"unknown published system {shown(name)}; {suggest(name, systems())}")
+    return name
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -85,9 +104,19 @@ BootParameter = Annotated[
 ]
 InstrumentName = Annotated[str, *_known(INSTRUMENTS, "instrument")]
 LoadName = Annotated[str, *_known(LOADS, "load")]
+PublishedSystem = Annotated[
+    str,
+    AfterValidator(_published),
+    WithJsonSchema({"type": "string", "pattern": "^[a-z]+/[a-z0-9-]+$", "examples": ["aarest/emlid"]}),
+]
 Limit = Annotated[
     Quantity,
     PlainValidator(_quantity),
     WithJsonSchema({"type": ["string", "number"], "examples": ["100 us"]}),
+]
+Margin = Annotated[
+    Quantity,
+    PlainValidator(_margin),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["2 us", "5 %"]}),
 ]
 ParameterTables = dict[InstrumentName, dict[str, Any]]

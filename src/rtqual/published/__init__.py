@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The published studies: their figures as data, the audit of them, and their choice made again.
+"""The published studies: their figures as data, the audit of them, and how a mission and a report use them.
 
 data/*.toml   a study each: figures as printed, rules (what is computed from what), claims of the text
 study.py      the data's model
@@ -8,30 +8,26 @@ formula.py    formulas over printed figures
 misprint.py   what kind of mistake a misprint is
 audit.py      rules and claims against the figures
 wording.py    findings in words
-choice.py     a study's choice, from its figures as records
+records.py    a published system's figures as records
+choice.py     what a study says of its systems, and which it chose
 beside.py     a published table for one's own results to stand beside
 document.py   all audits as one document
 text.py       all of it as Markdown and as plain values
 """
 
 from rtqual.published.audit import Audit, Finding, audit
-from rtqual.published.beside import Beside, beside
-from rtqual.published.choice import Redone, redo_aarest
 from rtqual.published.document import document
 from rtqual.published.misprint import Kind
-from rtqual.published.study import Study, studies, study
+from rtqual.published.study import Study, studies, study, systems
 
 __all__ = [
     "Audit",
-    "Beside",
     "Finding",
     "Kind",
-    "Redone",
     "Study",
     "audit",
-    "beside",
     "document",
-    "redo_aarest",
     "studies",
     "study",
+    "systems",
 ]

@@ -7,15 +7,18 @@ rules of the study's data file, sentences by their checks; one engine serves bot
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import product
 
 from rtqual.published.formula import bound, evaluate, figure_named, may_hold, split_relation
 from rtqual.published.misprint import Kind, Named, Wrong, name
-from rtqual.published.rounded import Rounded, rounds_to
+from rtqual.published.rounded import Rounded, exponent, rounds_to
 from rtqual.published.study import EVERY_ROW, Check, Claim, Rule, Study, slug
 from rtqual.published.wording import Circumstances, explain, listed, plain, recomputed, related, span
 
 Names = Mapping[str, str]
+
+_TELLING, _MANY = 6, 1000  # digits of a figure, and figures that rounding leaves open: two alike are no coincidence
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ def _misprints(
     study: Study, rule: Rule, figures: Sequence[_Tested], formula: str
 ) -> Iterator[tuple[tuple[str, ...], Finding]]:
     for one in figures:
-        if one.holds:
+        if one.holds and not _borrowed(figures, one):
             continue
         named = _name(study, rule, one, figures, formula)
         right = related(one.relation, recomputed(one.recomputed, one.printed))
@@ -133,6 +136,21 @@ def _misprints(
         )
 
 
+def _borrowed(figures: Sequence[_Tested], one: _Tested) -> bool:
+    """Whether a figure that rounding allows is a neighbour's to more digits than chance would give."""
+    unit = Decimal(1).scaleb(exponent(one.printed.value))
+    sharp = len(one.printed.value.as_tuple().digits) >= _TELLING
+    return sharp and one.recomputed.high - one.recomputed.low >= _MANY * unit and _of_a_neighbour(figures, one)
+
+
+def _of_a_neighbour(figures: Sequence[_Tested], one: _Tested) -> bool:
+    """Whether it is, to the digit, the figure of the row above or below, and not its own."""
+    printed = one.printed.value
+    if one.relation != "==" or rounds_to(one.recomputed.value, printed):
+        return False
+    return any(rounds_to(near.recomputed.value, printed) for near in _neighbours(figures, one))
+
+
 def _name(study: Study, rule: Rule, one: _Tested, figures: Sequence[_Tested], formula: str) -> Named:
     if one.relation != "==":
         return Named(Kind.IMPOSSIBLE)
@@ -159,10 +177,8 @@ def _hidden_shifts(figures: Sequence[_Tested], one: _Tested, named: Named) -> It
     if named.kind != Kind.ROW_SHIFT:
         return
     for other in figures:
-        above_and_below = (near.recomputed.value for near in _neighbours(figures, other))
-        own = rounds_to(other.recomputed.value, other.printed.value)
-        shifted = not own and any(rounds_to(near, other.printed.value) for near in above_and_below)
-        if shifted and other.holds and other.path[0] == one.path[0]:
+        hidden = other.holds and _of_a_neighbour(figures, other) and not _borrowed(figures, other)
+        if hidden and other.path[0] == one.path[0]:
             yield other
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A published table in the shape in which one's own results can stand beside it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
 
 from rtqual.published.audit import Finding, audit
-from rtqual.published.study import Table, study
+from rtqual.published.study import Cell, Study, Table, studies, study
 from rtqual.published.wording import plain
 from rtqual.units import DURATIONS_NS, SIZES_B
 
@@ -30,51 +29,59 @@ class Published:
 
 @dataclass(frozen=True)
 class Beside:
-    """Rows are systems (or operations), columns statistics, named as rtqual names its own where it has them."""
+    """Rows are systems (or operations), columns statistics, named as rtqual names its own where it has them.
 
-    study: str
-    place: str
-    title: str
-    instrument: str
-    load: str
+    Differences that another table prints of the same systems are among the columns.
+    """
+
+    source: Study
+    table: Table
     columns: tuple[str, ...]
-    rows: Mapping[str, Mapping[str, Published]]  # row -> column -> figure
+    rows: Mapping[str, Mapping[str, Published]]  # row -> column -> figure; what was not printed is absent
 
 
 def beside(key: str, table_id: str) -> Beside:
     """Raises BadInput for a study or table there is none of."""
     source = study(key)
     table = source.table(table_id)
-    return Beside(
-        study=source.source.title,
-        place=table.place,
-        title=table.caption,
-        instrument=table.instrument,
-        load=table.load,
-        columns=tuple(_STATISTICS.get(column, column) for column in table.figure_columns),
-        rows={
-            table.row_label(row): {
-                _STATISTICS.get(column, column): _published(key, table, row, column) for column in table.figure_columns
-            }
-            for row in table.rows
-        },
-    )
+    rows = {table.row_label(line): dict(_figures(source, table, line)) for line in table.rows}
+    columns = dict.fromkeys(name for figures in rows.values() for name in figures)
+    return Beside(source, table, tuple(columns), rows)
 
 
-def _published(key: str, table: Table, row: tuple[Decimal | str, ...], column: str) -> Published:
-    number, unit = table.number(row, column), table.unit_of(column)
+def matching(instrument: str, load: str, cpus: int) -> Iterator[Beside]:
+    """For each study the table of what an instrument measures under a load, of as many CPUs where it can be."""
+    for source in studies():
+        tables = [one for key, one in source.measured.items() if key[:2] == (instrument, load)]
+        if tables:
+            yield beside(source.key, min(tables, key=lambda one: one.cpus != cpus).id)
+
+
+def findings(source: Study, row: str, table: Table) -> Iterator[Finding]:
+    """Those of the audit on a system's figures of a table, and on the differences that follow from them."""
+    for line in source.named(table, row):
+        yield from (one.finding for _, one in _figures(source, table, line) if one.finding)
+
+
+def _figures(source: Study, table: Table, line: tuple[Cell, ...]) -> Iterator[tuple[str, Published]]:
+    for column in table.figure_columns:
+        yield _STATISTICS.get(column, column), _published(source, table, line, column)
+    row = source.row_name(table, line)
+    for statistic, where in table.differences.items():
+        name, column = where.split(".")
+        other = source.table(name)
+        if row in source.rows_of(other):
+            yield statistic, _published(source, other, next(source.named(other, row)), column)
+
+
+def _published(source: Study, table: Table, line: tuple[Cell, ...], column: str) -> Published:
+    number, unit = table.number(line, column), table.unit_of(column)
     factor, base = _FACTORS.get(unit, (1, unit))
-    return Published(plain(number), float(number * factor), base, _findings(key).get((table.id, row, column)))
+    finding = _findings(source.key).get((table.id, table.row_title(line), column))
+    return Published(plain(number), float(number * factor), base, finding)
 
 
 @cache
-def _findings(key: str) -> dict[tuple[str, tuple[Decimal | str, ...], str], Finding]:
+def _findings(key: str) -> Mapping[tuple[str, str, str], Finding]:
     """By table, row and column; only figures, not claims."""
-    source = study(key)
-    return {
-        (one.table, row, one.column): one
-        for one in audit(source).findings
-        if one.table
-        for row in source.table(one.table).rows
-        if source.table(one.table).row_title(row) == one.row
-    }
+    return {(one.table, one.row, one.column): one for one in audit(study(key)).findings if one.table}

@@ -1,215 +1,132 @@
 # SPDX-License-Identifier: MIT
-"""A study's choice made again: its criteria as a mission's, its figures as records, its arithmetic corrected.
+"""What a study says besides its figures, for a mission that names its systems: of their kernels, and what it chose.
 
-The criteria are those of a mission file and the score is the one that every verdict uses (analysis.score):
-for each criterion the best figure over a candidate's own, weighted. A study prints one run's summary of each
-system, so its records hold no samples: they can be ranked, but no lead is certain.
+Kernels' configurations are not printed, so a need is met where the text says so, and undecided where it says nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from rtqual import __version__
-from rtqual.analysis.cells import Cells
-from rtqual.analysis.score import ScoreTable, score_table
-from rtqual.analysis.summary import RESOLUTION, groups, measure
-from rtqual.errors import BadInput
-from rtqual.mission import Criterion
-from rtqual.published.rounded import exponent
-from rtqual.published.study import Choice, Study, study
-from rtqual.record.schema import (
-    Inputs,
-    Kind,
-    Manifest,
-    Provenance,
-    Record,
-    Scalar,
-    Series,
-    Timing,
-    digest,
-    samples_digest,
-)
-from rtqual.units import DURATIONS_NS
-
-BOARD = "published"
-_SUMMARY = ("min", "avg", "max", "p95")
+from rtqual.analysis.cells import Cells, figure_name
+from rtqual.analysis.model import Evidence, Outcome, Verdict
+from rtqual.analysis.needs import NeedCheck
+from rtqual.analysis.score import score_table
+from rtqual.analysis.summary import Measured
+from rtqual.analysis.wording import count
+from rtqual.mission import PUBLISHED, Criterion, Mission
+from rtqual.published.audit import Finding
+from rtqual.published.beside import findings
+from rtqual.published.records import AS_PRINTED
+from rtqual.published.study import Study, study, systems
+from rtqual.published.wording import listed
 
 
-@dataclass(frozen=True)
-class Points:
-    """One criterion for one system: 1 is the best, less is that much worse."""
-
-    criterion: str
-    weight: float
-    figure_ns: float
-    points: float
-    printed_ns: float  # as the study computed it, misprints included
-    points_as_printed: float
+def stated_needs(mission: Mission) -> dict[str, Mapping[str, NeedCheck]]:
+    """Published candidate -> need -> what the study says of it."""
+    return {name: dict(_stated(study(key), row)) for name, (key, row) in _published(mission).items()}
 
 
-@dataclass(frozen=True)
-class Place:
-    system: str
-    eligible: bool  # whether it meets the study's needs
-    total: float
-    total_as_printed: float
-    points: tuple[Points, ...]
+def _stated(source: Study, row: str) -> Iterator[tuple[str, NeedCheck]]:
+    for said in source.stated:
+        if row in said.rows:
+            for need in said.needs:
+                yield need, NeedCheck(need, said.met, "", f"{said.place}: “{said.text}”")
 
 
-@dataclass(frozen=True)
-class Redone:
-    """What the study's own rule picks."""
-
-    study: str
-    place: str
-    rule: str
-    chosen: str  # by the study
-    picked: str  # by the rule, with correct arithmetic
-    picked_as_printed: str  # by the rule, from the differences as they are printed
-    certain: bool  # whether the figures support the lead over every other eligible system
-    places: tuple[Place, ...]  # best first, by correct arithmetic
-    turns_at: Mapping[str, Mapping[str, float]]  # other eligible system -> criterion -> weight that would turn it
-
-    @property
-    def agrees(self) -> bool:
-        return self.picked == self.chosen
+def _published(mission: Mission) -> dict[str, tuple[str, str]]:
+    """Candidate -> study and row."""
+    return {one.name: systems()[one.published] for one in mission.candidates if one.published}
 
 
-def redo_aarest() -> Redone:
-    """The choice of the AAReST study: EMLID's kernel, by stability in the mutex test first."""
-    return redo(study("aarest"))
+def with_choice(mission: Mission, evidence: Evidence) -> Evidence:
+    """The verdict on published systems beside what their study chose, and what it rests on."""
+    rows = _published(mission)
+    if not rows:
+        return evidence
+    source = study(next(key for key, _ in rows.values()))  # the mission model sees to it that there is one
+    verdicts = [_told(source, mission, evidence, one) if one.board == PUBLISHED else one for one in evidence.verdicts]
+    return replace(evidence, verdicts=tuple(verdicts))
 
 
-def redo(published: Study) -> Redone:
-    """A study's choice from its own figures. Raises BadInput for one that did not choose."""
-    choice = published.choice
-    if choice is None:
-        raise BadInput(f"study {published.key} chose nothing; 'aarest' did")
-    measured = _score(choice.criteria, choice.compared, records(published))
-    printed = _score(_scalar_criteria(choice), choice.compared, _printed_records(published, choice))
-    titles = _titles(published, choice)
-    ranked = sorted(choice.compared, key=lambda row: -measured.total(row))
-    picked = next(row for row in ranked if row in choice.eligible)
-    others = [row for row in ranked if row in choice.eligible and row != picked]
-    return Redone(
-        study=published.key,
-        place=choice.place,
-        rule=choice.rule,
-        chosen=titles[choice.chosen],
-        picked=titles[picked],
-        picked_as_printed=titles[max(choice.eligible, key=printed.total)],
-        certain=all(measured.table.leads(picked, other) for other in others),
-        places=tuple(_place(choice, measured, printed, titles[row], row) for row in ranked),
-        turns_at={titles[other]: _turns_at(measured.table, picked, other) for other in others},
+def _told(source: Study, mission: Mission, evidence: Evidence, verdict: Verdict) -> Verdict:
+    rows = {name: row for name, (_, row) in _published(mission).items()}
+    wrong = [one for name in rows for one in misprints(mission, name)]
+    first, *others = [*_choice(source, mission, evidence, verdict, rows), ""]
+    return replace(
+        verdict,
+        headline=f"{first} {verdict.headline}".strip(),
+        findings=(*filter(None, others), *verdict.findings),
+        caveats=(*_caveats(source, wrong), *verdict.caveats),
     )
 
 
-def records(published: Study) -> Iterator[Record]:
-    """The raw figures behind a study's choice, one record for each system and instrument. Times in ns."""
-    choice = published.choice
-    if choice is None:
+def misprints(mission: Mission, candidate: str) -> list[Finding]:
+    """What the audit finds on the figures that a published candidate's records rest on."""
+    key, row = _published(mission)[candidate]
+    source = study(key)
+    tables = [table for table in source.measured.values() if row in source.rows_of(table)]
+    return [one for table in tables for one in findings(source, row, table)]
+
+
+def _choice(
+    source: Study, mission: Mission, evidence: Evidence, verdict: Verdict, rows: Mapping[str, str]
+) -> Iterator[str]:
+    may = [one for one in verdict.standings if one.may_fly == Outcome.MET and one.total is not None]
+    chosen = next((name for name, row in rows.items() if source.choice and row == source.choice.chosen), None)
+    if source.choice is None or chosen is None or not may:
         return
-    for instrument, table in choice.tables.items():
-        unit_ns = DURATIONS_NS[published.table(table).unit]
-        for row in choice.compared:
-            figures = {name: published.figures((table, row, name))[0].value for name in _SUMMARY}
-            step_ns = float(unit_ns * 10 ** min(exponent(figure) for figure in figures.values()))
-            reported = {name: float(figure * unit_ns) for name, figure in figures.items()}
-            series = Series.counted({}, Kind.SUMMARY, name="latency", unit="ns", reported=reported)
-            scalars = {RESOLUTION: Scalar(value=step_ns, unit="ns")}
-            yield _record(published, row, instrument, (series,), scalars)
-
-
-def _printed_records(published: Study, choice: Choice) -> Iterator[Record]:
-    """The differences as printed, which no summary of samples would give again: figures of their own."""
-    for criterion in choice.criteria:
-        table, column = choice.as_printed[criterion.name].split(".")
-        unit_ns = DURATIONS_NS[published.table(table).unit]
-        for row in choice.compared:
-            value = published.figures((table, row, column))[0].value
-            scalars = {criterion.name: Scalar(value=float(value * unit_ns), unit="ns")}
-            yield _record(published, row, criterion.name, (), scalars)
-
-
-def _scalar_criteria(choice: Choice) -> tuple[Criterion, ...]:
-    return tuple(
-        one.model_copy(update={"instrument": one.name, "statistic": None, "scalar": one.name})
-        for one in choice.criteria
-    )
-
-
-def _record(
-    published: Study, row: str, instrument: str, series: tuple[Series, ...], scalars: Mapping[str, Scalar]
-) -> Record:
-    inputs = Inputs(candidate=row, instrument=instrument, load="none", board=BOARD, cpus=1, seed=0)
-    samples = samples_digest(series, scalars)
-    provenance = Provenance(
-        rtqual=__version__,
-        mission_sha256="",
-        started="",
-        wall_s=0.0,
-        command=[],
-        facts={"source": f"{published.source.title} ({published.source.author})"},
-    )
-    manifest = Manifest(
-        hash=digest([inputs.key(), samples]),
-        inputs=inputs,
-        timing=Timing.REAL,
-        series=[one.info for one in series],
-        scalars=dict(scalars),
-        provenance=provenance,
-        samples_sha256=samples,
-    )
-    return Record(manifest, series)
-
-
-@dataclass(frozen=True)
-class _Scored:
-    cells: Cells
-    criteria: tuple[Criterion, ...]
-    table: ScoreTable
-
-    def total(self, row: str) -> float:
-        total = self.table.total(row)
-        if total is None:
-            raise ValueError(f"{row} has no figure to be scored by")
-        return total
-
-    def figure_ns(self, k: int, row: str) -> float:
-        figure = self.cells.figure(self.criteria[k], row)
-        if figure is None:
-            raise ValueError(f"{row} has no {self.criteria[k].name}")
-        return figure.value
-
-    def points(self, k: int, row: str) -> float:
-        return float(self.table.points[self.table.candidates.index(row), k])
-
-
-def _score(criteria: tuple[Criterion, ...], systems: tuple[str, ...], found: Iterable[Record]) -> _Scored:
-    measured = {group: measure(group, some) for group, some in groups(found).items()}
-    cells = Cells(BOARD, systems, measured, failures={}, planned=frozenset())
-    return _Scored(cells, criteria, score_table(criteria, cells))
-
-
-def _place(choice: Choice, measured: _Scored, printed: _Scored, title: str, row: str) -> Place:
-    points = tuple(
-        Points(
-            criterion=criterion.name,
-            weight=criterion.weight,
-            figure_ns=measured.figure_ns(k, row),
-            points=measured.points(k, row),
-            printed_ns=printed.figure_ns(k, row),
-            points_as_printed=printed.points(k, row),
+    totals = {one.candidate: one.total or 0.0 for one in may}
+    first = may[0].candidate
+    verb = "as the study did" if first == chosen else f"where the study chose {chosen}"
+    yield f"With correct arithmetic the criteria put {first} first, {verb}: {_scores(totals)}."
+    printed = _as_printed(mission, evidence, verdict, tuple(totals))
+    if len(printed) > 1:
+        same = "too" if _ranked(printed)[0] == first else "instead"
+        yield (
+            f"From the differences as the study printed them the criteria put {_ranked(printed)[0]} first {same}, "
+            f"by {_lead(printed):.3f} where it is {_lead(totals):.3f} with correct arithmetic: {_scores(printed)}."
         )
-        for k, criterion in enumerate(choice.criteria)
-    )
-    return Place(title, row in choice.eligible, measured.total(row), printed.total(row), points)
+    yield f"The study's rule ({source.choice.place}): {source.choice.rule}"
 
 
-def _turns_at(table: ScoreTable, picked: str, other: str) -> dict[str, float]:
-    return {name: float(weight) for name, weight in table.flipping_weights(picked, other).items()}
+def _ranked(totals: Mapping[str, float]) -> list[str]:
+    return sorted(totals, key=lambda name: -totals[name])
 
 
-def _titles(published: Study, choice: Choice) -> dict[str, str]:
-    table = published.table(next(iter(choice.tables.values())))
-    return {row: table.row_title(next(published.named(table, row))) for row in choice.compared}
+def _lead(totals: Mapping[str, float]) -> float:
+    first, second, *_ = [*sorted(totals.values(), reverse=True), 0.0]
+    return first - second
+
+
+def _scores(totals: Mapping[str, float]) -> str:
+    return listed([f"{name} {totals[name]:.3f}" for name in _ranked(totals)])
+
+
+def _as_printed(
+    mission: Mission, evidence: Evidence, verdict: Verdict, candidates: tuple[str, ...]
+) -> Mapping[str, float]:
+    """The scores that the study's own differences give, misprints included; empty where it printed none."""
+    measured = {one.group: Measured(one) for one in evidence.summaries if one.group.board == PUBLISHED}
+    cells = Cells(PUBLISHED, tuple(one.candidate for one in verdict.standings), measured, {}, frozenset())
+    criteria = [_printed_criterion(one, cells) for one in mission.criteria]
+    if criteria == list(mission.criteria):
+        return {}
+    table = score_table(criteria, cells)
+    return {name: total for name in candidates if (total := table.total(name)) is not None}
+
+
+def _printed_criterion(criterion: Criterion, cells: Cells) -> Criterion:
+    printed = criterion.model_copy(update={"statistic": None, "scalar": f"{figure_name(criterion)}{AS_PRINTED}"})
+    return printed if all(cells.figure(printed, name) for name in cells.candidates) else criterion
+
+
+def _caveats(source: Study, wrong: list[Finding]) -> Iterator[str]:
+    about = source.source
+    yield f"Rests on figures that a study printed, not on records of rtqual: {about.title} ({about.author})."
+    if wrong:
+        places = listed(list(dict.fromkeys(one.place for one in wrong)))
+        does = "does" if len(wrong) == 1 else "do"
+        yield (
+            f"{count(len(wrong), 'figure')} that the study prints of these systems {does} not follow from the others "
+            f"({places}); none is used: differences are computed again (`rtqual published audit {source.key}`)."
+        )

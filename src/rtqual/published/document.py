@@ -2,9 +2,8 @@
 """The audits as one document: docs/published-audit.md is the one of all studies, word for word."""
 
 from rtqual.published.audit import audit
-from rtqual.published.choice import redo
-from rtqual.published.study import studies, study
-from rtqual.published.text import audit_text, redone_text
+from rtqual.published.study import Choice, studies, study
+from rtqual.published.text import audit_text
 
 _METHOD = """# The published studies, audited
 
@@ -17,6 +16,7 @@ How it judges:
 
 - A printed figure stands for all that rounds to it: 0.25 for 0.245 to 0.255. All arithmetic is interval arithmetic on
   these, in decimals. Only what lies outside is listed, so some figures that look wrong are not: rounding allows them.
+  One that rounding allows is listed all the same when it is the next row's, to six digits or more.
 - A figure that another table repeats must have the same digits.
 - A limit ("more than 9 ms") is a limit, not a figure.
 - Words are read as loosely as they can be: "several" and "a few" are at least one, "negligible" and "slight" are
@@ -37,5 +37,12 @@ def document(key: str | None = None) -> str:
     for one in studies() if key is None else (study(key),):
         parts.append(audit_text(audit(one)))
         if one.choice is not None:
-            parts.append(redone_text(redo(one)))
+            parts.append(_choice(one.key, one.choice))
     return "\n".join(parts)
+
+
+def _choice(key: str, choice: Choice) -> str:
+    mission = f"`rtqual select missions/{key}-study.toml`"
+    return (
+        f"The rule it chose by ({choice.place}): {choice.rule} {mission} makes the choice again, from these figures.\n"
+    )

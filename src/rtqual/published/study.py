@@ -17,7 +17,6 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from rtqual.errors import BadInput
-from rtqual.mission.model import Criterion
 from rtqual.published.rounded import Rounded
 
 KEYS = ("aarest", "spacechain", "xenomai", "uav", "freertos")
@@ -46,7 +45,6 @@ class Source(_Model):
     systems: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     method: str = ""
-    commands: tuple[str, ...] = ()
 
 
 class Table(_Model):
@@ -57,8 +55,11 @@ class Table(_Model):
     caption: str
     unit: str = ""
     units: Mapping[str, str] = {}  # of columns that have another one
-    instrument: str = ""
-    load: str = ""
+    instrument: str = ""  # as rtqual calls it, where it has it
+    load: str = "none"
+    command: str = ""  # how the study ran it
+    cpus: int | None = None  # as stated
+    differences: Mapping[str, str] = {}  # statistic -> where it is printed that follows from these, as 'table.column'
     columns: tuple[str, ...]
     keys: tuple[str, ...] = ()  # columns that belong to a row's name
     exact: tuple[str, ...] = ()  # columns of counts, which nobody rounded
@@ -150,16 +151,21 @@ class Claim(_Model):
 
 
 class Choice(_Model):
-    """How a study chose: criteria as a mission states them, and the rows and tables their figures stand in."""
+    """How a study chose, in words, and what."""
 
     place: str
     rule: Name
     chosen: str  # row
-    eligible: tuple[str, ...]  # rows that meet the study's needs
-    compared: tuple[str, ...]  # rows
-    tables: Mapping[str, str]  # instrument -> table
-    criteria: tuple[Criterion, ...] = Field(alias="criterion")
-    as_printed: Mapping[str, str]  # criterion -> the printed figure, as 'table.column'
+
+
+class Stated(_Model):
+    """What the text says of some systems' kernels, by the needs of a mission."""
+
+    needs: tuple[str, ...]
+    rows: tuple[str, ...]
+    met: bool
+    place: str
+    text: Name
 
 
 class Study(_Model):
@@ -170,6 +176,7 @@ class Study(_Model):
     rules: tuple[Rule, ...] = Field((), alias="rule")
     claims: tuple[Claim, ...] = Field((), alias="claim")
     choice: Choice | None = None
+    stated: tuple[Stated, ...] = ()
     removed_drivers: Mapping[str, tuple[str, ...]] = {}
 
     @property
@@ -185,6 +192,16 @@ class Study(_Model):
         found = self._by_name.get(slug(name))
         if found is None:
             raise BadInput(f"study {self.key} has no table {name!r}; it has {', '.join(t.id for t in self.tables)}")
+        return found
+
+    @cached_property
+    def measured(self) -> Mapping[tuple[str, str, int | None], Table]:
+        """(instrument, load, CPUs) -> the fullest of the tables that print what the instrument measures."""
+        found: dict[tuple[str, str, int | None], Table] = {}
+        for table in self.tables:
+            key = (table.instrument, table.load, table.cpus)
+            if table.instrument and (key not in found or len(table.rows) > len(found[key].rows)):
+                found[key] = table
         return found
 
     def row_name(self, table: Table, row: tuple[Cell, ...]) -> str:
@@ -227,3 +244,14 @@ def study(key: str) -> Study:
 
 def studies() -> tuple[Study, ...]:
     return tuple(study(key) for key in KEYS)
+
+
+@cache
+def systems() -> Mapping[str, tuple[str, str]]:
+    """Every system of which a study prints measurements: 'aarest/minibian-xenomai' -> its study and row."""
+    return {
+        f"{one.key}/{row.replace('_', '-')}": (one.key, row)
+        for one in studies()
+        for table in one.measured.values()
+        for row in one.rows_of(table)
+    }

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Studies, audits and choices as Markdown for people and as plain values for machines."""
+"""Studies and audits as Markdown for people and as plain values for machines."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rtqual.published.audit import Audit, Finding
-from rtqual.published.choice import Place, Redone
 from rtqual.published.study import Study, Table
-from rtqual.published.wording import listed, plain
-from rtqual.units import format_ns
+from rtqual.published.wording import plain
 
 
 def catalogue(studies: Sequence[Study]) -> str:
@@ -62,54 +60,6 @@ def audit_text(audit: Audit) -> str:
 
 def _row(one: Finding) -> tuple[str, ...]:
     return (one.place, one.row, one.column, one.printed, one.recomputed_text, one.kind, one.explanation)
-
-
-def redone_text(redone: Redone) -> str:
-    """The choice made again, in figures."""
-    names = [points.criterion for points in redone.places[0].points]
-    heads = ["criterion", "weight", *(place.system for place in redone.places)]
-    rows = [[name, *_criterion(redone.places, k)] for k, name in enumerate(names)]
-    totals = ["**total**", "", *(f"**{place.total:.3f}**" for place in redone.places)]
-    printed = ["total as printed", "", *(f"{place.total_as_printed:.3f}" for place in redone.places)]
-    return "\n".join(
-        [
-            "## The choice made again",
-            "",
-            f"The rule ({redone.place}): {redone.rule}",
-            "",
-            _table(heads, [*rows, totals, printed]),
-            "",
-            " ".join(_conclusion(redone)),
-            "",
-        ]
-    )
-
-
-def _criterion(places: Sequence[Place], k: int) -> Iterator[str]:
-    yield f"{places[0].points[k].weight:g}"
-    for place in places:
-        points = place.points[k]
-        misprint = "" if points.figure_ns == points.printed_ns else f" (printed {format_ns(points.printed_ns)})"
-        yield f"{points.points:.3f}: {format_ns(points.figure_ns)}{misprint}"
-
-
-def _conclusion(redone: Redone) -> Iterator[str]:
-    able = [place for place in redone.places if place.eligible]
-    totals = listed([f"{place.system} {place.total:.3f}" for place in able])
-    verb = "as the study did" if redone.agrees else f"where the study chose {redone.chosen}"
-    yield f"With correct arithmetic the rule picks {redone.picked}, {verb}: {totals}."
-    by_print = sorted(able, key=lambda place: -place.total_as_printed)
-    printed = listed([f"{place.system} {place.total_as_printed:.3f}" for place in by_print])
-    yield f"From the differences as they were printed it picks {redone.picked_as_printed}: {printed}."
-    without = [place.system for place in redone.places if not place.eligible]
-    if without:
-        yield f"{listed(without)} are no real-time systems and stand beside them for comparison."
-    for other, weights in redone.turns_at.items():
-        least = min(weights, key=lambda name: weights[name], default="")
-        if least:
-            yield f"{other} would draw level if '{least}' weighed {weights[least]:.1f}."
-    if not redone.certain:
-        yield "The study prints one run of each system, so no interval: rtqual ranks them and calls no lead certain."
 
 
 def audit_values(audit: Audit) -> dict[str, Any]:

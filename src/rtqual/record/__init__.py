@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Records: one measurement with its samples and provenance, and the store that keeps them.
 
-schema.py  the typed record (a manifest and its series of samples)
-store.py   a directory a run: manifest.json and samples.parquet, written whole or not at all
+schema.py   the typed record (a manifest and its series of samples)
+parquet.py  the samples as Parquet, in constant memory
+files.py    the hash of a file
+store.py    a directory a run, written whole or not at all, checked when read
 """

@@ -3,16 +3,17 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 SCHEMA_VERSION = 1
+CHUNK = 1 << 20  # samples in memory at a time: 8 MiB
 Int64Array = npt.NDArray[np.int64]
 
 
@@ -57,17 +58,57 @@ class SeriesInfo(_Model):
     reported: dict[str, float] = {}
 
 
+class Order(Protocol):
+    """The samples of a raw series in the order they were taken."""
+
+    def chunks(self) -> Iterator[Int64Array]:
+        """The samples, about a million at a time, from the first one again each time."""
+
+    def histogram(self) -> tuple[Int64Array, Int64Array]:
+        """The distinct values, ascending, and how often each came."""
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """The order of samples that fit in memory: those of a fresh measurement."""
+
+    samples: Int64Array
+
+    def chunks(self) -> Iterator[Int64Array]:
+        for start in range(0, len(self.samples), CHUNK):
+            yield self.samples[start : start + CHUNK]
+
+    def histogram(self) -> tuple[Int64Array, Int64Array]:
+        values, counts = np.unique(self.samples, return_counts=True)
+        return values, counts.astype(np.int64)
+
+    def scaled(self, factor: int) -> "InMemory":
+        return InMemory(self.samples * factor)
+
+
 @dataclass(frozen=True)
 class Series:
-    """A series with its samples: `values` (ascending unless raw) each seen `counts` times."""
+    """A series as a sparse histogram: distinct `values`, ascending, each seen `counts` times.
+
+    It is exact whatever the number of samples, and histograms merge (analysis/pool.py). A raw series also has its
+    samples in their order.
+    """
 
     info: SeriesInfo
     values: Int64Array
     counts: Int64Array
+    order: Order | None = None  # of a raw series
 
     @classmethod
-    def raw(cls, values: list[int], **info: Any) -> Self:
-        return cls(SeriesInfo(kind=Kind.RAW, **info), np.array(values, np.int64), np.ones(len(values), np.int64))
+    def raw(cls, samples: Sequence[int] | Int64Array, **info: Any) -> Self:
+        """A series from its samples in the order they were taken."""
+        return cls.of_order(InMemory(np.asarray(samples, np.int64)), SeriesInfo(kind=Kind.RAW, **info))
+
+    @classmethod
+    def of_order(cls, order: Order, info: SeriesInfo) -> Self:
+        """A raw series wherever its samples are."""
+        values, counts = order.histogram()
+        return cls(info, values, counts, order)
 
     @classmethod
     def counted(cls, counts: dict[int, int], kind: Kind = Kind.HISTOGRAM, **info: Any) -> Self:
@@ -82,6 +123,10 @@ class Series:
     def total(self) -> int:
         """Samples taken, those that overflowed included."""
         return int(self.counts.sum()) + self.info.overflow
+
+    def ordered(self) -> Iterator[Int64Array] | None:
+        """The samples of a raw series in their order, about a million at a time; None where only counts are known."""
+        return None if self.order is None else self.order.chunks()
 
 
 class Inputs(_Model):
@@ -131,8 +176,10 @@ class Manifest(_Model):
     series: list[SeriesInfo]
     scalars: dict[str, Scalar] = {}
     problems: list[str] = []  # each a reason to refuse a verdict that rests on this record
+    absent: dict[str, str] = {}  # what the system does not offer to measure, and why: no figure, never zero
     provenance: Provenance
     samples_sha256: str
+    files: dict[str, str] = {}  # the Parquet files and their hashes (files.py); none in the first records
 
 
 @dataclass(frozen=True)
@@ -152,6 +199,7 @@ class Measurement:
     series: tuple[Series, ...] = ()
     scalars: Mapping[str, Scalar] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 def digest(value: Any) -> str:
@@ -160,10 +208,22 @@ def digest(value: Any) -> str:
 
 
 def samples_digest(series: tuple[Series, ...], scalars: Mapping[str, Scalar]) -> str:
-    """sha256 over every sample and every figure, independent of how they are stored."""
+    """sha256 over every sample and every figure, independent of how they are stored.
+
+    A series goes in as its values and how often each came; of a raw one, that is every sample in its order, then as
+    many ones.
+    """
     sha = hashlib.sha256(json.dumps({k: v.model_dump() for k, v in sorted(scalars.items())}).encode())
     for one in series:
         sha.update(one.info.model_dump_json().encode())
-        sha.update(one.values.astype("<i8").tobytes())
-        sha.update(one.counts.astype("<i8").tobytes())
+        for chunk in one.ordered() or (one.values,):
+            sha.update(np.ascontiguousarray(chunk, "<i8").data)
+        for counts in (one.counts,) if one.order is None else _ones(int(one.counts.sum())):
+            sha.update(np.ascontiguousarray(counts, "<i8").data)
     return sha.hexdigest()
+
+
+def _ones(number: int) -> Iterator[Int64Array]:
+    ones = np.ones(min(number, CHUNK), np.int64)
+    for start in range(0, number, CHUNK):
+        yield ones[: number - start]

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Records on disk: a directory a run, `<key>-<repeat>/{manifest.json,samples.parquet}`.
+"""Records on disk: a directory a run, `<key>-<repeat>/`, with manifest.json and the Parquet files (parquet.py).
 
-A record is written beside its place and renamed, so it is there whole or not at all. Reading checks every hash.
+A record is written beside its place and renamed, so it is there whole or not at all.
+
+Reading checks the hash of every file. It also checks the hash over the samples, on which the record's own hash rests,
+unless there are more than THOROUGH raw ones: going through those in their order takes ten times as long as reading
+their histogram. verify() does so whatever their number.
 """
 
 import errno
-import glob
 import json
 import os
 import shutil
@@ -18,7 +21,10 @@ import numpy as np
 from pydantic import ValidationError
 
 from rtqual.errors import BadInput, RunFailed
+from rtqual.record.files import file_digest
+from rtqual.record.parquet import SAMPLES, read_samples, write_samples
 from rtqual.record.schema import (
+    CHUNK,
     SCHEMA_VERSION,
     Inputs,
     Manifest,
@@ -31,7 +37,8 @@ from rtqual.record.schema import (
     samples_digest,
 )
 
-MANIFEST, SAMPLES = "manifest.json", "samples.parquet"
+MANIFEST = "manifest.json"
+THOROUGH = CHUNK
 
 
 def make(inputs: Inputs, measurement: Measurement, provenance: Provenance, *, timing: Timing, repeat: int) -> Record:
@@ -44,6 +51,7 @@ def make(inputs: Inputs, measurement: Measurement, provenance: Provenance, *, ti
         series=[series.info for series in measurement.series],
         scalars=dict(measurement.scalars),
         problems=list(measurement.problems),
+        absent=dict(measurement.absent),
         provenance=provenance,
         samples_sha256=samples,
     )
@@ -65,8 +73,8 @@ class Store:
         fresh = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             fresh.mkdir(parents=True, exist_ok=True)
-            _write_samples(fresh / SAMPLES, record.series)
-            _write_durably(fresh / MANIFEST, record.manifest.model_dump_json(indent=1) + "\n")
+            files = {name: file_digest(fresh / name) for name in write_samples(fresh, record.series)}
+            _write_manifest(fresh, record.manifest.model_copy(update={"files": files}))
             if target.exists():
                 shutil.rmtree(target)
             fresh.rename(target)
@@ -96,13 +104,53 @@ class Store:
 
 def read(path: Path) -> Record:
     """Read one record and check it against its hashes. Raises BadInput that names the damaged file."""
+    record = _read(path)
+    raw = sum(series.total for series in record.series if series.order is not None)
+    if raw <= THOROUGH or not record.manifest.files:
+        _check_samples(path, record)
+    return record
+
+
+def verify(path: Path) -> Record:
+    """Read one record and check every sample, however many there are."""
+    record = _read(path)
+    _check_samples(path, record)
+    return record
+
+
+def _read(path: Path) -> Record:
     manifest = read_manifest(path)
-    series = tuple(_read_samples(path / SAMPLES, manifest))
-    if samples_digest(series, manifest.scalars) != manifest.samples_sha256:
-        raise BadInput(f"{path / SAMPLES}: the samples are not those the manifest describes (their hash differs)")
+    for name in manifest.files or (SAMPLES,):
+        _check_file(path / name, manifest.files.get(name))
+    series = tuple(read_samples(path, manifest.series, with_raw=bool(manifest.files)))
     if digest([manifest.inputs.model_dump(mode="json"), manifest.samples_sha256]) != manifest.hash:
         raise BadInput(f"{path / MANIFEST}: the inputs were changed after the run (the record's hash differs)")
     return Record(manifest, series)
+
+
+def _check_file(file: Path, expected: str | None) -> None:
+    if not file.exists():
+        raise BadInput(f"{file}: the samples are missing")
+    try:
+        if expected is not None and file_digest(file) != expected:
+            raise BadInput(
+                f"{file}: the samples are damaged: the file is not the one that was written (its hash differs)"
+            )
+    except OSError as error:
+        raise BadInput(f"{file}: the samples cannot be read: {error.strerror}") from None
+
+
+def _check_samples(path: Path, record: Record) -> None:
+    """Against the hash over all samples; histograms that are kept beside raw samples against these."""
+    manifest = record.manifest
+    raw = (one for one in record.series if one.order is not None and manifest.files)
+    if samples_digest(record.series, manifest.scalars) != manifest.samples_sha256 or not all(map(_counted, raw)):
+        raise BadInput(f"{path / SAMPLES}: the samples are not those the manifest describes (their hash differs)")
+
+
+def _counted(one: Series) -> bool:
+    fresh = Series.of_order(one.order, one.info) if one.order else one
+    return np.array_equal(one.values, fresh.values) and np.array_equal(one.counts, fresh.counts)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -143,10 +191,7 @@ def settle_timing(store: Store, records: Sequence[Record]) -> list[Record]:
             manifest = record.manifest
             if manifest.timing not in (Timing.REAL, timing):
                 manifest = manifest.model_copy(update={"timing": timing})
-                _write_durably(
-                    store.path(record.inputs.key(), manifest.repeat) / MANIFEST,
-                    manifest.model_dump_json(indent=1) + "\n",
-                )
+                _write_manifest(store.path(record.inputs.key(), manifest.repeat), manifest)
             if manifest.repeat == 0:
                 settled.append(Record(manifest, record.series))
     return settled
@@ -165,45 +210,12 @@ def _timing(members: Iterable[Record]) -> Timing:
     return Timing.INSTRUCTIONS if tested else Timing.UNTESTED
 
 
-def _write_durably(path: Path, text: str) -> None:
+def _write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Whole or not at all, also when the power fails."""
+    path = folder / MANIFEST
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     with fresh.open("w") as file:
-        file.write(text)
+        file.write(manifest.model_dump_json(indent=1) + "\n")
         file.flush()
         os.fsync(file.fileno())
     fresh.rename(path)
-
-
-def _write_samples(path: Path, series: Sequence[Series]) -> None:
-    """One table for all series, in their order: the row's series by number, its value and how often it came."""
-    table = {
-        "series": np.concatenate([np.full(len(s.values), i, np.int32) for i, s in enumerate(series)] or [_EMPTY32]),
-        "value": np.concatenate([s.values for s in series] or [_EMPTY64]),
-        "count": np.concatenate([s.counts for s in series] or [_EMPTY64]),
-    }
-    with duckdb.connect() as connection:
-        connection.register("samples", table)
-        name = str(path).replace("'", "''")
-        connection.execute(f"COPY samples TO '{name}' (FORMAT parquet, COMPRESSION zstd)")
-
-
-_EMPTY32, _EMPTY64 = np.empty(0, np.int32), np.empty(0, np.int64)
-
-
-def _read_samples(path: Path, manifest: Manifest) -> Iterator[Series]:
-    if not path.exists():
-        raise BadInput(f"{path}: the samples are missing")
-    try:
-        with duckdb.connect() as connection:
-            columns = connection.execute(
-                "SELECT series, value, count FROM read_parquet(?, file_row_number=true) ORDER BY file_row_number",
-                [glob.escape(str(path))],  # DuckDB takes a name for a pattern
-            ).fetchnumpy()
-        number = np.asarray(columns["series"], np.int64)
-        values, counts = np.asarray(columns["value"], np.int64), np.asarray(columns["count"], np.int64)
-    except (duckdb.Error, ValueError, TypeError, OverflowError) as error:
-        raise BadInput(f"{path}: the samples cannot be read: {str(error).splitlines()[0]}") from None
-    if not np.isin(number, np.arange(len(manifest.series))).all():
-        raise BadInput(f"{path}: the samples have more series than the manifest: they are not of this record")
-    for index, info in enumerate(manifest.series):
-        yield Series(info, values[number == index], counts[number == index])

@@ -80,6 +80,11 @@ class Palette:
         turn, index = divmod(self.candidates.index(candidate), len(STYLES))
         return STYLES[(index + turn) % len(STYLES)][1]
 
+    def pattern(self, candidate: str) -> tuple[float, ...]:
+        """The dashes as lengths in line widths, on and off in turn; none for a solid line."""
+        dashes = self.dashes(candidate)
+        return () if dashes == "solid" else dashes[1]
+
 
 def short(text: str, longest: int = LONGEST) -> str:
     """Cleaned and cut to what fits."""

@@ -7,7 +7,8 @@ from itertools import groupby
 
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
-from rtqual.mission import Criterion, Requirement
+from rtqual.mission import PUBLISHED, Criterion, Requirement
+from rtqual.published.records import COMMAND, PRINTED_IN, STUDY
 from rtqual.record.schema import Manifest
 from rtqual.report.document import Block, Bullets, Cell, Column, Command, Commands, Heading, Paragraph, Table, raised
 from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for, runs_text
@@ -27,9 +28,11 @@ _MOST_VALUES = 3  # more different values of one fact than this are counted, not
 def purpose(material: Material) -> Iterator[Block]:
     mission = material.mission
     yield Paragraph(prose(mission.mission.purpose))
+    measured = f"It measured {len(material.measured)} of the {len(material.candidates)} candidates."
+    printed = f"The figures of {len(material.published)} are those a study printed." if material.published else ""
     yield Paragraph(
-        f"This test asks which candidate operating system meets the mission's requirements, and by how much. It "
-        f"measured {len(material.measured)} of the {len(material.candidates)} candidates."
+        "This test asks which candidate operating system meets the mission's requirements, and by how much. "
+        + " ".join(filter(None, (measured if material.measured or not printed else "It measured nothing.", printed)))
     )
     if mission.requirements:
         yield material.numbering.table(
@@ -52,7 +55,9 @@ def systems(material: Material) -> Iterator[Block]:
     rows = []
     for candidate in material.mission.candidates:
         boot = " ".join((*([f"preempt={candidate.preempt}"] if candidate.preempt else []), *candidate.boot))
-        source = "this machine as it runs" if candidate.this_machine else f"Debian package {candidate.package}"
+        source = f"study {candidate.published}" if candidate.published else f"Debian package {candidate.package}"
+        source = "image with rtqual's probe" if candidate.rtos else source
+        source = "this machine as it runs" if candidate.this_machine else source
         rows.append(
             [
                 Cell(candidate.name),
@@ -89,7 +94,7 @@ def tools(material: Material) -> Iterator[Block]:
     yield material.numbering.table(
         "Instruments",
         _texts("Instrument", "What it measures", "Parameters"),
-        [[Cell(i.name), Cell(i.title), Cell(_parameters(material, i.name), code=True)] for i in known],
+        [[Cell(i.name), Cell(i.title), Cell(parameters(material, i.name), code=True)] for i in known],
     )
     loads = [LOADS[name] for name in dict.fromkeys(r.inputs.load for r in material.records) if name in LOADS]
     yield material.numbering.table(
@@ -116,21 +121,32 @@ def environment(material: Material, chapter: str) -> Iterator[Block]:
         if not records:
             continue
         yield Heading(f"{chapter}.{index}", clean(f"{board} board").capitalize())
+        studies = dict.fromkeys(r.provenance.facts[STUDY] for r in records if STUDY in r.provenance.facts)
+        yield from (Paragraph(prose(f"Figures printed in: {study}.")) for study in studies)
         yield _facts(material, board, records)
-        artefacts = _artefacts(material, board, records)
-        if artefacts.rows:
-            yield artefacts
+        if any(record.inputs.artefacts for record in records):
+            yield _artefacts(material, board, records)
 
 
 def method(material: Material) -> Iterator[Block]:
+    if material.measured:
+        yield Paragraph(
+            "Every candidate was measured by the same programs with the same parameters. The cells ran in an "
+            "interleaved order, so that a drift of the machine falls on all candidates alike; each repetition "
+            "used another seed."
+        )
+    if material.published:
+        yield Paragraph(
+            "Figures on the published board are those a study printed: they count as one run, of as many samples as "
+            "it states, and what it does not print is not there. Differences that follow from its figures are "
+            "computed again; its own stand beside them, 'as printed'."
+        )
     yield Paragraph(
-        "Every candidate was measured by the same programs with the same parameters. The cells ran in an "
-        "interleaved order, so that a drift of the machine falls on all candidates alike; each repetition "
-        "used another seed."
-    )
-    yield Paragraph(
-        "A quantile is an order statistic, given only where samples lie above it. Intervals hold at 95 %; "
-        "runs are resampled whole, because samples within a run depend on each other. A figure without an "
+        "A quantile is an order statistic, given only where samples lie above it. Intervals hold at 95 % and come from "
+        "how the runs differ, because samples within a run depend on each other: of quantiles from the runs' shares "
+        "of samples below them (Woodruff; Korn and Graubard), of averages from Student's t over the runs, of "
+        "differences and ratios from the two figures' own intervals (MOVER: Zou and Donner). They need 10 runs, that "
+        "of a standard deviation 20; an end that the samples do not show is open (\u221e). A figure without an "
         "interval says why. Where a requirement could not be judged (samples lost, priority not the one asked "
         "for, too few runs, a program missing), the report says so instead of a verdict."
     )
@@ -163,12 +179,16 @@ def method(material: Material) -> Iterator[Block]:
 
 def reproduction(material: Material) -> Iterator[Block]:
     """One command a group, that of its first seed; grouped by board and instrument."""
+    run = [record for record in material.records if record.inputs.board != PUBLISHED]
+    if not run:
+        yield Paragraph("Nothing was run: the figures are those of a published study.")
+        return
     yield Paragraph(
         "Each command repeats the first run of its group, in the folder where the campaign ran. The seed "
         "stands in the command or in the job file it names: another seed gives another draw. Where the timing "
         "is instructions, the same seed gives the same samples."
     )
-    for (board, instrument), some in groupby(material.records, key=lambda r: (r.inputs.board, r.inputs.instrument)):
+    for (board, instrument), some in groupby(run, key=lambda r: (r.inputs.board, r.inputs.instrument)):
         commands = []
         for _, group in groupby(some, key=lambda r: (*_cell_key(r), r.inputs.candidate)):
             records = list(group)
@@ -225,7 +245,7 @@ def _limit(requirement: Requirement) -> str:
     return f"{'at most' if requirement.at_most else 'at least'} {written}"
 
 
-def _parameters(material: Material, instrument: str) -> str:
+def parameters(material: Material, instrument: str) -> str:
     found = [r.inputs.parameters for r in material.records if r.inputs.instrument == instrument]
     schema = INSTRUMENTS[instrument].parameters.model_json_schema().get("properties", {})
     written = []
@@ -244,7 +264,7 @@ def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
         "clock source": lambda r: r.provenance.clocksource,
         "clock resolution": lambda r: _resolution(r.provenance.clock_resolution_ns),
     }
-    for name in sorted({name for r in records for name in r.provenance.facts}):
+    for name in sorted({name for r in records for name in r.provenance.facts} - {STUDY, COMMAND, PRINTED_IN}):
         readers[_FACTS.get(name, name)] = lambda r, name=name: _fact(name, r)  # type: ignore[misc]
     candidates = [c for c in material.candidates if any(r.inputs.candidate == c for r in records)]
     rows = []
@@ -252,7 +272,8 @@ def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
         row = [Cell(readable(title))]
         for candidate in candidates:
             row.append(Cell(_listed({read(r) or "-" for r in records if r.inputs.candidate == candidate}), code=True))
-        rows.append(row)
+        if any(cell.text != "-" for cell in row[1:]):
+            rows.append(row)
     columns = [Column("Fact", False), *(Column(clean(c), False, c) for c in candidates)]
     return material.numbering.table(clean(f"Environment, {board} board"), columns, rows)
 

@@ -8,6 +8,7 @@ from rtqual.analysis.model import Comparison
 from rtqual.analysis.statistics import is_size
 from rtqual.report.document import Block, Bullets, Cell, Column, Paragraph, Table, raised
 from rtqual.report.material import Material, Place, figure_cell, notes_for, timing_mark
+from rtqual.report.shift import shifts
 from rtqual.report.text import clean, load_text, marked, number, place, prose, readable
 
 
@@ -31,6 +32,7 @@ def comparisons(material: Material) -> Iterator[Block]:
         ]
         if any(c.difference.interval or is_size(c.unit) for c in found):
             yield _table(material, one, found)
+            yield from shifts(material, one, best.get(one.board, found[0].a.candidate))
         elif found:
             key = place(found[0].a), found[0].difference.why_no_interval
             undecided.setdefault(key, []).append(one.instrument)

@@ -21,7 +21,7 @@ _SHAPES = ((plots.histogram, "Histogram"), (plots.ccdf, "Share of samples above 
 
 def distributions(material: Material, one: Place) -> Iterator[Block]:
     """A histogram and, where there is a tail to see, a CCDF for every load, all on the same horizontal axis."""
-    panels = _panels(material, one)
+    panels = panels_of(material, one)
     if not panels:
         sampled = any(s.distribution for s in one.summaries)
         why = "There are too few samples to plot" if sampled else "This tool prints no samples to plot"
@@ -42,7 +42,7 @@ def decisive(material: Material, verdict: Verdict) -> Plots | None:
         for one in material.places():
             if (one.instrument, one.board) != (requirement.instrument, verdict.board):
                 continue
-            panel = _panels(material, one).get(requirement.load)
+            panel = panels_of(material, one).get(requirement.load)
             if panel and panel.limits:
                 plot = _plot(material, one, requirement.load, panel, shape=0)
                 return Plots((plot,), timing_notes(panel.mark))
@@ -59,7 +59,8 @@ def _plot(material: Material, one: Place, load: str, panel: plots.Panel, *, shap
     return Plot(number, marked(caption, panel.mark), alt, svg)
 
 
-def _panels(material: Material, one: Place) -> dict[str, plots.Panel]:
+def panels_of(material: Material, one: Place) -> dict[str, plots.Panel]:
+    """What is plotted under every load: panels on one horizontal axis."""
     by_load = {load: drawable for load in one.loads if (drawable := _drawable(one.under(load)))}
     limits = {load: _limits(material, one, load) for load in by_load}
     shown = [d for drawable in by_load.values() for d in drawable.values()]

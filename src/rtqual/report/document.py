@@ -127,7 +127,14 @@ class Beside:
     plots: Plots
 
 
-Block = Table | Plots | Paragraph | Bullets | Commands | Heading | Beside
+@dataclass(frozen=True)
+class Explorer:
+    """Samples to plot anew in a page whose scripts run: JSON for templates/explorer/. Nothing on paper."""
+
+    data: str
+
+
+Block = Table | Plots | Paragraph | Bullets | Commands | Heading | Beside | Explorer
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 
 from collections.abc import Iterator
 
-from rtqual.analysis.intervals import RUNS_TO_RESAMPLE
+from rtqual.analysis.intervals import RUNS_FOR_INTERVAL
 from rtqual.analysis.model import Gate, Score, Verdict
+from rtqual.mission import PUBLISHED
 from rtqual.report.document import SIGNS, TONES, Cell, Column, Notes, Table, raised
 from rtqual.report.material import Material, figure_cell, notes_for, timing_of
 from rtqual.report.text import figure_value, number, prose
 
-_LOOSE = f"Fewer than {RUNS_TO_RESAMPLE} runs: it enters the score as measured, without an interval."
+_LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the score as measured."
 _LEFT_OUT = "Not in the score: not every candidate has a usable figure."
 
 
@@ -59,9 +60,10 @@ def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
         rows.append([Cell(prose(gate.requirement)), Cell(candidates), _outcome(gate), Cell(prose(gate.reason))])
     columns = [
         Column("Need", False, name=True), Column("Candidates", False), Column("Outcome", False, name=True),
-        Column("In the kernel's configuration", False),
+        Column("What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration", False),
     ]  # fmt: skip
-    return material.numbering.table(f"Needs on the {verdict.board} board (y: built in, m: module)", columns, rows)
+    legend = "" if verdict.board == PUBLISHED else " (y: built in, m: module)"
+    return material.numbering.table(f"Needs on the {verdict.board} board{legend}", columns, rows)
 
 
 def _outcome(gate: Gate) -> Cell:

@@ -10,7 +10,7 @@ from typing import Any
 from rtqual.analysis.model import Evidence, Figure, Group, Summary, Verdict
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
-from rtqual.mission import Mission
+from rtqual.mission import PUBLISHED, Mission
 from rtqual.record.schema import Manifest, Timing
 from rtqual.report.canvas import Palette
 from rtqual.report.document import Cell, Column, Note, Notes, Numbering
@@ -79,8 +79,14 @@ class Material:
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """The candidates that there is any figure of."""
-        return tuple(c for c in self.candidates if any(s.group.candidate == c for s in self.evidence.summaries))
+        """The candidates that rtqual has any figure of."""
+        seen = {s.group.candidate for s in self.evidence.summaries if s.group.board != PUBLISHED}
+        return tuple(c for c in self.candidates if c in seen)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The candidates whose figures a study printed."""
+        return tuple(c.name for c in self.mission.candidates if c.published)
 
     def title(self, candidate: str) -> str:
         return next((c.title for c in self.mission.candidates if c.name == candidate), candidate)

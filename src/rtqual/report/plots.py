@@ -80,6 +80,16 @@ class Panel:
         low, high = self.ends
         return high > 10 * low
 
+    @property
+    def grain(self) -> float:
+        """What all values are multiples apart by: no bin may be finer, or the gaps come from the binning."""
+        values = np.unique(np.concatenate([d.values for d in self.distributions.values()]))
+        return float(np.gcd.reduce(np.diff(values))) if values.size > 1 else max(1.0, self.ends[0] * 0.02)
+
+    @property
+    def bins(self) -> int:
+        return BINS_OF_BINS if all(d.kind == Kind.BINNED for d in self.distributions.values()) else BINS
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -229,10 +239,7 @@ def _value_axis(axes: Axes, panel: Panel, *, labelled: bool = True) -> list[floa
 def bin_edges(panel: Panel) -> FloatArray:
     """Bin edges no finer than the data's own grain, so that no gap comes from the binning."""
     low, high = panel.ends
-    values = np.unique(np.concatenate([d.values for d in panel.distributions.values()]))
-    grain = float(np.gcd.reduce(np.diff(values))) if values.size > 1 else max(1.0, low * 0.02)
-    binned_before = all(d.kind == Kind.BINNED for d in panel.distributions.values())
-    count = BINS_OF_BINS if binned_before else BINS
+    grain, count = panel.grain, panel.bins
     even = np.geomspace(low, high, count + 1) if panel.logarithmic else np.linspace(low, high, count + 1)
     edges = np.unique(np.round(even / grain)) * grain + grain / 2 if grain > 1 else even
     edges = np.append(edges, max(edges[-1] + grain, high))

@@ -12,22 +12,27 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rtqual.errors import BadInput
-from rtqual.report.document import Document, Note, Plot, Table
+from rtqual.report import PLOT_FOLDER
+from rtqual.report.document import Document, Explorer, Note, Plot, Table
+from rtqual.report.explore_script import Scripts, scripts
+from rtqual.report.explore_sort import keys_of
+from rtqual.report.markdown import literal
 
-_MARKDOWN_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|\b_|_\b|(?<=_)_)")
-_LIST_START = re.compile(r"^(\d*)([-+.)])(?=\s)")
 _TABLE = re.compile(r"^\|.*\|\n\|[-:| ]+\|\n(?:\|.*\|\n)*", re.MULTILINE)
 _BORDER = re.compile(r"(?<!\\)\|")
 _RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹", ",")
 WIDEST = 72  # characters of a cell that its column of a Markdown table makes room for
 LONG = 90  # characters of code that a cell holds
-PLOT_FOLDER = "plots"
 TEMPLATES = Path(__file__).parent / "templates"
 
 
 def to_html(document: Document) -> str:
-    """One page that asks for nothing from outside: plots are drawn inline."""
-    return _page(document, lambda plot: plot.svg)
+    """One page that asks for nothing from outside: plots are drawn inline, scripts stand in it.
+
+    The scripts add to it: without them, and on paper, all plots and tables are there.
+    """
+    explorable = any(isinstance(block, Explorer) for chapter in document.chapters for block in chapter.blocks)
+    return _page(document, lambda plot: plot.svg, scripts(explorer=explorable))
 
 
 def to_pdf(document: Document) -> bytes:
@@ -42,7 +47,7 @@ def to_pdf(document: Document) -> bytes:
             f"the PDF report needs WeasyPrint and Pango ({error}): "
             "`pip install rtqual[report]` and `apt-get install libpango-1.0-0 libpangoft2-1.0-0`"
         ) from None
-    pdf: bytes = HTML(string=_page(document, _as_image)).write_pdf()
+    pdf: bytes = HTML(string=_page(document, _as_image, None)).write_pdf()
     return pdf
 
 
@@ -51,12 +56,18 @@ def _as_image(plot: Plot) -> str:
     return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(plot.alt)}">'
 
 
-def _page(document: Document, draw: Callable[[Plot], str]) -> str:
+def _page(document: Document, draw: Callable[[Plot], str], own: Scripts | None) -> str:
     environment = _environment(autoescape=True)
     environment.filters["draw"] = lambda plot: Markup(draw(plot))  # noqa: S704 - escaped where it is drawn
+    environment.filters |= {"inert": _inert, "as_is": Markup, "keys": keys_of}
     style = Markup((TEMPLATES / "report.css").read_text())  # noqa: S704 - ours
     template = environment.get_template("report.html.j2")
-    return template.render(document=document, style=style, kind=_kind).lstrip()
+    return template.render(document=document, style=style, own=own, kind=_kind).lstrip()
+
+
+def _inert(json: str) -> Markup:
+    """JSON that can neither end its script element nor open a comment in it."""
+    return Markup(json.replace("<", "\\u003c"))  # noqa: S704 - escaped just now
 
 
 def to_markdown(document: Document) -> str:
@@ -88,9 +99,7 @@ def _markdown(value: Any) -> Any:
     """Text on one line in which no character means anything to Markdown."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    line = _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(value.split()))
-    line = line.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
-    return Markup(_LIST_START.sub(r"\1\\\2", line))  # noqa: S704 - escaped just now
+    return Markup(literal(value))  # noqa: S704 - escaped just now
 
 
 def _brief(table: Table) -> Table:

@@ -5,8 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from rtqual.analysis.model import Summary
 from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.mission import PUBLISHED
+from rtqual.report.battery import battery, has_several
+from rtqual.report.beside import printed_in
 from rtqual.report.distributions import distributions
 from rtqual.report.document import Block, Bullets, Cell, Column, Heading, Paragraph, Table, raised
+from rtqual.report.explore import explorer
 from rtqual.report.material import FOOTPRINT, Material, Place, figure_cell, notes_for
 from rtqual.report.text import TIMING_MARK, clean, load_text, marked, number, place, prose, readable
 
@@ -15,14 +19,16 @@ _OVER_RUNS = "median run"  # how figures begin that say nothing new of a single 
 
 def results(material: Material, chapter: str) -> Iterator[Block]:
     measured = [one for one in material.places() if one.instrument != FOOTPRINT]
+    yield from explorer(material)
     for index, one in enumerate(measured, 1):
         yield Heading(f"{chapter}.{index}", clean(one.title))
         if one.instrument in INSTRUMENTS:
             instrument = INSTRUMENTS[one.instrument]
-            yield Paragraph(prose(" ".join((f"{instrument.title}.", *instrument.caveats))))
+            said = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
+            yield Paragraph(prose(" ".join((f"{instrument.title}.", *said))))
         yield from distributions(material, one)
         for load in one.loads:
-            yield _statistics(material, one, load)
+            yield battery(material, one, load) if has_several(one.under(load)) else _statistics(material, one, load)
             yield from _remarks(one.under(load))
             yield from _per_cpu(material, one, load)
 
@@ -35,7 +41,7 @@ def _statistics(material: Material, one: Place, load: str) -> Table:
     if all(s.runs == 1 for s in summaries):
         names = [name for name in names if not name.startswith(_OVER_RUNS)]
     rows = [
-        [Cell("samples n"), *(Cell(number(s.samples)) for s in summaries)],
+        [Cell("samples n"), *(Cell(number(s.samples) if s.samples else "not told") for s in summaries)],
         [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
         [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
     ]

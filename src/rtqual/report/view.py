@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable
 
 from rtqual.report import chapters, executive, judgement, results
+from rtqual.report.beside import beside
 from rtqual.report.comparisons import comparisons
 from rtqual.report.document import Block, Chapter, Document, Heading
 from rtqual.report.material import Material
@@ -14,6 +15,7 @@ from rtqual.report.text import clean, duration, prose
 def build(material: Material) -> Document:
     """The structure of a test report: purpose, systems, tools, environment, method, results, conclusion."""
     header = material.mission.mission
+    known = {*material.measured, *material.published}
     verdicts = executive.verdict_boxes(material)  # first, so that its tables have the first numbers
     contents: list[tuple[str, Callable[[str], Iterable[Block]]]] = [
         ("Test purpose", lambda _: chapters.purpose(material)),
@@ -40,7 +42,8 @@ def build(material: Material) -> Document:
             ("Needs", ", ".join(header.needs) or "none stated"),
             ("Scale", clean(material.evidence.scale) or "not stated"),
             ("Candidates measured", _names(material.measured)),
-            ("Not measured at this scale", _names(c for c in material.candidates if c not in material.measured)),
+            *([("Of a published study", _names(material.published))] if material.published else []),
+            ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
         ),
         verdicts=verdicts,
         chapters=tuple(Chapter(number, title, tuple(blocks(number))) for number, title, blocks in numbered),
@@ -59,6 +62,7 @@ def _analysis(material: Material, chapter: str) -> Iterable[Block]:
         ("Scores", [table for one in verdicts for table in judgement.scores(material, one)]),
         ("Stability", list(stability(material))),
         ("Comparisons", list(comparisons(material))),
+        ("Beside published figures", list(beside(material))),
     ]
     for index, (title, blocks) in enumerate(((title, blocks) for title, blocks in parts if blocks), 1):
         yield Heading(f"{chapter}.{index}", title)

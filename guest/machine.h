@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* How rtqual-agent reaches the devices of a virtual board. */
+#ifndef RTQUAL_MACHINE_H
+#define RTQUAL_MACHINE_H
+
+#include <stdint.h>
+
+void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* QEMU's fw_cfg device: choose an item, then read it byte by byte. */
+void machine_fw_select(uint16_t item);
+uint8_t machine_fw_byte(void);
+
+/* Tell the host that the guest is ready to be saved, and stand still at clock.c's mark meanwhile. */
+void machine_pause(void);
+
+/* Leave the emulator. */
+void machine_leave(int code) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/* QEMU's ARM board `virt`: fw_cfg in its memory map (hw/arm/virt.c), pvpanic on PCI as board/machine.py places it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/reboot.h>
+#include <unistd.h>
+
+#include "machine.h"
+
+enum { FW_CFG = 0x09020000, PAGE = 4096 };
+#define PVPANIC "/sys/bus/pci/devices/0000:00:04.0/"
+
+static volatile uint8_t *map(const char *path, off_t offset)
+{
+	int fd = open(path, O_RDWR | O_SYNC | O_CLOEXEC);
+	void *memory = fd < 0 ? MAP_FAILED : mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+
+	if (memory == MAP_FAILED)
+		die("cannot reach a device through %s: %s", path, strerror(errno));
+	close(fd);
+	return memory;
+}
+
+static volatile uint8_t *fw_cfg(void)
+{
+	static volatile uint8_t *mapped;
+
+	if (!mapped)
+		mapped = map("/dev/mem", FW_CFG);
+	return mapped;
+}
+
+void machine_fw_select(uint16_t item)
+{
+	*(volatile uint16_t *)(fw_cfg() + 8) = (uint16_t)(item << 8 | item >> 8); /* big endian */
+}
+
+uint8_t machine_fw_byte(void)
+{
+	return *fw_cfg();
+}
+
+/* No driver has switched the device on. */
+static void enable(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "1", 1) != 1)
+		die("cannot switch a device on through %s: %s", path, strerror(errno));
+	close(fd);
+}
+
+void machine_pause(void)
+{
+	volatile uint8_t *pvpanic;
+
+	enable(PVPANIC "enable");
+	pvpanic = map(PVPANIC "resource0", 0);
+	*pvpanic = 1;
+	__asm__ volatile(".inst.w 0xf3af805a"); /* clock.c holds the guest here */
+}
+
+void machine_leave(int code)
+{
+	(void)code; /* QEMU ends with 0 */
+	reboot(RB_POWER_OFF);
+	die("the board did not end: %s", strerror(errno));
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+/* The port contract on FreeRTOS. Nothing is allocated; a benchmark's objects are FreeRTOS's own, one for one. */
+#include "port.h"
+#include "machine.h"
+
+/*
+ * Main (the caller of battery_run) runs below the benchmarks, FreeRTOS's timer task above them: a timer deferred to
+ * it is late by its own doing, not by a benchmark's.
+ */
+enum { PRIORITY_MAIN = tskIDLE_PRIORITY + 1 };
+_Static_assert(PRIORITY_MAIN + PORT_HIGHEST < configTIMER_TASK_PRIORITY, "the timer task is above the benchmarks");
+_Static_assert(sizeof(((struct port_queue *)0)->storage) >= PORT_DEPTH * PORT_MESSAGE_BYTES, "room for a full queue");
+_Static_assert(sizeof(((struct port_pipe *)0)->storage) > PORT_PIPE_BYTES, "a stream buffer keeps one byte free");
+
+/* The handle of an object in static memory is the address of that memory: FreeRTOS's create functions return it. */
+
+/* Stream buffers use index 0 for themselves. */
+enum { NOTIFY_TIMER = 1 };
+enum { EVENT_BIT = 1 };
+
+/* For PORT_PATH_FUTEX: another thread, asked for a time, that sleeps until then and wakes the one that waits. */
+struct waker {
+	struct port_thread thread;
+	struct port_semaphore asked;
+	struct port_semaphore woken;
+	uint64_t due_ns; /* 0: end */
+	bool taken;
+};
+
+static const char *failure = "none";
+static struct port_timer *alarm_owner; /* the machine has one alarm */
+static struct waker waker; /* and a timer lies on a thread's stack, which has no room for another's */
+
+static enum port_status fail(const char *why)
+{
+	failure = why;
+	return PORT_FAILED;
+}
+
+static enum port_status not_offered(const char *why)
+{
+	failure = why;
+	return PORT_NOT_OFFERED;
+}
+
+static enum port_status done(BaseType_t success, const char *otherwise)
+{
+	return success == pdTRUE ? PORT_OK : fail(otherwise);
+}
+
+const char *port_failure(void)
+{
+	return failure;
+}
+
+const char *port_system(void)
+{
+	static char text[80];
+	size_t length = 0;
+	const char *const parts[] = { "FreeRTOS ", tskKERNEL_VERSION_NUMBER, ", ", machine_name };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		for (const char *at = parts[i]; *at && length < sizeof(text) - 1; at++)
+			text[length++] = *at;
+	}
+	text[length] = '\0';
+	return text;
+}
+
+/* --- threads ------------------------------------------------------------------------------------ */
+
+/*
+ * A task that deleted itself would be taken apart by the idle task some time later, when its memory may already be
+ * another's. So it waits, and who joins it deletes it, which FreeRTOS does at once.
+ */
+static void run_thread(void *argument)
+{
+	struct port_thread *thread = argument;
+
+	thread->entry(thread->argument);
+	xSemaphoreGive((SemaphoreHandle_t)&thread->ended);
+	vTaskSuspend(NULL);
+}
+
+enum port_status port_thread_start(struct port_thread *thread, const char *name, enum port_priority priority, int cpu,
+				   port_entry entry, void *argument)
+{
+	if (cpu != PORT_ANY_CPU && cpu != 0) {
+		failure = "FreeRTOS runs on one CPU here, number 0";
+		return PORT_DENIED;
+	}
+	thread->entry = entry;
+	thread->argument = argument;
+	xSemaphoreCreateBinaryStatic(&thread->ended);
+	thread->handle = xTaskCreateStatic(run_thread, name, MACHINE_STACK_WORDS, thread,
+					   PRIORITY_MAIN + (UBaseType_t)priority, thread->stack, &thread->task);
+	return thread->handle ? PORT_OK : fail("xTaskCreateStatic refused");
+}
+
+enum port_status port_thread_join(struct port_thread *thread)
+{
+	BaseType_t ended = xSemaphoreTake((SemaphoreHandle_t)&thread->ended, portMAX_DELAY);
+
+	vTaskDelete(thread->handle);
+	return done(ended, "a thread did not end");
+}
+
+enum port_status port_priority_now(enum port_priority *priority)
+{
+	UBaseType_t now = uxTaskPriorityGet(NULL);
+
+	if (now < PRIORITY_MAIN + PORT_LOW || now > PRIORITY_MAIN + PORT_HIGHEST)
+		return fail("the caller is no thread of a benchmark");
+	*priority = (enum port_priority)(now - PRIORITY_MAIN);
+	return PORT_OK;
+}
+
+void port_yield(void)
+{
+	taskYIELD();
+}
+
+/* --- clocks -------------------------------------------------------------------------------------- */
+
+uint64_t port_now_ns(void)
+{
+	return machine_now_ns();
+}
+
+uint64_t port_cycles(void)
+{
+	return machine_cycles();
+}
+
+uint64_t port_cycles_per_s(void)
+{
+	return machine_cycles_per_s();
+}
+
+uint64_t port_clock_step_ns(void)
+{
+	return machine_clock_step_ns();
+}
+
+/* --- activation ---------------------------------------------------------------------------------- */
+
+void port_alarm_expired(void)
+{
+	BaseType_t woken = pdFALSE;
+
+	if (alarm_owner)
+		vTaskNotifyGiveIndexedFromISR(alarm_owner->waiter, NOTIFY_TIMER, &woken);
+	portYIELD_FROM_ISR(woken);
+}
+
+/* Runs in FreeRTOS's timer task. */
+static void software_expired(TimerHandle_t software)
+{
+	struct port_timer *timer = pvTimerGetTimerID(software);
+
+	xTaskNotifyGiveIndexed(timer->waiter, NOTIFY_TIMER);
+}
+
+static void sleep_until(uint64_t due_ns)
+{
+	while (machine_now_ns() < due_ns) {
+		/* The tick is read first: if one comes in between, we wake one too early and sleep again. */
+		TickType_t tick = xTaskGetTickCount();
+
+		xTaskDelayUntil(&tick, machine_ticks_until(due_ns));
+	}
+}
+
+static void wake_others(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		port_semaphore_wait(&waker.asked);
+		if (!waker.due_ns)
+			return;
+		sleep_until(waker.due_ns);
+		port_semaphore_post(&waker.woken);
+	}
+}
+
+static enum port_status start_waker(void)
+{
+	if (waker.taken)
+		return fail("the thread that wakes others is taken");
+	waker.taken = true;
+	port_semaphore_open(&waker.asked, 0);
+	port_semaphore_open(&waker.woken, 0);
+	return port_thread_start(&waker.thread, "waker", PORT_HIGHEST, PORT_ANY_CPU, wake_others, NULL);
+}
+
+static void end_waker(void)
+{
+	waker.due_ns = 0;
+	port_semaphore_post(&waker.asked);
+	port_thread_join(&waker.thread);
+	waker.taken = false;
+}
+
+enum port_status port_timer_open(struct port_timer *timer, enum port_path path)
+{
+	timer->path = path;
+	timer->waiter = xTaskGetCurrentTaskHandle();
+	switch (path) {
+	case PORT_PATH_SLEEP:
+		return PORT_OK;
+	case PORT_PATH_HARD_TIMER:
+		if (!machine_alarm_offered())
+			return not_offered("the machine has no timer beside the tick");
+		if (alarm_owner)
+			return fail("the machine's timer is taken by another thread");
+		alarm_owner = timer;
+		return PORT_OK;
+	case PORT_PATH_SOFT_TIMER:
+		xTimerCreateStatic("soft", 1, pdFALSE, timer, software_expired, &timer->software);
+		return PORT_OK;
+	case PORT_PATH_FUTEX:
+		return start_waker();
+	case PORT_PATH_NETWORK:
+	case PORT_PATHS:
+		break;
+	}
+	return not_offered("FreeRTOS has no network of its own");
+}
+
+/* Only the alarm knows times between two ticks. */
+uint64_t port_timer_next_ns(const struct port_timer *timer, uint64_t from_ns)
+{
+	return timer->path == PORT_PATH_HARD_TIMER ? from_ns : machine_tick_from(from_ns);
+}
+
+enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
+{
+	if (machine_now_ns() >= due_ns)
+		return PORT_OK;
+	switch (timer->path) {
+	case PORT_PATH_SLEEP:
+		sleep_until(due_ns);
+		return PORT_OK;
+	case PORT_PATH_HARD_TIMER:
+		machine_alarm_set(due_ns);
+		ulTaskNotifyTakeIndexed(NOTIFY_TIMER, pdTRUE, portMAX_DELAY);
+		return PORT_OK;
+	case PORT_PATH_SOFT_TIMER:
+		while (machine_now_ns() < due_ns) {
+			xTimerChangePeriod((TimerHandle_t)&timer->software, machine_ticks_until(due_ns), portMAX_DELAY);
+			ulTaskNotifyTakeIndexed(NOTIFY_TIMER, pdTRUE, portMAX_DELAY);
+		}
+		return PORT_OK;
+	case PORT_PATH_FUTEX:
+		waker.due_ns = due_ns;
+		port_semaphore_post(&waker.asked);
+		return port_semaphore_wait(&waker.woken);
+	default:
+		return fail("the timer is not open");
+	}
+}
+
+void port_timer_close(struct port_timer *timer)
+{
+	if (timer->path == PORT_PATH_HARD_TIMER)
+		alarm_owner = NULL;
+	if (timer->path == PORT_PATH_SOFT_TIMER)
+		xTimerDelete((TimerHandle_t)&timer->software, portMAX_DELAY);
+	if (timer->path == PORT_PATH_FUTEX)
+		end_waker();
+}
+
+/* --- between threads ----------------------------------------------------------------------------- */
+
+enum port_status port_semaphore_open(struct port_semaphore *semaphore, unsigned int count)
+{
+	return xSemaphoreCreateCountingStatic(INT32_MAX, count, &semaphore->memory) ?
+		       PORT_OK :
+		       fail("xSemaphoreCreateCountingStatic refused");
+}
+
+enum port_status port_semaphore_wait(struct port_semaphore *semaphore)
+{
+	return done(xSemaphoreTake((SemaphoreHandle_t)&semaphore->memory, portMAX_DELAY), "xSemaphoreTake failed");
+}
+
+enum port_status port_semaphore_post(struct port_semaphore *semaphore)
+{
+	return done(xSemaphoreGive((SemaphoreHandle_t)&semaphore->memory), "xSemaphoreGive failed");
+}
+
+void port_semaphore_close(struct port_semaphore *semaphore)
+{
+	vSemaphoreDelete((SemaphoreHandle_t)&semaphore->memory);
+}
+
+enum port_status port_mutex_open(struct port_mutex *mutex)
+{
+	return xSemaphoreCreateMutexStatic(&mutex->memory) ? PORT_OK : fail("xSemaphoreCreateMutexStatic refused");
+}
+
+enum port_status port_mutex_lock(struct port_mutex *mutex)
+{
+	return done(xSemaphoreTake((SemaphoreHandle_t)&mutex->memory, portMAX_DELAY), "xSemaphoreTake failed");
+}
+
+enum port_status port_mutex_unlock(struct port_mutex *mutex)
+{
+	return done(xSemaphoreGive((SemaphoreHandle_t)&mutex->memory), "unlocked by a thread that does not hold it");
+}
+
+void port_mutex_close(struct port_mutex *mutex)
+{
+	vSemaphoreDelete((SemaphoreHandle_t)&mutex->memory);
+}
+
+enum port_status port_queue_open(struct port_queue *queue, unsigned int depth, size_t message_bytes)
+{
+	if (depth > PORT_DEPTH || message_bytes > PORT_MESSAGE_BYTES)
+		return PORT_FULL;
+	return xQueueCreateStatic(depth, message_bytes, queue->storage, &queue->memory) ?
+		       PORT_OK :
+		       fail("xQueueCreateStatic refused");
+}
+
+enum port_status port_queue_send(struct port_queue *queue, const void *message)
+{
+	return done(xQueueSend((QueueHandle_t)&queue->memory, message, portMAX_DELAY), "xQueueSend failed");
+}
+
+enum port_status port_queue_receive(struct port_queue *queue, void *message)
+{
+	return done(xQueueReceive((QueueHandle_t)&queue->memory, message, portMAX_DELAY), "xQueueReceive failed");
+}
+
+void port_queue_close(struct port_queue *queue)
+{
+	vQueueDelete((QueueHandle_t)&queue->memory);
+}
+
+enum port_status port_pipe_open(struct port_pipe *pipe)
+{
+	return xStreamBufferCreateStatic(sizeof(pipe->storage), 1, pipe->storage, &pipe->memory) ?
+		       PORT_OK :
+		       fail("xStreamBufferCreateStatic refused");
+}
+
+enum port_status port_pipe_write(struct port_pipe *pipe, const void *bytes, size_t count)
+{
+	const StreamBufferHandle_t stream = (StreamBufferHandle_t)&pipe->memory;
+	const uint8_t *from = bytes;
+
+	if (count > PORT_PIPE_BYTES)
+		return PORT_FULL;
+	for (size_t sent = 0; sent < count;)
+		sent += xStreamBufferSend(stream, from + sent, count - sent, portMAX_DELAY);
+	return PORT_OK;
+}
+
+enum port_status port_pipe_read(struct port_pipe *pipe, void *bytes, size_t count)
+{
+	const StreamBufferHandle_t stream = (StreamBufferHandle_t)&pipe->memory;
+	uint8_t *to = bytes;
+
+	for (size_t got = 0; got < count;)
+		got += xStreamBufferReceive(stream, to + got, count - got, portMAX_DELAY);
+	return PORT_OK;
+}
+
+void port_pipe_close(struct port_pipe *pipe)
+{
+	vStreamBufferDelete((StreamBufferHandle_t)&pipe->memory);
+}
+
+enum port_status port_event_open(struct port_event *event)
+{
+	return xEventGroupCreateStatic(&event->memory) ? PORT_OK : fail("xEventGroupCreateStatic refused");
+}
+
+enum port_status port_event_wait(struct port_event *event)
+{
+	const EventGroupHandle_t group = (EventGroupHandle_t)&event->memory;
+	EventBits_t bits = xEventGroupWaitBits(group, EVENT_BIT, pdTRUE, pdTRUE, portMAX_DELAY);
+
+	return bits & EVENT_BIT ? PORT_OK : fail("xEventGroupWaitBits failed");
+}
+
+enum port_status port_event_signal(struct port_event *event)
+{
+	xEventGroupSetBits((EventGroupHandle_t)&event->memory, EVENT_BIT);
+	return PORT_OK;
+}
+
+void port_event_close(struct port_event *event)
+{
+	vEventGroupDelete((EventGroupHandle_t)&event->memory);
+}
+
+/* --- own cost and results ------------------------------------------------------------------------ */
+
+enum port_status port_disturbance_now(struct port_disturbance *disturbance)
+{
+	return machine_disturbance(disturbance);
+}
+
+uint32_t *port_sample_memory(size_t *capacity)
+{
+	return machine_sample_memory(capacity);
+}
+
+enum port_status port_write(const char *bytes, size_t count)
+{
+	return machine_write(bytes, count);
+}

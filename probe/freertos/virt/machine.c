@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+/*
+ * QEMU's board `virt` with a Cortex-A15: clock, tick and alarm from the architecture's timers, interrupts through the
+ * GICv2, output by the PL011, the command line from QEMU's fw_cfg device, the end by PSCI. Addresses and interrupt
+ * numbers are those of QEMU's hw/arm/virt.c.
+ */
+#include "machine.h"
+
+enum {
+	GIC_DISTRIBUTOR = 0x08000000,
+	GIC_CPU = 0x08010000,
+	UART = 0x09000000,
+	FW_CFG = 0x09020000,
+	SAMPLES = 0x41000000,
+	SAMPLES_BYTES = 64 << 20, /* the board has at least 128 MiB from 0x40000000 */
+
+	PPI_VIRTUAL_TIMER = 27,
+	PPI_PHYSICAL_TIMER = 30,
+	PRIORITY_TICK = 240,
+	PRIORITY_ALARM = 208, /* more urgent than the tick, and may still call FreeRTOS */
+
+	FW_SIGNATURE = 0x00,
+	FW_DIRECTORY = 0x19,
+
+	TIMER_ENABLED = 1,
+	NS_PER_TICK = 1000000000 / configTICK_RATE_HZ,
+	ARGUMENTS_MOST = 512,
+};
+
+/* One count a nanosecond, which the board sets with -cpu ...,cntfrq=1000000000: no division to read the clock. */
+static const uint32_t clock_hz = 1000000000;
+static const char arguments_item[] = "opt/rtqual/arguments";
+
+const char machine_name[] = "QEMU virt, Cortex-A15";
+
+static volatile uint32_t *reg32(uintptr_t address)
+{
+	return (volatile uint32_t *)address;
+}
+
+static volatile uint8_t *reg8(uintptr_t address)
+{
+	return (volatile uint8_t *)address;
+}
+
+/* --- clock, tick, alarm -------------------------------------------------------------------------- */
+
+uint64_t machine_cycles(void)
+{
+	uint64_t count;
+
+	/* The barrier keeps the processor from reading ahead of what is measured; Linux's own read has it too. */
+	__asm__ volatile("isb\n\tmrrc p15, 1, %Q0, %R0, c14" : "=r"(count) : : "memory");
+	return count;
+}
+
+uint64_t machine_now_ns(void)
+{
+	return machine_cycles();
+}
+
+uint64_t machine_cycles_per_s(void)
+{
+	return clock_hz;
+}
+
+uint64_t machine_clock_step_ns(void)
+{
+	return 1;
+}
+
+static uint64_t tick_due(void)
+{
+	uint64_t due;
+
+	__asm__ volatile("mrrc p15, 3, %Q0, %R0, c14" : "=r"(due)); /* CNTV_CVAL */
+	return due;
+}
+
+static void tick_set(uint64_t due)
+{
+	__asm__ volatile("mcrr p15, 3, %Q0, %R0, c14\n\tisb" : : "r"(due));
+}
+
+void machine_tick_start(void)
+{
+	uint64_t now = machine_cycles();
+
+	tick_set(now - now % NS_PER_TICK + NS_PER_TICK); /* ticks come at whole milliseconds of the clock */
+	__asm__ volatile("mcr p15, 0, %0, c14, c3, 1\n\tisb" : : "r"(TIMER_ENABLED)); /* CNTV_CTL */
+}
+
+void machine_tick_next(void)
+{
+	tick_set(tick_due() + NS_PER_TICK);
+}
+
+uint64_t machine_tick_from(uint64_t from_ns)
+{
+	return (from_ns + NS_PER_TICK - 1) / NS_PER_TICK * NS_PER_TICK;
+}
+
+TickType_t machine_ticks_until(uint64_t due_ns)
+{
+	uint64_t next_ns = tick_due();
+
+	return due_ns <= next_ns ? 1 : 1 + (TickType_t)((due_ns - next_ns + NS_PER_TICK - 1) / NS_PER_TICK);
+}
+
+bool machine_alarm_offered(void)
+{
+	return true;
+}
+
+static void alarm_control(uint32_t value)
+{
+	__asm__ volatile("mcr p15, 0, %0, c14, c2, 1\n\tisb" : : "r"(value)); /* CNTP_CTL */
+}
+
+void machine_alarm_set(uint64_t due_ns)
+{
+	__asm__ volatile("mcrr p15, 2, %Q0, %R0, c14" : : "r"(due_ns)); /* CNTP_CVAL */
+	alarm_control(TIMER_ENABLED);
+}
+
+/* --- interrupts ---------------------------------------------------------------------------------- */
+
+static void enable_interrupt(unsigned int number, uint8_t priority)
+{
+	*reg8(GIC_DISTRIBUTOR + 0x400 + number) = priority;
+	*reg32(GIC_DISTRIBUTOR + 0x100 + number / 32 * 4) = 1u << number % 32;
+}
+
+static void start_interrupts(void)
+{
+	*reg32(GIC_DISTRIBUTOR) = 1;
+	*reg32(GIC_CPU + 0x04) = 0xff; /* every priority may come */
+	*reg32(GIC_CPU + 0x08) = 0; /* all bits of a priority count */
+	*reg32(GIC_CPU) = 1;
+	enable_interrupt(PPI_VIRTUAL_TIMER, PRIORITY_TICK);
+	enable_interrupt(PPI_PHYSICAL_TIMER, PRIORITY_ALARM);
+}
+
+/* Called by FreeRTOS's FreeRTOS_IRQ_Handler, without the floating-point registers, which nothing here uses. */
+void vApplicationIRQHandler(uint32_t acknowledged);
+void vApplicationIRQHandler(uint32_t acknowledged)
+{
+	switch (acknowledged & 0x3ff) {
+	case PPI_VIRTUAL_TIMER:
+		FreeRTOS_Tick_Handler();
+		break;
+	case PPI_PHYSICAL_TIMER:
+		alarm_control(0);
+		port_alarm_expired();
+		break;
+	default:
+		break;
+	}
+}
+
+void vApplicationIdleHook(void);
+void vApplicationIdleHook(void)
+{
+	__asm__ volatile("wfi");
+}
+
+/* --- output, command line, end ------------------------------------------------------------------- */
+
+enum port_status machine_write(const char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		while (*reg32(UART + 0x18) & 1 << 5) /* the transmit FIFO is full */
+			;
+		*reg32(UART) = (uint8_t)bytes[i];
+	}
+	return PORT_OK;
+}
+
+static void write_text(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length])
+		length++;
+	machine_write(text, length);
+}
+
+/* fw_cfg's selector is big endian, its data come byte by byte (docs/specs/fw_cfg in QEMU). */
+static void fw_select(uint16_t key)
+{
+	*(volatile uint16_t *)(FW_CFG + 8) = (uint16_t)(key << 8 | key >> 8);
+}
+
+static uint32_t fw_number(int bytes)
+{
+	uint32_t value = 0;
+
+	while (bytes--)
+		value = value << 8 | *reg8(FW_CFG);
+	return value;
+}
+
+/* Reads a NUL-terminated name of 56 bytes to its end. */
+static bool fw_name_is(const char *wanted)
+{
+	bool same = true;
+	size_t at = 0;
+
+	for (int i = 0; i < 56; i++) {
+		char byte = (char)*reg8(FW_CFG);
+
+		same = same && byte == wanted[at];
+		at += wanted[at] != '\0';
+	}
+	return same;
+}
+
+static size_t read_arguments(char *line, size_t room)
+{
+	fw_select(FW_DIRECTORY);
+	for (uint32_t entries = fw_number(4); entries; entries--) {
+		uint32_t size = fw_number(4);
+		uint16_t key = (uint16_t)fw_number(2);
+
+		fw_number(2);
+		if (!fw_name_is(arguments_item))
+			continue;
+		if (size >= room)
+			return 0;
+		fw_select(key);
+		for (uint32_t i = 0; i < size; i++)
+			line[i] = (char)*reg8(FW_CFG);
+		return size;
+	}
+	return 0;
+}
+
+int machine_arguments(const char **words, int most)
+{
+	static char line[ARGUMENTS_MOST];
+	size_t length = read_arguments(line, sizeof(line) - 1);
+	int count = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] == ' ')
+			line[i] = '\0';
+		else if (i == 0 || line[i - 1] == '\0') {
+			if (count == most)
+				break;
+			words[count++] = line + i;
+		}
+	}
+	return count;
+}
+
+const char *machine_start(int count, char **words)
+{
+	uint32_t frequency;
+
+	(void)count; /* nobody gives any: fw_cfg has them */
+	(void)words;
+	__asm__ volatile("mrc p15, 0, %0, c14, c0, 0" : "=r"(frequency)); /* CNTFRQ */
+	if (frequency != clock_hz)
+		return "the board's counter does not run at 1 GHz: start QEMU with -cpu cortex-a15,cntfrq=1000000000";
+	start_interrupts();
+	return NULL;
+}
+
+void machine_exit(int code)
+{
+	register uint32_t function __asm__("r0") = 0x84000008; /* PSCI SYSTEM_OFF */
+
+	(void)code; /* QEMU's exit code is 0: the output says what happened */
+	__asm__ volatile(".arch_extension virt\n\thvc #0" : "+r"(function) : : "memory");
+	for (;;)
+		;
+}
+
+/* Called from startup.S. */
+void machine_fault(const char *what, uintptr_t where) __attribute__((noreturn));
+void machine_fault(const char *what, uintptr_t where)
+{
+	static const char hex[] = "0123456789abcdef";
+	char place[] = " at 0x00000000\n";
+
+	for (int i = 0; i < 8; i++)
+		place[6 + i] = hex[where >> (28 - 4 * i) & 15];
+	write_text("rtqual-probe: ");
+	write_text(what);
+	write_text(place);
+	machine_exit(1);
+}
+
+enum port_status machine_disturbance(struct port_disturbance *disturbance)
+{
+	(void)disturbance; /* no pages, and no thread but the benchmark's */
+	return PORT_NOT_OFFERED;
+}
+
+uint32_t *machine_sample_memory(size_t *capacity)
+{
+	*capacity = SAMPLES_BYTES / sizeof(uint32_t);
+	return (uint32_t *)SAMPLES;
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""The processors that guests run on, by Debian's names for them."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What its Debian packages and our own programs for it are called."""
+
+    name: str  # Debian's
+    triplet: str  # the folder its libraries lie in
+    suffix: str  # of our own programs for it
+    board: str  # the virtual board that has it
+    foreign: bool  # other than this machine's: apt is shown lists of its own, and its programs do not run here
+
+
+AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", "virtual", foreign=False)
+ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", "virtual-arm", foreign=True)
+
+
+def of_kernel(package: str) -> Architecture:
+    """Debian calls its 32-bit ARM kernels armmp (multiplatform), as linux-image-rt-armmp."""
+    return ARMHF if re.search(r"-armmp\b", package) else AMD64

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""The machines that the virtual board emulates: a PC, and QEMU's ARM board `virt`."""
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from rtqual.architecture import AMD64, ARMHF, Architecture
+from rtqual.board import Machine
+from rtqual.errors import RunFailed
+
+# An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part.
+_CLOCK = ("-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")
+_BARE = ("-nodefaults", "-display", "none", "-no-reboot")
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """How QEMU is started for one processor. The devices lie where rtqual-agent looks for them (guest/machine_*.c)."""
+
+    board: str  # its name in records
+    qemu: str
+    package: str  # Debian's, that brings it
+    model: tuple[str, ...]  # mainboard
+    cpu: str
+    devices: tuple[str, ...]
+    parameters: tuple[str, ...]  # of the kernel
+    results: str  # the guest's port that results leave by
+
+    def options(self, machine: Machine) -> list[str]:
+        """What decides the guest's time; no file names."""
+        return [
+            *self.model, *_CLOCK, "-cpu", self.cpu,
+            *("-m", f"{machine.memory_mib}M", "-smp", str(machine.cpus)), *_BARE, *self.devices,
+        ]  # fmt: skip
+
+    def ports(self, console: str, result: str) -> Sequence[str]:
+        """The serial ports: the console, and the one that results leave by."""
+        if self.board == AMD64.board:
+            return ("-serial", f"file:{console}", "-serial", f"file:{result}")
+        second = ("-chardev", f"file,id=result,path={result}", "-device", "pci-serial,chardev=result,addr=3")
+        return ("-serial", f"file:{console}", *second)
+
+    def version(self) -> str:
+        return _version(self.qemu, self.package)
+
+
+_QUIET = ("quiet", "nokaslr", "norandmaps", "panic=-1")
+PC = Emulator(
+    board=AMD64.board,
+    qemu="qemu-system-x86_64",
+    package="qemu-system-x86",
+    model=("-machine", "pc-i440fx-7.2"),
+    cpu="qemu64",
+    devices=("-device", "pvpanic", "-device", "isa-debug-exit,iobase=0xf4"),
+    # Debian's kernels trust the time-stamp counter only after a test against another clock: both are the same here.
+    parameters=("console=ttyS0", *_QUIET, "tsc=reliable"),
+    results="/dev/ttyS1",
+)
+# The counter runs at 1 GHz (cntfrq), so that a guest reads nanoseconds. A Cortex-A15 is the nearest 32-bit processor
+# that QEMU has a general board for; Debian's kernel for it knows no addresses above 4 GiB (highmem).
+ARM = Emulator(
+    board=ARMHF.board,
+    qemu="qemu-system-arm",
+    package="qemu-system-arm",
+    model=("-machine", "virt-7.2,highmem=off"),
+    cpu="cortex-a15,cntfrq=1000000000",
+    devices=("-device", "pvpanic-pci,addr=4"),
+    parameters=("console=ttyAMA0", *_QUIET),
+    results="/dev/ttyS0",
+)
+_EMULATORS = {AMD64.name: PC, ARMHF.name: ARM}
+
+
+def emulator_for(architecture: Architecture) -> Emulator:
+    return _EMULATORS[architecture.name]
+
+
+@cache
+def _version(qemu: str, package: str) -> str:
+    try:
+        done = subprocess.run([qemu, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise RunFailed(f"{qemu} is missing: `apt-get install {package}`") from None
+    return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""An RTOS image on QEMU's ARM board with the instruction clock.
+
+There is nothing to boot once: the image starts in microseconds, does what its command line says (QEMU's fw_cfg
+device), and writes the result to the board's serial port. It has no files, loads or priorities of Linux, so of a job
+only the measuring program's words reach it.
+"""
+
+import shlex
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rtqual import __version__
+from rtqual.board import Job, Machine, Outcome
+from rtqual.board.machine import ARM
+from rtqual.candidate.rtos import Rtos
+from rtqual.errors import BadInput, RunFailed
+from rtqual.image.guest import guest_file
+from rtqual.packages import sha256_file
+
+_LEFT_OUT = ("out", "priority")  # of the words: the image has no files, and priorities of its own
+_COMPLAINT = "rtqual-probe: "
+
+
+class RtosBoard:
+    """One image. An outcome's command leaves the result in the file `result`."""
+
+    name = ARM.board
+    instruction_clock = True
+
+    def __init__(self, rtos: Rtos) -> None:
+        self.rtos = rtos
+        self._machine = Machine()
+
+    @property
+    def where(self) -> str:
+        return f"{self.rtos.candidate} on the virtual ARM board"
+
+    def artefacts(self) -> dict[str, str]:
+        return {
+            "image": sha256_file(self.rtos.image),
+            "qemu": ARM.version(),
+            "machine": shlex.join(ARM.options(self._machine)),
+            "clock": sha256_file(guest_file("rtqual-clock.so")),
+        }
+
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002 the words carry it
+        words = self._words(job)
+        started = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
+            text = self._emulate(Path(folder), words, timeout_s)
+        facts = {"kernel": self.rtos.system, "hypervisor": f"QEMU {ARM.version()}, TCG"}
+        took_s = time.monotonic() - started
+        return outcome(text, job.collect, facts=facts, wall_s=took_s, command=self._command("result", words))
+
+    def _words(self, job: Job) -> str:
+        """The image's command line."""
+        program, *words = job.measure.argv
+        if program != "rtqual-probe" or job.loads or job.modules or job.setup:
+            raise BadInput(
+                f"{self.where}: an RTOS image carries only rtqual's probe, and no loads: give it a plan of its own"
+            )
+        return " ".join(word for word in words if word.partition("=")[0] not in _LEFT_OUT)
+
+    def _command(self, result: str, words: str) -> tuple[str, ...]:
+        plugin = str(guest_file("rtqual-clock.so")).replace(",", ",,")
+        return (
+            ARM.qemu,
+            *ARM.options(self._machine),
+            *("-plugin", f"file={plugin}"),
+            *("-serial", f"file:{result.replace(',', ',,')}"),
+            *("-kernel", str(self.rtos.image), "-fw_cfg", f"name=opt/rtqual/arguments,string={words}"),
+        )
+
+    def _emulate(self, folder: Path, words: str, timeout_s: float) -> str:
+        """What came through the serial port. `setpriv` ends QEMU should we be killed."""
+        result = folder / "result"
+        command = ["setpriv", "--pdeathsig", "KILL", *self._command(str(result), words)]
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=timeout_s
+            )
+        except subprocess.TimeoutExpired:
+            said = _last_line(result)
+            raise RunFailed(f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; {said}") from None
+        except OSError as error:
+            raise RunFailed(f"{self.where}: cannot start QEMU: {error}") from None
+        if done.returncode:
+            words_said = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+            raise RunFailed(f"{self.where}: QEMU failed: {words_said[0]}; {_last_line(result)}")
+        return _text(result)
+
+
+def outcome(
+    text: str, collect: Sequence[str], *, facts: Mapping[str, str], wall_s: float, command: Sequence[str]
+) -> Outcome:
+    """What came through the serial port, as the outcome of a job that was to leave its result in the file `collect`."""
+    lines = text.splitlines(keepends=True)
+    complaints = "".join(line for line in lines if line.startswith(_COMPLAINT))
+    output = "".join(line for line in lines if not line.startswith(_COMPLAINT))
+    code = 3 if complaints else 0
+    return Outcome(
+        exit_code=code,
+        stdout=output,
+        stderr=complaints,
+        files={name: output for name in collect if output},
+        facts={"clocksource": "CNTVCT", "clock_resolution_ns": "1", "cpus": "1", **facts},
+        status={"exit": code},
+        version=f"rtqual-probe {__version__}",
+        threads=(),
+        console="",
+        wall_s=wall_s,
+        command=tuple(command),
+    )
+
+
+def _text(result: Path) -> str:
+    """As bytes came: a damaged one must stay visible to who checks them."""
+    return result.read_bytes().decode("latin-1") if result.exists() else ""
+
+
+def _last_line(result: Path) -> str:
+    lines = _text(result).strip().splitlines()
+    return f"its last line: {lines[-1][:160]}" if lines else "it printed nothing"

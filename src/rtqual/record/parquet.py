@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""A record's samples as Parquet, through DuckDB, in memory that does not grow with their number.
+
+samples.parquet  every series as a sparse histogram: number of the series, value, how often it came
+raw.parquet      only where there are raw series: their samples in order, number of the series and value
+
+Records written before raw.parquet have the samples of a raw series in samples.parquet, each with a count of one.
+"""
+
+import glob
+import os
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from shutil import rmtree
+
+import duckdb
+import numpy as np
+
+from rtqual.errors import BadInput, RunFailed
+from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Series, SeriesInfo
+
+SAMPLES, RAW = "samples.parquet", "raw.parquet"
+_MEMORY = "256MB"  # what DuckDB may take for a query; more goes to scratch files
+_THREADS = 4  # each has buffers of its own
+_PAGE = 2 * CHUNK  # rows of one query: each reads the file's footer anew
+_EMPTY32, _EMPTY64 = np.empty(0, np.int32), np.empty(0, np.int64)
+# Version 2 stores integers as differences: it is smaller, and is read 4 times as fast where values hardly repeat.
+_FORMAT = "(FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd)"
+
+
+@contextmanager
+def connected(what: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """DuckDB for reading a file. Raises BadInput that names it when it cannot be read."""
+    try:
+        with connect() as connection:
+            yield connection
+    except (duckdb.Error, ValueError, TypeError, OverflowError) as error:
+        raise BadInput(f"{what}: the samples cannot be read: {str(error).splitlines()[0]}") from None
+
+
+@contextmanager
+def connect() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of one's own."""
+    try:
+        with _database().cursor() as connection:
+            yield connection
+    except (duckdb.FatalException, duckdb.InternalException):
+        _database.cache_clear()  # after such an error it answers nothing more
+        raise
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """One for the process, with nothing in it: to start another takes ten times as long as to read a small record."""
+    return duckdb.connect(
+        config={
+            "memory_limit": _MEMORY,
+            "threads": min(_THREADS, os.cpu_count() or 1),
+            "preserve_insertion_order": True,  # or a query may give the samples in another order
+            "enable_external_file_cache": False,  # files are read to see what is in them now
+            "temp_directory": str(Path(tempfile.gettempdir()) / "rtqual-duckdb"),
+        }
+    )
+
+
+def table(path: Path) -> str:
+    """A Parquet file as a table of SQL, with its rows numbered."""
+    return f"read_parquet({literal(glob.escape(str(path)))}, file_row_number=true)"  # DuckDB takes a name for a pattern
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def name(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class InParquet:
+    """Samples in a column of Parquet files, in the order of their rows."""
+
+    paths: tuple[Path, ...]
+    column: str = "value"  # as SQL
+    scale: int = 1
+    series: int | None = None  # of a record's file: the number of the series
+    scratch: object = None  # what removes the files when nobody needs them any more
+
+    def chunks(self) -> Iterator[Int64Array]:
+        for path in self.paths:
+            with connected(path) as connection:
+                first, end = connection.execute(
+                    f"FROM {table(path)} SELECT min(file_row_number), max(file_row_number) + 1 {self._where()}"
+                ).fetchall()[0]
+                for start in range(first or 0, end or 0, _PAGE):
+                    among = f"file_row_number >= {start} AND file_row_number < {min(start + _PAGE, end)}"
+                    found = connection.execute(self._select(path, among)).fetchnumpy()
+                    yield from InMemory(np.asarray(found["value"], np.int64)).chunks()
+
+    def scaled(self, factor: int) -> "InParquet":
+        return replace(self, scale=self.scale * factor)
+
+    def query(self) -> str:
+        """Gives DuckDB the samples as `value`."""
+        return " UNION ALL ".join(self._select(path) for path in self.paths)
+
+    def histogram(self) -> tuple[Int64Array, Int64Array]:
+        with connected(self.paths[0]) as connection:
+            found = connection.execute(
+                f"FROM ({self.query()}) SELECT value, count(*) AS count GROUP BY value ORDER BY value"
+            ).fetchnumpy()
+        return np.asarray(found["value"], np.int64), np.asarray(found["count"], np.int64)
+
+    def _select(self, path: Path, *among: str) -> str:
+        scaled = f" * {self.scale}" if self.scale != 1 else ""
+        return f"FROM {table(path)} SELECT {self.column}::BIGINT{scaled} AS value {self._where(*among)}"
+
+    def _where(self, *among: str) -> str:
+        conditions = [*among, *([] if self.series is None else [f"series = {self.series}"])]
+        return f"WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+class Scratch:
+    """A folder that goes when nobody needs it any more."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="rtqual-"))
+        weakref.finalize(self, rmtree, self.folder, ignore_errors=True)
+
+
+class Spool:
+    """Takes samples a piece at a time, and keeps what is more than a piece in scratch files."""
+
+    def __init__(self) -> None:
+        self._pieces: list[Int64Array] = []
+        self._held = 0
+        self._parts: list[Path] = []
+        self._scratch: Scratch | None = None
+
+    def add(self, samples: Int64Array) -> None:
+        self._pieces.append(samples)
+        self._held += len(samples)
+        if self._held >= CHUNK:
+            self._flush()
+
+    def order(self) -> InMemory | InParquet:
+        """All samples that were added."""
+        if not self._parts:
+            return InMemory(np.concatenate([_EMPTY64, *self._pieces]))
+        if self._held:
+            self._flush()
+        return InParquet(tuple(self._parts), scratch=self._scratch)
+
+    def _flush(self) -> None:
+        self._scratch = self._scratch or Scratch()
+        held = InMemory(np.concatenate(self._pieces))
+        self._pieces, self._held = [], 0
+        self._parts.append(self._scratch.folder / f"{len(self._parts)}.parquet")
+        try:
+            with connect() as connection:
+                copy(connection, query_of(connection, held), self._parts[-1])
+        except duckdb.Error as error:
+            raise RunFailed(
+                f"{self._parts[-1]}: cannot keep samples: {str(error).splitlines()[0]}: make room"
+            ) from None
+
+
+def write_samples(folder: Path, series: Sequence[Series]) -> list[str]:
+    """Write the files of all series and return their names. Raises duckdb.Error."""
+    columns = {
+        "series": np.concatenate([np.full(len(s.values), i, np.int32) for i, s in enumerate(series)] or [_EMPTY32]),
+        "value": np.concatenate([s.values for s in series] or [_EMPTY64]),
+        "count": np.concatenate([s.counts for s in series] or [_EMPTY64]),
+    }
+    orders = {
+        i: s.order if isinstance(s.order, InMemory | InParquet) else spooled(s.order.chunks())
+        for i, s in enumerate(series)
+        if s.order is not None
+    }
+    with connect() as connection:
+        connection.register("samples", columns)
+        copy(connection, "FROM samples", folder / SAMPLES)
+        if not orders:
+            return [SAMPLES]
+        each = [f"FROM ({query_of(connection, one)}) SELECT {i}::INTEGER AS series, value" for i, one in orders.items()]
+        copy(connection, " UNION ALL ".join(each), folder / RAW)
+    return [SAMPLES, RAW]
+
+
+def spooled(pieces: Iterator[Int64Array]) -> InMemory | InParquet:
+    """Samples that come only once, kept so that they can be gone through again."""
+    spool = Spool()
+    for piece in pieces:
+        spool.add(piece)
+    return spool.order()
+
+
+def query_of(connection: duckdb.DuckDBPyConnection, order: InMemory | InParquet) -> str:
+    """What gives DuckDB the samples as `value`, in their order."""
+    if isinstance(order, InParquet):
+        return order.query()
+    view = f"samples{id(order)}"
+    connection.register(view, {"value": np.ascontiguousarray(order.samples)})
+    return f"FROM {view}"
+
+
+def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    connection.execute(f"COPY ({query}) TO {literal(str(path))} {_FORMAT}")
+
+
+def _except(series: Sequence[int]) -> str:
+    return f"WHERE series NOT IN ({', '.join(map(str, series))})" if series else ""
+
+
+def read_samples(folder: Path, infos: Sequence[SeriesInfo], *, with_raw: bool) -> Iterator[Series]:
+    """The series of a record; `with_raw`: it has its raw samples in a file of their own."""
+    path = folder / SAMPLES
+    apart = [] if with_raw else [i for i, info in enumerate(infos) if info.kind is Kind.RAW]
+    with connected(path) as connection:
+        rows = connection.execute(f"FROM {table(path)} SELECT series, value, count {_except(apart)}").fetchnumpy()
+        number = np.asarray(rows["series"], np.int64)
+        values, counts = np.asarray(rows["value"], np.int64), np.asarray(rows["count"], np.int64)
+    if len(number) and not 0 <= number.min() <= number.max() < len(infos):
+        raise BadInput(f"{path}: the samples have more series than the manifest: they are not of this record")
+    for i, info in enumerate(infos):
+        mine = number == i
+        if i in apart:
+            yield Series.of_order(InParquet((path,), series=i), info)
+        else:
+            order = InParquet((folder / RAW,), series=i) if info.kind is Kind.RAW else None
+            yield Series(info, values[mine], counts[mine], order)
