@@ -193,6 +193,29 @@ def test_every_figure_has_an_interval_or_a_reason() -> None:
                 assert one.interval.low <= one.value <= one.interval.high, (runs, name)
 
 
+MANY_RUNS = st.lists(st.lists(st.integers(-3, 2000), min_size=1, max_size=30), min_size=10, max_size=21)
+
+
+@settings(max_examples=60, deadline=None)
+@given(MANY_RUNS)
+def test_any_samples_give_intervals_that_hold_their_figure(runs: list[list[int]]) -> None:
+    for name, one in one_group([counted(run, seed) for seed, run in enumerate(runs)]).figures.items():
+        assert (one.interval is None) == bool(one.why_no_interval), name
+        if one.interval:
+            assert one.interval.low <= one.value + 1e-6, name
+            assert one.value - 1e-6 <= one.interval.high, name
+            assert math.isfinite(one.interval.low) or math.isfinite(one.interval.high), name
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-1e9, 1e9) | st.sampled_from([0.0, 1.0, 1e-100, 1e100]), min_size=10, max_size=30))
+def test_any_scalars_give_an_interval(values: list[float]) -> None:
+    records = [record(seed=n, scalars={"rate": Scalar(value=one, unit="1/s")}) for n, one in enumerate(values)]
+    one = figure(records, "rate")
+    assert one.interval is not None
+    assert one.interval.low <= one.value <= one.interval.high
+
+
 def test_intervals_by_number_of_runs() -> None:
     def of(runs: int, name: str) -> Figure:
         return figure(wakeups("rt", [20_000 + 7 * i for i in range(runs)]), name)

@@ -29,7 +29,7 @@ TickType_t machine_ticks_until(uint64_t due_ns);
 /* A timer beside the tick's, whose interrupt calls port_alarm_expired() at `due_ns`; false where there is none. */
 bool machine_alarm_offered(void);
 void machine_alarm_set(uint64_t due_ns);
-/* In port.c, called from the interrupt. */
+/* In timer.c, called from the interrupt. */
 void port_alarm_expired(void);
 
 enum port_status machine_disturbance(struct port_disturbance *disturbance);

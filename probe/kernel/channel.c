@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Between threads: semaphore, mutex with priority inheritance, kfifo with a wait queue, wait queue with a flag. */
+/*
+ * Between threads: semaphore, mutex with priority inheritance, kfifo with a wait queue, wait queue with a flag.
+ *
+ * A kernel that does not preempt itself (PREEMPT_VOLUNTARY, PREEMPT_NONE) lets a thread that was woken wait until the
+ * waker offers the CPU, so every waking call here ends with such an offer; it is nothing where the kernel preempts.
+ */
 #include <linux/string.h>
 
 #include "kernel.h"
@@ -20,6 +25,7 @@ enum port_status port_semaphore_wait(struct port_semaphore *semaphore)
 enum port_status port_semaphore_post(struct port_semaphore *semaphore)
 {
 	up(&semaphore->semaphore);
+	cond_resched();
 	return PORT_OK;
 }
 
@@ -42,6 +48,7 @@ enum port_status port_mutex_lock(struct port_mutex *mutex)
 enum port_status port_mutex_unlock(struct port_mutex *mutex)
 {
 	rt_mutex_unlock(&mutex->mutex);
+	cond_resched();
 	return PORT_OK;
 }
 
@@ -87,6 +94,7 @@ static enum port_status send(struct port_pipe *pipe, const void *bytes, size_t c
 	if (wait_event_interruptible(pipe->changed, put(pipe, bytes, (unsigned int)count)))
 		return kernel_fail(PORT_FAILED, "a wait was interrupted", 0);
 	wake_up_interruptible(&pipe->changed);
+	cond_resched();
 	return PORT_OK;
 }
 
@@ -97,6 +105,7 @@ static enum port_status receive(struct port_pipe *pipe, void *bytes, size_t coun
 	if (wait_event_interruptible(pipe->changed, get(pipe, bytes, (unsigned int)count)))
 		return kernel_fail(PORT_FAILED, "a wait was interrupted", 0);
 	wake_up_interruptible(&pipe->changed);
+	cond_resched();
 	return PORT_OK;
 }
 
@@ -161,6 +170,7 @@ enum port_status port_event_signal(struct port_event *event)
 {
 	xchg(&event->signalled, 1);
 	wake_up_interruptible(&event->changed);
+	cond_resched();
 	return PORT_OK;
 }
 

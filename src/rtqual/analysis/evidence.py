@@ -9,7 +9,7 @@ from rtqual.analysis.model import Evidence, Group
 from rtqual.analysis.needs import Known
 from rtqual.analysis.shift import shift_functions
 from rtqual.analysis.statement import STANDS_FOR, margins_of
-from rtqual.analysis.summary import groups, measure
+from rtqual.analysis.summary import groups, measure, with_dependence
 from rtqual.analysis.tails.group import tails
 from rtqual.analysis.verdict import judge
 from rtqual.mission import Mission
@@ -30,7 +30,7 @@ def analyse(
     """
     failures = failures or {}
     grouped = groups(records)
-    measured = [measure(group, members) for group, members in grouped.items()]
+    measured = [with_dependence(measure(group, members), members) for group, members in grouped.items()]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     names = [figure_name(one) for one in asked]
     others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]

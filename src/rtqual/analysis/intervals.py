@@ -18,6 +18,7 @@ measured coverage stands in docs/statistics.md; tests/test_coverage.py measures 
 """
 
 import math
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -74,7 +75,7 @@ def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW) -> Int
     _, variance = variances(runs * whole - (runs - 1) * parts, skew)
     half = _student(runs) * math.sqrt(variance)
     if logarithmic:
-        return Interval(value * math.exp(-half), value * math.exp(half), BY_RUNS)
+        return Interval(value * math.exp(-half), value * _exponential(half), BY_RUNS)
     return Interval(value - half, value + half, BY_RUNS)
 
 
@@ -100,9 +101,9 @@ def share_interval(per_run: FloatArray, share: float, samples: int) -> Interval:
 
 
 def difference(a: Sure, b: Sure, correlation: float = 0.0) -> Interval:
-    """Of a - b, from the interval of each (Zou & Donner 2008, equations 3 and 4).
+    """Of a - b, from the interval of each (Zou & Donner 2008).
 
-    `correlation` is that of the two estimates; less than the true one makes the interval too wide, never too short.
+    `correlation` is that of the two estimates (Zou 2007); less than the true one makes the interval too wide, never too short.
     """
     value = minus(a.value, b.value)
     low = value - _together(a.value - a.interval.low, b.interval.high - b.value, correlation)
@@ -113,7 +114,7 @@ def difference(a: Sure, b: Sure, correlation: float = 0.0) -> Interval:
 def ratio(a: Sure, b: Sure, correlation: float = 0.0) -> Interval:
     """Of a / b, both above zero: the difference of their logarithms."""
     found = difference(_logarithm(a), _logarithm(b), correlation)
-    low, high = (math.exp(end) for end in (found.low, found.high))
+    low, high = (_exponential(end) for end in (found.low, found.high))
     return Interval(low, high, BY_RUNS, runs_to_close=found.runs_to_close)
 
 
@@ -170,6 +171,10 @@ def _together(a: float, b: float, correlation: float) -> float:
     if math.isinf(a) or math.isinf(b):
         return math.inf
     return math.sqrt(max(0.0, a * a + b * b - 2 * correlation * a * b))
+
+
+def _exponential(value: float) -> float:
+    return math.exp(value) if value < math.log(sys.float_info.max) else math.inf
 
 
 def _logarithm(one: Sure) -> Sure:

@@ -63,7 +63,8 @@ class Dependence:
     """How much the samples of a run tell of each other (dependence.py)."""
 
     lags: tuple[float, ...]  # rank correlation of a sample with that 1, 2, 3... samples later; none where all are alike
-    effective: float  # independent samples that they are worth
+    effective: float  # independent samples that they are worth, to tell a median
+    effective_late: float  # and to tell how often a sample is late
     samples: int
 
 

@@ -88,10 +88,16 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
         caveats=_caveats(records),
         series=tuple(names),
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
-        dependence=dependence([one for run in _series(records, names[0]) for one in run]) if names else None,
     )
     quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
     return Measured(summary, tuple(scalars), quantiles)
+
+
+def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
+    """With what the order of the headline's samples tells: a pass over each of them, where figures need the counts."""
+    names = measured.summary.series[:1]
+    found = dependence([one for name in names for run in _series(records, name) for one in run])
+    return replace(measured, summary=replace(measured.summary, dependence=found))
 
 
 def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:

@@ -23,7 +23,7 @@ _INTEGERS = frozenset(f"{sign}{size}INT" for sign in ("", "U") for size in ("TIN
     "UINTEGER",
 }
 _UNIT = re.compile(r"[\s_.([]+(ns|us|µs)[)\]]?\s*")  # at the end of a column's name
-_NUMBER = re.compile(r"\s*-?\d+\s*", re.ASCII)
+_NUMBER = re.compile(r"[-+]?\d*\.?\d+([eE][-+]?\d+)?\.?", re.ASCII)
 _LONGEST_LINE_B = 1 << 20
 UNTOLD = (
     "what was measured and with what: say it with --instrument",
@@ -33,7 +33,7 @@ UNTOLD = (
 
 def read_parquet(path: Path, unit: str | None, column: str | None = None) -> list[Reading]:
     with connected(path) as connection:
-        rows = connection.execute(f"DESCRIBE FROM read_parquet({literal(glob.escape(str(path)))})").fetchall()
+        rows = connection.execute(f"DESCRIBE FROM {table(path)}").fetchall()
     types = {str(row[0]): str(row[1]) for row in rows}
     whole = [one for one, type_ in types.items() if type_ in _INTEGERS]
     if column is None and not whole:
@@ -51,7 +51,7 @@ def read_csv(path: Path, unit: str | None, column: str | None = None) -> list[Re
         cells = [cell.strip() for cell in next(csv.reader([line]), [])] or [""]
     except csv.Error as error:
         raise bad(path, number, f"{error}: give comma-separated text") from None
-    header = not all(_NUMBER.fullmatch(cell) for cell in cells)
+    header = not any(_NUMBER.fullmatch(cell) for cell in cells)
     titles = cells if header else ["value"] if len(cells) == 1 else [f"column {i}" for i in range(1, len(cells) + 1)]
     if len(set(titles)) < len(titles):
         raise bad(path, number, "two columns have the same name: give each its own")
@@ -127,7 +127,8 @@ def _check(path: Path, order: InParquet, column: str, unit_ns: int, first_line: 
             raise bad(path, None, f"column {column!r} has no samples: give a file that has")
         broken = f"{value} IS NULL OR {value} < 0 OR {value} > {LARGEST // unit_ns}"
         row, what = connection.execute(
-            f"FROM {table(file)} SELECT file_row_number, {value} WHERE {broken} ORDER BY file_row_number LIMIT 1"
+            f"FROM {table(file, numbered=True)} SELECT file_row_number, {value} "
+            f"WHERE {broken} ORDER BY file_row_number LIMIT 1"
         ).fetchall()[0]
     where = f"row {row + 1} of column {column!r}" if first_line is None else f"column {column!r}"
     found = "no whole number" if what is None else f"{what}, which is {'below zero' if what < 0 else 'no measurement'}"

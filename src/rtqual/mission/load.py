@@ -4,7 +4,7 @@
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -216,9 +216,7 @@ def _parameter_problems(mission: Mission) -> Iterator[Problem]:
         for n, plan in enumerate(scale.plan):
             for instrument in plan.parameters:
                 together = mission.parameters_for(scale_name, instrument, plan)
-                yield from _refused(
-                    instrument, together, {(*path, "plan", n): plan.parameters, path: scale.parameters}
-                )
+                yield from _refused(instrument, together, {(*path, "plan", n): plan.parameters, path: scale.parameters})
 
 
 def _refused(

@@ -68,9 +68,10 @@ def _database() -> duckdb.DuckDBPyConnection:
     )
 
 
-def table(path: Path) -> str:
-    """A Parquet file as a table of SQL, with its rows numbered."""
-    return f"read_parquet({literal(glob.escape(str(path)))}, file_row_number=true)"  # DuckDB takes a name for a pattern
+def table(*paths: Path, numbered: bool = False) -> str:
+    """Parquet files as one table of SQL, in their order; `numbered`: with the number of the row in its file."""
+    names = ", ".join(literal(glob.escape(str(path))) for path in paths)  # DuckDB takes a name for a pattern
+    return f"read_parquet([{names}]{', file_row_number = true' if numbered else ''})"
 
 
 def literal(text: str) -> str:
@@ -94,12 +95,13 @@ class InParquet:
     def chunks(self) -> Iterator[Int64Array]:
         for path in self.paths:
             with connected(path) as connection:
+                numbered = table(path, numbered=True)
                 first, end = connection.execute(
-                    f"FROM {table(path)} SELECT min(file_row_number), max(file_row_number) + 1 {self._where()}"
+                    f"FROM {numbered} SELECT min(file_row_number), max(file_row_number) + 1 {self._where()}"
                 ).fetchall()[0]
                 for start in range(first or 0, end or 0, _PAGE):
                     among = f"file_row_number >= {start} AND file_row_number < {min(start + _PAGE, end)}"
-                    found = connection.execute(self._select(path, among)).fetchnumpy()
+                    found = connection.execute(self._select(numbered, among)).fetchnumpy()
                     yield from InMemory(np.asarray(found["value"], np.int64)).chunks()
 
     def scaled(self, factor: int) -> "InParquet":
@@ -107,7 +109,7 @@ class InParquet:
 
     def query(self) -> str:
         """Gives DuckDB the samples as `value`."""
-        return " UNION ALL ".join(self._select(path) for path in self.paths)
+        return self._select(table(*self.paths))
 
     def histogram(self) -> tuple[Int64Array, Int64Array]:
         with connected(self.paths[0]) as connection:
@@ -116,9 +118,9 @@ class InParquet:
             ).fetchnumpy()
         return np.asarray(found["value"], np.int64), np.asarray(found["count"], np.int64)
 
-    def _select(self, path: Path, *among: str) -> str:
+    def _select(self, rows: str, *among: str) -> str:
         scaled = f" * {self.scale}" if self.scale != 1 else ""
-        return f"FROM {table(path)} SELECT {self.column}::BIGINT{scaled} AS value {self._where(*among)}"
+        return f"FROM {rows} SELECT {self.column}::BIGINT{scaled} AS value {self._where(*among)}"
 
     def _where(self, *among: str) -> str:
         conditions = [*among, *([] if self.series is None else [f"series = {self.series}"])]

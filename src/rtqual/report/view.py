@@ -9,6 +9,7 @@ from rtqual.report.comparisons import comparisons
 from rtqual.report.document import Block, Chapter, Document, Heading
 from rtqual.report.material import Material
 from rtqual.report.stability import stability
+from rtqual.report.tails import dependence, tails
 from rtqual.report.text import clean, duration, prose
 
 
@@ -62,6 +63,8 @@ def _analysis(material: Material, chapter: str) -> Iterable[Block]:
         ("Scores", [table for one in verdicts for table in judgement.scores(material, one)]),
         ("Stability", list(stability(material))),
         ("Comparisons", list(comparisons(material))),
+        ("Dependence of the samples", list(dependence(material))),
+        ("Tails", list(tails(material))),
         ("Beside published figures", list(beside(material))),
     ]
     for index, (title, blocks) in enumerate(((title, blocks) for title, blocks in parts if blocks), 1):

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import stats
 
 from rtqual.analysis.intervals import FloatArray
 from rtqual.analysis.tails import process
@@ -70,9 +71,13 @@ def spikes(clusters: Clusters, step: float) -> Check:
     what = "largest peak lies" if few == 1 else f"{few} largest peaks lie"
     text = (
         f"the {what} at {quantity(ordered[few - 1], 'ns')} or more, where the tail below "
-        f"{quantity(ordered[few], 'ns')} predicts at most {at_most:.2g}"
+        f"{quantity(ordered[few], 'ns')} predicts at most {_few(at_most)}"
     )
     return Check(Checked.SPIKES, passed, text if passed else f"{text}: they come from something else")
+
+
+def _few(number: float) -> str:
+    return f"{number:,.0f}" if number >= 10 else f"{number:.2g}"
 
 
 def fit_distance(clusters: Clusters, step: float, fit: Fit, unit: float) -> Check:
@@ -125,7 +130,7 @@ def bouts(clusters: Clusters, times: FloatArray) -> Check:
 
 def peaks_alike(clusters: Clusters) -> Check:
     """Rank correlation of a peak and the next."""
-    ranks = np.argsort(np.argsort(clusters.peak, kind="stable"), kind="stable").astype(np.float64)
+    ranks = stats.rankdata(clusters.peak)  # equal peaks have equal ranks
     together = float(np.corrcoef(ranks[1:], ranks[:-1])[0, 1])
     text = f"rank correlation of a peak with the next: {together:.2f} (allowed: -{ALIKE:g} to {ALIKE:g})"
     return Check(Checked.PEAKS, abs(together) <= ALIKE, text)

@@ -76,7 +76,7 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     place = settled(rows, first)
     stands = checks.stability(rows, first, place)
     if place is None:
-        return Refusal(stream.observed, Why.CHECKS, stands.statement, checks=(stands,))
+        return Refusal(stream.observed, Why.CHECKS, stands.statement, checks=(stands,), table=rows)
     clusters = kept[place]
     if len(np.unique(clusters.peak)) < _FEWEST_STEPS:
         return _refuse_coarse(stream)
@@ -153,26 +153,26 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
     failed = [check for check in made.checks if not check.passed and check.what in _DECISIVE]
     if failed:
         reason = "; ".join(check.statement for check in failed)
-        return Refusal(made.observed, Why.CHECKS, reason, checks=made.checks)
+        return Refusal(made.observed, Why.CHECKS, reason, checks=made.checks, table=made.table)
     exposure_ns = made.observed.exposure_ns
     horizons = [made.level.horizon_ns, *(n * exposure_ns for n in _SHORTER if n * exposure_ns < made.level.horizon_ns)]
     carried = [horizon_ns for horizon_ns in horizons if _narrow(tail.level(horizon_ns))]
     if not carried:
         at = made.level.at
         reason = f"even for the time observed, the interval has no useful upper end ({quantity(at.high, 'ns')})"
-        return Refusal(made.observed, Why.WIDE, reason, checks=made.checks)
+        return Refusal(made.observed, Why.WIDE, reason, checks=made.checks, table=made.table)
     if carried[0] == asked_ns:
         return made
     other = Level(carried[0], maxima.level(carried[0])) if maxima else None
     instead = replace(made, level=Level(carried[0], tail.level(carried[0])), maxima=other)
     if carried[0] == made.level.horizon_ns:
         needs = f"needs {quantity(asked_ns / FARTHEST, 'ns')} of samples, has {quantity(exposure_ns, 'ns')}"
-        return Refusal(made.observed, Why.HORIZON, needs, instead, made.checks)
+        return Refusal(made.observed, Why.HORIZON, needs, instead, made.checks, made.table)
     wide = (
         f"the interval for {quantity(made.level.horizon_ns, 'ns')} goes from {quantity(made.level.at.low, 'ns')} to "
         f"{quantity(made.level.at.high, 'ns')}: it tells not even the order of magnitude"
     )
-    return Refusal(made.observed, Why.WIDE, wide, instead, made.checks)
+    return Refusal(made.observed, Why.WIDE, wide, instead, made.checks, made.table)
 
 
 def _narrow(at: Estimated) -> bool:

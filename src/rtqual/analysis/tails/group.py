@@ -7,7 +7,7 @@ from rtqual.analysis.gates import beyond
 from rtqual.analysis.intervals import exceedance_bound
 from rtqual.analysis.model import Summary
 from rtqual.analysis.tails.estimate import estimate
-from rtqual.analysis.tails.model import Estimate, Exceedance, Refusal, Tails, Why
+from rtqual.analysis.tails.model import Exceedance, Refusal, Tails, Why
 from rtqual.analysis.tails.streams import INTERVAL, interval_ns, streams
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission, Requirement, Statistic
@@ -29,7 +29,7 @@ def tails(summary: Summary, records: Sequence[Record], mission: Mission) -> Tail
     assert interval is not None  # noqa: S101 else it is refused
     found = tuple(estimate(stream, asked_ns) for stream in streams(records, interval))
     limits = [one for one in mission.requirements if _limits(one, summary)]
-    return Tails(asked_ns, found, tuple(_exceedance(one, summary, found, interval) for one in limits))
+    return Tails(asked_ns, found, tuple(_exceedance(one, summary, interval) for one in limits))
 
 
 def _periodic(summary: Summary) -> bool:
@@ -58,15 +58,11 @@ def _limits(requirement: Requirement, summary: Summary) -> bool:
     return bool(same and requirement.at_most and requirement.statistic and requirement.statistic not in _SPREADS)
 
 
-def _exceedance(
-    requirement: Requirement, summary: Summary, found: Sequence[Estimate | Refusal], interval: int
-) -> Exceedance:
-    """Samples count as the independent ones they are worth: by their ranks, and by their clusters in the tail."""
+def _exceedance(requirement: Requirement, summary: Summary, interval: int) -> Exceedance:
+    """Samples count as the independent ones they are worth, where their order tells."""
     assert summary.distribution is not None  # noqa: S101 asked before
-    exceeding, effective = beyond(summary.distribution, requirement.limit.value), None
-    if summary.dependence is not None:
-        alone = [one.chosen.extremal_index for one in found if isinstance(one, Estimate) and one.chosen]
-        effective = summary.samples * min(summary.dependence.effective / summary.samples, *alone, 1.0)
+    exceeding = beyond(summary.distribution, requirement.limit.value)
+    effective = summary.dependence.effective_late if summary.dependence else None
     worth = effective or float(summary.samples)
     bound = exceedance_bound(exceeding * worth / summary.samples, worth)
     return Exceedance(

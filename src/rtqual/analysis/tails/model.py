@@ -117,6 +117,7 @@ class Refusal:
     reason: str  # one sentence with the figures
     instead: Estimate | None = None
     checks: tuple[Check, ...] = ()
+    table: tuple[Fitted, ...] = ()  # to see why, where thresholds were tried
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from rtqual.analysis.dependence import together
 from rtqual.analysis.summary import RESOLUTION
 from rtqual.analysis.tails.model import Observed
 from rtqual.record.schema import Int64Array, Record, Series
@@ -26,12 +27,7 @@ class Stream:
     @cached_property
     def counted(self) -> tuple[Int64Array, Int64Array]:
         """Distinct values of all runs, ascending, and how often each came."""
-        if len(self.series) == 1:
-            return self.series[0].values, self.series[0].counts
-        values, where = np.unique(np.concatenate([one.values for one in self.series]), return_inverse=True)
-        counts = np.zeros(len(values), np.int64)
-        np.add.at(counts, where, np.concatenate([one.counts for one in self.series]))
-        return values, counts
+        return together(self.series)
 
     @cached_property
     def samples(self) -> int:
