@@ -89,7 +89,7 @@ def holds(source: Source, seed: int, times: float) -> bool | None:
     made = given(estimated(source.draw(seed), times))
     if made is None:
         return None
-    truth = source.level(made.level.horizon_ns / (source.samples * INTERVAL_NS))
+    truth = source.level(made.level.horizon_ns / made.observed.exposure_ns)
     return made.level.at.low <= truth <= made.level.at.high
 
 

@@ -27,14 +27,14 @@ ALL = [
 
 def test_intervals_hold_the_truth_in_a_few_draws() -> None:
     chosen = [ALL[0], ALL[5], ALL[11], ALL[13]]
-    answers = [holds(source, seed, times) for source, times in chosen for seed in range(8)]
-    assert sum(answer is not None for answer in answers) >= 28
-    assert share(answers) >= 0.85
+    answers = [holds(source, seed, times) for source, times in chosen for seed in range(5)]
+    assert sum(answer is not None for answer in answers) >= 17
+    assert share(answers) >= 0.8
 
 
-@pytest.mark.full  # two to four minutes on two cores
+@pytest.mark.full  # two minutes on two cores
 def test_intervals_hold_the_truth_in_at_least_90_percent() -> None:
-    replicates = 130
+    replicates = 120
     assert len(ALL) * replicates >= 2_000
     found: dict[Source, list[bool | None]] = {}
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
@@ -45,7 +45,7 @@ def test_intervals_hold_the_truth_in_at_least_90_percent() -> None:
         given = sum(answer is not None for answer in answers)
         print(f"{source}: {given} of {replicates} given, {share(answers):.3f} hold")
         assert given >= 0.9 * replicates, source  # a refusal is no way to a good share
-        assert share(answers) >= 0.87, source  # 130 draws at 95 % give less once in 10,000 times
+        assert share(answers) >= 0.87, source  # 120 draws at 95 % give less once in 2,000 times
     assert share([answer for answers in found.values() for answer in answers]) >= 0.9
 
 

@@ -47,8 +47,9 @@ def dependence(series: Sequence[Series]) -> Dependence | None:
             joined = np.concatenate([before, places[at] - average])
             for lag in range(LAGS + 1):
                 start = max(len(before), lag)
-                products[lag] += joined[start:] @ joined[start - lag : len(joined) - lag]
-                pairs[lag] += len(joined) - start
+                if start < len(joined):
+                    products[lag] += joined[start:] @ joined[start - lag : len(joined) - lag]
+                    pairs[lag] += len(joined) - start
             of_places.add(joined[len(before) :])
             of_late.add(late[at] - share)
             before = joined[-LAGS:]

@@ -103,7 +103,8 @@ def share_interval(per_run: FloatArray, share: float, samples: int) -> Interval:
 def difference(a: Sure, b: Sure, correlation: float = 0.0) -> Interval:
     """Of a - b, from the interval of each (Zou & Donner 2008).
 
-    `correlation` is that of the two estimates (Zou 2007); less than the true one makes the interval too wide, never too short.
+    `correlation` is that of the two estimates (Zou 2007); less than the true one makes the interval too wide, never
+    too short.
     """
     value = minus(a.value, b.value)
     low = value - _together(a.value - a.interval.low, b.interval.high - b.value, correlation)

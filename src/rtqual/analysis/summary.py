@@ -8,7 +8,7 @@ figures stand beside the headline, and a requirement is judged on the worst of t
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np

@@ -13,7 +13,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor 
 _LONGEST_LINE_B = 1 << 20
 _WHOLE_TEXT_B = 64 << 20
 _SNIFFED_B = 256 << 10
-_BLOCK_B = 16 << 20
+_BLOCK_B = 4 << 20
 # Seen in the wild: histograms kept gzipped, and outputs redirected by PowerShell.
 _UNREADABLE = {
     b"\x1f\x8b": "compressed with gzip: unpack it first",

@@ -29,6 +29,7 @@ _MAIN_THREAD_FIFO = 1
 # that started a little later have taken a few samples less. Fewer than this part of them, and one was held up.
 _LEAST_PART_OF_CYCLES = 0.9
 _MOST_IN_ORDER = 5_000_000  # cycles: 27 bytes of text each
+_PRINTING_NS = 50_000_000  # what is taken in so much time may be left unprinted: the main thread prints every 10 ms
 
 
 class Samples(StrEnum):
@@ -102,10 +103,11 @@ class Cyclictest:
             problems += [f"cyclictest on CPU {thread.cpu}: {text}" for text in _problems(thread, parameters)]
         series = [_series(thread, parameters.histogram_limit) for thread in result.thread.values()]
         if parameters.samples == Samples.ORDERED:
+            most_unprinted = _PRINTING_NS // parameters.interval
             lines = printed_samples(outcome.stdout.encode("ascii", "replace"))
             for place, (number, thread) in enumerate(result.thread.items()):
                 printed = lines[lines[:, 0] == number, 2]
-                every, lost = in_order(printed, thread, parameters.histogram_limit)
+                every, lost = in_order(printed, thread, parameters.histogram_limit, most_unprinted)
                 series[place] = Series.raw(every, name="latency", cpu=thread.cpu, reported=series[place].info.reported)
                 problems += [f"cyclictest on CPU {thread.cpu}: {text}" for text in lost]
         skipped = sum(_skipped_periods(thread, parameters) for thread in result.thread.values())

@@ -17,7 +17,6 @@ from rtqual.record.schema import Int64Array
 _LINE = rb"\d{1,4}:[ \t]*\d{1,15}:[ \t]*\d{1,15}(?=[ \t]*\r?$)"
 # cyclictest pads its figures; where a script took the blanks out, a time of day looks like a sample.
 PADDED, BARE = (re.compile(start + _LINE, re.MULTILINE) for start in (rb"^[ \t]{2,}", rb"^"))
-_MOST_UNPRINTED = 0.01  # part of the samples; cyclictest ends without printing the last of a thread that began later
 
 
 def samples(block: bytes, style: re.Pattern[bytes] = PADDED) -> Int64Array:
@@ -27,11 +26,12 @@ def samples(block: bytes, style: re.Pattern[bytes] = PADDED) -> Int64Array:
     return np.fromstring(numbers.decode("ascii"), dtype=np.int64, sep=" ").reshape(-1, 3)
 
 
-def in_order(printed: Int64Array, thread: Thread, limit: int) -> tuple[Int64Array, list[str]]:
+def in_order(printed: Int64Array, thread: Thread, limit: int, most_unprinted: int) -> tuple[Int64Array, list[str]]:
     """A thread's samples as they came, and why they may not be all or not in order.
 
-    `printed` are the values of its lines, `limit` is where its histogram ends. The last few samples, which were
-    counted but not printed, stand at the end, ascending.
+    `printed` are the values of its lines, `limit` is where its histogram ends. When one thread is done, cyclictest
+    ends and leaves the last samples of the others unprinted: up to `most_unprinted` of them are put at the end,
+    ascending, with the values that the histogram has and the lines have not.
     """
     values, counts = np.unique(printed, return_counts=True)
     seen = Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
@@ -47,6 +47,6 @@ def in_order(printed: Int64Array, thread: Thread, limit: int) -> tuple[Int64Arra
     if beyond == 1 and thread.max not in seen:
         rest, beyond = [*rest, thread.max], 0
     problems = [f"{beyond} samples beyond {limit} ns were counted but not printed"] if beyond else []
-    if len(rest) > _MOST_UNPRINTED * thread.cycles:
+    if len(rest) > most_unprinted:
         problems.append(f"{len(rest)} of {thread.cycles} samples were counted but not printed: their order is lost")
     return np.concatenate([printed, np.array(rest, np.int64)]), problems

@@ -11,7 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.mission.model import Mission, Scale
+from rtqual.mission.model import Mission, Plan, Scale
 from rtqual.units import format_value
 
 
@@ -41,13 +41,13 @@ def mission_schema() -> dict[str, Any]:
 @cache
 def _built() -> dict[str, Any]:
     tables: dict[str, type[BaseModel]] = {name: instrument.parameters for name, instrument in INSTRUMENTS.items()}
-    models: list[type[BaseModel]] = [Mission, Scale, *tables.values()]
+    models: list[type[BaseModel]] = [Mission, Scale, Plan, *tables.values()]
     refs, schema = models_json_schema([(model, "validation") for model in models], schema_generator=TomlJsonSchema)
     definitions: dict[str, Any] = schema["$defs"]
     for table in tables.values():  # a table may hold some of the keys and a scale's table the others
         _definition(definitions, refs[table, "validation"]).pop("required", None)
     properties = {name: refs[table, "validation"] for name, table in tables.items()}
-    for model in (Mission, Scale):
+    for model in (Mission, Scale, Plan):
         parameters = _definition(definitions, refs[model, "validation"])["properties"]["parameters"]
         parameters |= {"properties": properties, "additionalProperties": False}
         parameters.pop("propertyNames", None)

@@ -23,8 +23,9 @@ UNEXPECTED = 1.5  # times the peaks that the rest of the tail predicts at most
 MISFIT = 0.15  # distance of two distribution functions
 HEAVIEST = 1.0  # shape: from here on a tail has no mean, as no latency has; it is a mixture, or drifts
 APART = 2.0  # halves: a ratio
-BUNCHED = 2.5  # counts vary so many times as much as independent ones
+BUNCHED = 2.0  # counts vary so many times as much as independent ones
 ALIKE = 0.3  # rank correlation
+_RAREST = 30.0  # -log of a probability; a peak at the upper end of a bounded tail has none
 _A_SEGMENT = 5  # clusters, on average
 
 
@@ -106,7 +107,7 @@ def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: f
     if not min(numbers):
         return Check(Checked.HALVES, False, "all peaks lie in one half of the samples")
     y = (clusters.peak.astype(np.float64) - clusters.threshold + step / 2) / unit
-    rare = -process.log_passing(y, fit.best[None, :])
+    rare = np.minimum(-process.log_passing(y, fit.best[None, :]), _RAREST)
     rate, size = numbers[1] / numbers[0], rare[~early].mean() / rare[early].mean()
     worst = max(rate, 1 / rate, size, 1 / size)
     text = (

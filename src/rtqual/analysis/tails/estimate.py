@@ -2,18 +2,20 @@
 """The tail of one thread's samples: an estimate of what is passed once in a horizon, or why there is none."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rtqual.analysis.intervals import FloatArray
 from rtqual.analysis.tails import checks, process
-from rtqual.analysis.tails.model import Checked, Estimate, Estimated, Level, Refusal, Why
+from rtqual.analysis.tails.model import Check, Checked, Estimate, Estimated, Level, Refusal, Why
 from rtqual.analysis.tails.peaks import Clusters, block_maxima, collect
 from rtqual.analysis.tails.process import Fit
 from rtqual.analysis.tails.streams import Stream
 from rtqual.analysis.tails.thresholds import (
     FEWEST,
+    FEWEST_SHOWN,
     LARGEST_PART,
     RAYS,
     candidates,
@@ -68,7 +70,9 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     kept = declustered(collect(stream, thresholds[0]), values, counts) if thresholds else []
     first = first_choice(kept, stream.samples) if kept else 0
     if not kept or kept[first].number < FEWEST:
-        return _refuse_few(stream, kept)
+        return _refuse_few(stream, kept) if thresholds else _refuse_coarse(stream)
+    if len(np.unique(kept[first].peak)) < _FEWEST_STEPS:
+        return _refuse_coarse(stream)
     if asked_ns * kept[first].number < _LEAST_EXPECTED * stream.exposure_ns:
         return _refuse_observed(stream, asked_ns)
     horizon_ns = min(asked_ns, FARTHEST * stream.exposure_ns)
@@ -76,15 +80,14 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     place = settled(rows, first)
     stands = checks.stability(rows, first, place)
     if place is None:
-        return Refusal(stream.observed, Why.CHECKS, stands.statement, checks=(stands,), table=rows)
+        tried = (stands, checks.spikes(kept[first], stream.step))
+        return Refusal(stream.observed, Why.CHECKS, _reasons(tried), checks=tried, table=rows)
     clusters = kept[place]
-    if len(np.unique(clusters.peak)) < _FEWEST_STEPS:
-        return _refuse_coarse(stream)
     fit, unit = fit_peaks(clusters, stream.step, RAYS)
     tail = _Tail(fit, clusters.threshold, unit, stream.exposure_ns)
     blocks, maxima = _from_blocks(stream)
     at = tail.level(horizon_ns)
-    times = _times(stream, clusters)
+    times = np.asarray(clusters.place / stream.samples, np.float64)  # when each peak came, as a part of all
     other = Level(horizon_ns, maxima.level(horizon_ns)) if maxima else None
     block_ns = maxima.span_ns if maxima else 0.0
     found = (
@@ -152,8 +155,7 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
     """The estimate where all holds, else why not and what the samples do carry."""
     failed = [check for check in made.checks if not check.passed and check.what in _DECISIVE]
     if failed:
-        reason = "; ".join(check.statement for check in failed)
-        return Refusal(made.observed, Why.CHECKS, reason, checks=made.checks, table=made.table)
+        return Refusal(made.observed, Why.CHECKS, _reasons(failed), checks=made.checks, table=made.table)
     exposure_ns = made.observed.exposure_ns
     horizons = [made.level.horizon_ns, *(n * exposure_ns for n in _SHORTER if n * exposure_ns < made.level.horizon_ns)]
     carried = [horizon_ns for horizon_ns in horizons if _narrow(tail.level(horizon_ns))]
@@ -173,6 +175,10 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
         f"{quantity(made.level.at.high, 'ns')}: it tells not even the order of magnitude"
     )
     return Refusal(made.observed, Why.WIDE, wide, instead, made.checks, made.table)
+
+
+def _reasons(found: Sequence[Check]) -> str:
+    return "; ".join(check.statement for check in found if not check.passed)
 
 
 def _narrow(at: Estimated) -> bool:
@@ -198,12 +204,6 @@ def _fit_maxima(highs: FloatArray, step: float, block_ns: float) -> _Tail | None
     return _Tail(process.fit(process.maxima(scaled), start, rays=RAYS), float(origin), unit, block_ns)
 
 
-def _times(stream: Stream, clusters: Clusters) -> FloatArray:
-    """When each peak came, as a part of all samples put one run after the other."""
-    begins = np.concatenate([[0], np.cumsum([one.total for one in stream.series])])
-    return np.asarray((begins[clusters.run] + clusters.place) / begins[-1], np.float64)
-
-
 def _curve(tail: _Tail, from_ns: float, exposure_ns: float) -> tuple[Level, ...]:
     return tuple(Level(float(ns), tail.level(float(ns))) for ns in np.geomspace(from_ns, FARTHEST * exposure_ns, 25))
 
@@ -219,11 +219,9 @@ def _highest(values: Int64Array, reported: dict[str, float], overflow: int) -> f
     return float(values[-1]) if len(values) else None
 
 
-def _refuse_few(stream: Stream, kept: list[Clusters]) -> Refusal:
-    if not kept and stream.samples >= LARGEST_PART * FEWEST:
-        return _refuse_coarse(stream)
-    most = max((one.number for one in kept), default=0)
-    needs = f"needs {FEWEST} clusters of late samples in the upper {100 / LARGEST_PART:g} %, has {most}"
+def _refuse_few(stream: Stream, kept: Sequence[Clusters]) -> Refusal:
+    has = f"{max(one.number for one in kept)}" if kept else f"fewer than {FEWEST_SHOWN}"
+    needs = f"needs {FEWEST} clusters of late samples in the upper {100 / LARGEST_PART:g} %, has {has}"
     return Refusal(stream.observed, Why.FEW, needs)
 
 
@@ -234,5 +232,8 @@ def _refuse_observed(stream: Stream, asked_ns: float) -> Refusal:
 
 
 def _refuse_coarse(stream: Stream) -> Refusal:
-    reason = f"the values go in steps of {quantity(stream.step, 'ns')}: too few different ones among the largest"
+    different = len(stream.counted[0])
+    reason = (
+        f"{count(different, 'different value')} in steps of {quantity(stream.step, 'ns')}: too few among the largest"
+    )
     return Refusal(stream.observed, Why.COARSE, reason)

@@ -19,7 +19,7 @@ from rtqual.record.schema import Int64Array
 
 @dataclass(frozen=True)
 class Exceedances:
-    """Samples at or above a value, in order: of which run, at which place in it, how large."""
+    """Samples at or above a value, in order: of which run, at which place among all runs' samples, how large."""
 
     run: Int64Array
     place: Int64Array
@@ -40,7 +40,7 @@ class Clusters:
     extremal_index: float
     peak: Int64Array
     run: Int64Array
-    place: Int64Array  # of the peak in its run
+    place: Int64Array  # of the peak
 
     @property
     def number(self) -> int:
@@ -50,8 +50,8 @@ class Clusters:
 def collect(stream: Stream, lowest: int) -> Exceedances:
     """Every sample at or above `lowest`, in one pass over chunks."""
     runs, places, values = [], [], []
+    start = 0
     for number, one in enumerate(stream.series):
-        start = 0
         for chunk in one.ordered() or ():
             found = np.flatnonzero(chunk >= lowest)
             places.append(found + start)
@@ -62,11 +62,12 @@ def collect(stream: Stream, lowest: int) -> Exceedances:
 
 
 def decluster(found: Exceedances, threshold: int) -> Clusters:
+    """A run ends its last cluster. How long clusters are is read as if the next run went on where one ends."""
     over = found.over(threshold)
-    same_run = over.run[1:] == over.run[:-1]
-    gaps = np.where(same_run, np.diff(over.place), np.iinfo(np.int64).max)
-    index, apart = part(gaps[same_run])
-    starts = np.flatnonzero(np.append(True, gaps > apart)) if len(over.value) else np.empty(0, np.int64)
+    gaps = np.diff(over.place)
+    index, apart = part(gaps)
+    parted = (gaps > apart) | (np.diff(over.run) > 0)
+    starts = np.flatnonzero(np.append(True, parted)) if len(over.value) else np.empty(0, np.int64)
     peaks = np.maximum.reduceat(over.value, starts) if len(starts) else over.value
     where = _first_of_each(over.value, peaks, starts)
     return Clusters(threshold, len(over.value), apart, index, peaks, over.run[where], over.place[where])
