@@ -117,7 +117,8 @@ def print_table(every: Sequence[Contestant], rounds: Sequence[Sequence[Run]]) ->
 
 def ratio(times: Sequence[float], scans: Sequence[float]) -> str:
     ratios = sorted(one / scan for one, scan in zip(times, scans, strict=True))
-    return f"{median(ratios):.2g} ({ratios[0]:.2g} to {ratios[-1]:.2g})"
+    middle, low, high = (f"{one:.2g}" if one < 100 else f"{one:.0f}" for one in (median(ratios), ratios[0], ratios[-1]))
+    return f"{middle} ({low} to {high})"
 
 
 def main() -> None:

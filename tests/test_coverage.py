@@ -259,7 +259,7 @@ def _cell(one: Tally, names: list[str]) -> str:
         return "-"
     name = min(known, key=one.coverage)
     opened = 100 * one.opened[name] / one.given[name]
-    return f"{100 * one.coverage(name):.1f}" + (f" ({opened:.0f})" if opened >= 0.5 else "")
+    return f"{100 * one.coverage(name):.1f}" + (f" ({opened:.0f})" if opened >= 1 else "")
 
 
 def _table(found: Mapping[Trial, Tally]) -> None:
@@ -268,8 +268,8 @@ def _table(found: Mapping[Trial, Tally]) -> None:
     names = list(dict.fromkeys(name for one in found.values() for name in one.given))
     quantiles = sorted((name for name in names if name[1:].replace(".", "").isdigit()), key=fraction)
     rows = {name: [name] for name in [*quantiles, *names] if " of " not in name}
-    for what in ("difference", "ratio", "lead"):
-        rows[f"{what}: the lowest"] = [name for name in names if name.startswith(f"{what} of ")]
+    for what, row in (("difference", "differences, the lowest"), ("ratio", "ratios, the lowest"), ("lead", "lead")):
+        rows[row] = [name for name in names if name.startswith(f"{what} of ")]
     for row, of in rows.items():
         print("|", " | ".join([row, *(_cell(one, of) for one in found.values())]), "|")
 

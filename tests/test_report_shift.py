@@ -21,21 +21,21 @@ from rtqual.report.plots_shift import axis_of, shift_plot
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def records(runs: int) -> list[Record]:
+def records(runs: int, n: int = 400) -> list[Record]:
     """Of stock the upper tenth lies 20 us further out."""
     rng = np.random.default_rng(1)
     found = []
     for candidate, late in (("rt", 0), ("stock", 20_000)):
         for seed in range(runs):
-            samples = 10_000 + rng.normal(0, 500, 400)
+            samples = 10_000 + rng.normal(0, 500, n)
             samples += late * (samples > 10_640)
             found.append(record(Series.raw(samples.astype(np.int64), name="l"), candidate=candidate, seed=seed))
     return found
 
 
-def material(runs: int, **requirement: object) -> Material:
+def material(runs: int, *, n: int = 400, **requirement: object) -> Material:
     asked = mission(requirements=[{**WAKE_UP, **requirement}])
-    found = records(runs)
+    found = records(runs, n)
     return gather(asked, analyse(asked, "demo", found, {}), [one.manifest for one in found], {})
 
 
@@ -56,6 +56,13 @@ def test_the_plot_stands_beside_the_comparisons_of_the_best() -> None:
     assert "stock = rt up to p75" in plot.caption
     assert "stock > rt from p95 to p99" in plot.caption
     assert "stock minus rt: p5 " in plot.alt
+
+
+def test_a_quantile_without_an_interval_is_left_out() -> None:
+    """p99.9 of 10 x 150 samples is open at both ends of the difference."""
+    (plot,) = plots(material(10, margin="2 us", n=150))
+    assert "p99" in texts(plot.svg)
+    assert "p99.9" not in texts(plot.svg)
 
 
 def test_equal_evidence_gives_equal_bytes() -> None:

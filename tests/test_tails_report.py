@@ -3,7 +3,6 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from analysis_records import record
@@ -41,9 +40,7 @@ def good() -> Document:
 def test_a_level_stands_with_its_interval_and_what_it_rests_on(good: Document) -> None:
     text = text_of(good)
     (row,) = [line for line in text.splitlines() if line.startswith("| rt, cyclictest under hackbench, CPU 0")]
-    assert (
-        re.search(r"\| 30 min \| [\d.]+ µs<br>\S*[\d.]+ to [\d.]+\S* \|".replace(" ", r"\s*"), row) or "30 min" in row
-    )
+    assert re.search(r"\|\s+30 min \| [\d.]+ µs \([\d.]+ to [\d.]+\) \|", row)
     for part in ("100,000 samples", "20 s", "above", "index"):
         assert part in row
     assert "It is an estimate by extreme value statistics (peaks over threshold), never a bound" in text
@@ -59,7 +56,7 @@ def test_every_diagnostic_is_told(good: Document) -> None:
 
 def test_return_levels_and_stability_are_plotted(good: Document) -> None:
     (levels,) = plots_of(good, "Return levels: rt")
-    (stability,) = plots_of(good, "Shape and level against the threshold: rt")
+    (stability,) = plots_of(good, "against the threshold: rt")
     assert "Once in 30 min" in levels.alt.replace("\u00a0", " ")
     assert levels.svg.count("<path") > 3
     assert "Threshold (µs)" in stability.svg
@@ -111,7 +108,7 @@ def test_what_was_refused_for_spikes_shows_its_thresholds() -> None:
     samples[[10_000, 30_000]] = [900_000, 950_000]
     made = document(field(samples))
     assert "they come from something else" in text_of(made)
-    assert len(plots_of(made, "against the threshold, refused")) == 1
+    assert len(plots_of(made, "against the threshold: refused")) == 1
     assert plots_of(made, "Return levels") == []
 
 
@@ -124,12 +121,11 @@ def test_a_limit_that_was_never_passed_has_its_bound() -> None:
 
 def test_hostile_names_stay_text() -> None:
     hostile = "<script>x</script> | *a*"
-    records = field(Source("exponential").draw(1), candidate=hostile)
-    page = to_html(document(records))
-    assert "<script>x" not in page
-    assert np.count_nonzero([hostile[:8] in plot.svg for plot in document(records).plots]) == 0
+    made = document(field(Source("exponential", samples=10_000).draw(1), candidate=hostile))
+    assert "<script>x" not in to_html(made)
+    assert all("<script>" not in plot.svg for plot in made.plots)
 
 
 def test_equal_records_give_equal_pages() -> None:
-    records = field(Source("exponential").draw(1))
+    records = field(Source("exponential", samples=10_000).draw(1))
     assert to_html(document(records)) == to_html(document(records))

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rtqual.analysis.course import Course, Regressions
+from rtqual.plain import plain
 from rtqual.report.regressions import headline, overall, sections
 from rtqual.report.text import clean
-from rtqual.verdict_text import plain
 
 _TONES = {Course.WORSE: "bold red", Course.BETTER: "bold green", Course.UNDECIDED: "bold yellow"}
 

@@ -19,6 +19,7 @@ from rtqual.analysis.model import Comparison, Figure
 from rtqual.analysis.statement import relation
 from rtqual.analysis.summary import groups, measure
 from rtqual.errors import BadInput
+from rtqual.plain import plain
 from rtqual.record.schema import Record
 from rtqual.record.store import MANIFEST, Store, read, read_manifest
 from rtqual.units import format_bytes
@@ -42,8 +43,6 @@ def find(what: Path) -> list[Path]:
 
 
 def record_dict(path: Path) -> dict[str, Any]:
-    from rtqual.verdict_text import plain  # noqa: PLC0415 - stages and boards come with it, and are slow to load
-
     record = read(path)
     figures = [measure(group, members).summary.figures for group, members in groups([record]).items()]
     return {
@@ -159,8 +158,6 @@ def _named_apart(measured: Any, other: Any) -> Any:
 
 
 def comparison_dict(one: Comparison) -> dict[str, Any]:
-    from rtqual.verdict_text import plain  # noqa: PLC0415 - as above
-
     result: dict[str, Any] = plain(one)
     return result
 

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A verdict on the terminal, and as JSON."""
 
-import math
-from dataclasses import asdict, is_dataclass
-from enum import Enum
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
@@ -15,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rtqual.analysis.model import Outcome, Standing, Verdict
+from rtqual.plain import plain
 from rtqual.report import FOR_MACHINES
 from rtqual.select import Selection
 
@@ -93,18 +90,3 @@ def as_dict(selection: Selection) -> dict[str, Any]:
         "failures": selection.failures,
         "reports": [str(path) for path in selection.reports],
     }
-
-
-def plain(value: Any) -> Any:
-    """Dataclasses, enums, arrays and infinities as JSON knows them (an infinity is null: no bound)."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(one) for one in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value.value if isinstance(value, Enum) else value

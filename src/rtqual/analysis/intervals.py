@@ -13,8 +13,26 @@ gives the interval:
 - differences, ratios, the score: from the ends of the figures' own intervals (MOVER: Zou & Donner 2008).
 - medians over runs: order statistics, exact.
 
-A skewed spread looks small in just those campaigns that missed its far side, so its variance is raised (SKEW). The
-measured coverage stands in docs/statistics.md; tests/test_coverage.py measures it again.
+A skewed spread looks small in just those campaigns that missed its far side, so its variance is raised (SKEW).
+
+    95 % intervals, 2,000 campaigns: held, in % (an end open, in %); kind of samples and number of runs
+                            skewed      skewed      skewed       heavy      bursts      coarse      sticky
+                                10          20          30          10          10          10          10
+    p5                   96.9 (84)   97.5 (50)   98.4 (13)   96.9 (62)  99.6 (100)   97.5 (66)   96.6 (84)
+    p50                       98.0        97.1        97.1        97.7        97.3        98.8        98.2
+    p95                  95.5 (18)    97.8 (5)    97.7 (3)        97.2        99.9   97.8 (18)   95.9 (18)
+    p99                  96.0 (34)   97.4 (11)    98.2 (4)    97.6 (3)   98.0 (82)   97.8 (33)   96.4 (34)
+    p99.9               99.7 (100)   95.9 (66)   97.2 (37)  99.9 (100)  99.7 (100)  99.8 (100)   94.5 (83)
+    avg                       97.4        97.6        97.9        97.2        97.4        97.3        97.8
+    p95-avg              97.8 (18)    98.4 (5)    98.2 (3)        98.8        99.9   98.2 (18)   97.6 (18)
+    median run max            97.5        96.5        96.0        98.0        97.4        98.6        97.9
+    scalar                    98.0        97.8        97.3        98.0        97.7        98.0        97.8
+    std                          -        96.9        97.4           -           -           -           -
+    differences               98.5        97.4        96.5        98.5        98.7        98.6   96.5 (91)
+    ratios                    98.7        97.5        96.9        98.6        98.8        98.4        98.9
+    lead of the score        100.0       100.0       100.0       100.0       100.0       100.0       100.0
+
+More of it, and what it does not cover, stands in docs/statistics.md; tests/test_coverage.py measures it again.
 """
 
 import math

@@ -52,7 +52,9 @@ def decisive(material: Material, verdict: Verdict) -> Plots | None:
 def _plot(material: Material, one: Place, load: str, panel: plots.Panel, *, shape: int) -> Plot:
     draw, what = _SHAPES[shape]
     summaries = one.under(load)
-    caption = clean(f"{what}, {one.instrument} {load_text(load)}, {place(summaries[0].group)}")
+    series = summaries[0].series
+    of = f" of {series[0]}" if len(series) > 1 else ""  # the first stands for an instrument that samples several things
+    caption = clean(f"{what}{of}, {one.instrument} {load_text(load)}, {place(summaries[0].group)}")
     alt = f"{caption}. {_spoken(summaries)}"
     number = material.numbering.figure()
     svg = draw(panel, material.palette, f"f{number}", alt)

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from rtqual.analysis.model import Figure, ShiftFunction
+from rtqual.analysis.summary import SHIFTED
 from rtqual.report.canvas import INK, RC, Palette, even_ticks, frame, grid, short, to_svg, upright_label
 from rtqual.report.text import number, step
 
@@ -41,7 +43,7 @@ class Axis:
 def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, alt: str, mark: str) -> str:
     """All of one unit and from the same candidate, `b`; above zero `a` is the larger one."""
     axis = axis_of(shifts)
-    names = list(dict.fromkeys(name for one in shifts for name in one.differences))
+    names = [name for name in SHIFTED if any(name in one.differences for one in shifts)]
     margins = _margins(shifts)
     with mpl.rc_context(RC):
         handles = [
@@ -68,9 +70,11 @@ def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, al
             axes.yaxis.set_minor_locator(NullLocator())
         grid(axes, (), ticks)
         axes.axhline(0, color=INK, linewidth=0.9)
-        for name, margin in margins.items():
-            middle = names.index(name)
-            axes.fill_between([middle - 0.5, middle + 0.5], -margin, margin, color=INK, alpha=MARGIN_ALPHA, linewidth=0)
+        if margins:
+            edges = [names.index(name) - 0.5 for name in margins]
+            sizes = np.array([*margins.values(), list(margins.values())[-1]])
+            edges.append(edges[-1] + 1)
+            axes.fill_between(edges, -sizes, sizes, step="post", color=INK, alpha=MARGIN_ALPHA, linewidth=0)
         for place, one in enumerate(shifts):
             _draw(axes, axis, one, names, palette, offset=APART * (place - (len(shifts) - 1) / 2))
         axes.set_xlabel(f"Quantile of the samples {mark}".rstrip())
@@ -103,11 +107,8 @@ def _ends(figure: Figure) -> Iterator[float]:
 
 def _margins(shifts: Sequence[ShiftFunction]) -> Mapping[str, float]:
     """Of each quantile the smallest; of several candidates each has its own where it is a part of the figure."""
-    found: dict[str, float] = {}
-    for one in shifts:
-        for name, margin in one.margins.items():
-            found[name] = min(margin, found.get(name, math.inf))
-    return found
+    names = [name for name in SHIFTED if any(name in one.margins for one in shifts)]
+    return {name: min(one.margins.get(name, math.inf) for one in shifts) for name in names}
 
 
 def _draw(axes: Axes, axis: Axis, one: ShiftFunction, names: Sequence[str], palette: Palette, *, offset: float) -> None:

@@ -43,7 +43,8 @@ def _plot(material: Material, one: Place, load: str, best: str) -> Iterator[Plot
 
 def _sure(shift: ShiftFunction) -> ShiftFunction:
     """Without the quantiles that have no interval."""
-    return replace(shift, differences={name: one for name, one in shift.differences.items() if one.interval})
+    kept = {name: one for name, one in shift.differences.items() if one.interval}
+    return replace(shift, differences=kept, margins={name: shift.margins[name] for name in kept if shift.margins})
 
 
 def _spoken(shift: ShiftFunction) -> str:

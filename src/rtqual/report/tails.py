@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rtqual.analysis.model import Group, Summary
 from rtqual.analysis.tails.estimate import FARTHEST
-from rtqual.analysis.tails.model import Estimate, Estimated, Exceedance, Refusal, Tails
+from rtqual.analysis.tails.model import Estimate, Estimated, Exceedance, Observed, Refusal, Tails
 from rtqual.analysis.wording import listed, one_in
 from rtqual.report.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Plot, Plots, Table
 from rtqual.report.material import Material
@@ -68,8 +68,8 @@ def tails(material: Material) -> Iterator[Block]:
     if not found:
         return
     threads = [thread for group, one in found for thread in _threads(group, one)]
+    yield Paragraph(prose(_TAILS))
     if threads:
-        yield Paragraph(prose(_TAILS))
         yield _levels(material, threads)
         yield Plots(tuple(plot for thread in _latest(threads) for plot in _plots(material, thread)))
         plotted = [*_latest(threads)]
@@ -82,7 +82,7 @@ def tails(material: Material) -> Iterator[Block]:
     if refusals:
         asked = duration(found[0][1].asked_ns)
         yield Bullets(tuple(_refusals(refusals)), prose(f"No tail estimate for {asked}, and why"), "open")
-    unsettled = [plot for group, refusal in refusals for plot in _unsettled(material, group, refusal)]
+    unsettled = [plot for group, tail in found for plot in _unsettled(material, group, tail)]
     if unsettled:
         yield Plots(tuple(unsettled))
 
@@ -211,20 +211,27 @@ def _plots(material: Material, thread: _Thread) -> Iterator[Plot]:
     if made.table:
         chosen = next((row for row in made.table if made.chosen and row.threshold == made.chosen.threshold), None)
         figure = material.numbering.figure()
-        caption = prose(f"Shape and level against the threshold: {thread.name}")
+        caption = _stability_caption(made.observed, thread.asked_ns, thread.name)
         svg = stability_plot(made.table, chosen, colour, f"f{figure}", caption)
         yield Plot(figure, caption, caption, svg)
 
 
-def _unsettled(material: Material, group: Group, refusal: Refusal) -> Iterator[Plot]:
-    """The thresholds of a thread without any estimate."""
-    if refusal.instead or not refusal.table or refusal.observed is None:
-        return
-    figure = material.numbering.figure()
-    name = ", ".join(part for part in (_cell(group), refusal.observed.name) if part)
-    caption = prose(f"Shape and level against the threshold, refused: {name}")
-    colour = material.palette.colour(group.candidate)
-    yield Plot(figure, caption, caption, stability_plot(refusal.table, None, colour, f"f{figure}", caption))
+def _unsettled(material: Material, group: Group, tail: Tails) -> Iterator[Plot]:
+    """The thresholds of a group's first thread that has no estimate at all."""
+    for one in tail.threads:
+        if isinstance(one, Refusal) and one.observed and one.table and not one.instead:
+            figure = material.numbering.figure()
+            name = ", ".join(part for part in ("refused", _cell(group), one.observed.name) if part)
+            caption = _stability_caption(one.observed, tail.asked_ns, name)
+            svg = stability_plot(one.table, None, material.palette.colour(group.candidate), f"f{figure}", caption)
+            yield Plot(figure, caption, caption, svg)
+            return
+
+
+def _stability_caption(observed: Observed, asked_ns: float, name: str) -> str:
+    """The level is that for the time asked for, or the longest that may be asked."""
+    horizon = duration(min(asked_ns, FARTHEST * observed.exposure_ns))
+    return prose(f"Shape, and level once in {horizon}, against the threshold: {name}")
 
 
 def _end(high: float) -> str:

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Results as JSON knows them."""
+
+import math
+from dataclasses import asdict, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, enums, arrays and infinities as JSON knows them (an infinity is null: no bound)."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.value if isinstance(value, Enum) else value
