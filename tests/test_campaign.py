@@ -137,6 +137,11 @@ def test_the_same_command_again_runs_nothing_and_reports_the_same(
 # --- killed
 
 
+def _heed_interrupts() -> None:
+    """A test suite in the background of a script ignores SIGINT, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
     """As a shell starts it: a process group of its own."""
     return subprocess.Popen(
@@ -146,6 +151,7 @@ def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=_heed_interrupts,
         **how,  # type: ignore[call-overload]
     )
 

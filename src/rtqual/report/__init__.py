@@ -5,11 +5,11 @@ No time of day and no duration of a run stands in it: a campaign killed and resu
 
 text.py       how figures and units are written
 document.py   the report as a tree of plain text, tables and plots
-plots.py      SVG, with plots_shift.py
+plots.py      SVG, with plots_shift.py, plots_tails.py
 material.py   what a report is made of, in a fixed order
 executive.py  the verdicts in short             chapters.py     what was tested, with what, how
 results.py    the figures, with distributions.py, what is plotted of them
-judgement.py  stability.py  comparisons.py  shift.py  beside.py  the analysis;   view.py puts all together
+judgement.py  stability.py  comparisons.py  shift.py  tails.py  beside.py  the analysis;   view.py puts all together
 render.py     the tree as HTML, PDF and Markdown (templates/); markdown.py escapes
 explore.py    the samples that report.html plots anew, with explore_script.py, its scripts; explore_sort.py, its tables
 junit.py  prometheus.py  bencher.py  github.py   for machines, from the evidence alone

@@ -38,8 +38,8 @@ def stability(rows: Sequence[Fitted], first: int, chosen: int | None) -> Check:
         )
     else:
         text = (
-            f"shape and level at {quantity(rows[chosen].threshold, 'ns')} lie in the intervals of all "
-            f"{count(len(rows) - chosen - 1, 'higher threshold')}"
+            f"shape and level at {quantity(rows[chosen].threshold, 'ns')} lie in the intervals of every higher "
+            f"threshold ({len(rows) - chosen - 1})"
         )
     return Check(Checked.SETTLED, chosen is not None, text)
 
