@@ -20,7 +20,7 @@ from rtqual.analysis.statistics import QUANTILES
 from rtqual.analysis.summary import groups, summarise
 from rtqual.campaign import Result
 from rtqual.importer.detect import detect
-from rtqual.record.parquet import RAW, SAMPLES, InParquet, connect, copy, query_of, spooled
+from rtqual.record.parquet import RAW, SAMPLES, InParquet, save, spooled
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Measurement, Order, Record, Series, SeriesInfo
 from rtqual.record.store import Store, read, verify
 from test_store import content, record
@@ -131,8 +131,7 @@ def test_a_long_verbose_text_goes_through_scratch_files(tmp_path: Path, monkeypa
 def test_raw_samples_cost_no_more_than_their_own_bytes(tmp_path: Path) -> None:
     """The number of their series goes with each, and takes next to nothing."""
     path = Store(tmp_path / "out").write(raw(Latencies(100_000)))
-    with connect() as connection:
-        copy(connection, query_of(connection, InMemory(Latencies(100_000).samples())), tmp_path / "alone.parquet")
+    save(InMemory(Latencies(100_000).samples()), tmp_path / "alone.parquet")
     assert (path / RAW).stat().st_size < 1.01 * (tmp_path / "alone.parquet").stat().st_size
     assert (path / SAMPLES).exists()
 
@@ -197,8 +196,7 @@ def within_limit(*arguments: object) -> str:
 def test_a_hundred_million_samples_fit_in_500_mb_and_give_what_numpy_gives(tmp_path: Path) -> None:
     """Three minutes, 3 GB of memory for numpy, 600 MB of disk."""
     made = Latencies(100_000_000)
-    with connect() as connection:
-        copy(connection, query_of(connection, spooled(made.chunks())), tmp_path / "samples.parquet")
+    save(spooled(made.chunks()), tmp_path / "samples.parquet")
     out = tmp_path / "out"
     known = ("--unit", "ns", "--candidate", "here", "--board", "local", "--load", "none", "--instrument", "cyclictest")
     (imported,) = json.loads(within_limit("import", tmp_path / "samples.parquet", *known, "--out", out, "--json"))

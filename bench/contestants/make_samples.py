@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rtqual.record.parquet import Spool, connect, copy, query_of
+from rtqual.record.parquet import Spool, save
 from rtqual.record.schema import CHUNK, Int64Array
 
 SEED = 1
@@ -35,8 +35,7 @@ def make(folder: Path, number: int, in_text: int) -> None:
             text.writelines(f"{0:8d}:{cycle:8d}:{value:8d}\n" for cycle, value in enumerate(printed, done))
             done += len(chunk)
     array.flush()
-    with connect() as connection:
-        copy(connection, query_of(connection, spool.order()), folder / "samples.parquet")
+    save(spool.order(), folder / "samples.parquet")
 
 
 make(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -164,8 +164,7 @@ class Spool:
         self._pieces, self._held = [], 0
         self._parts.append(self._scratch.folder / f"{len(self._parts)}.parquet")
         try:
-            with connect() as connection:
-                copy(connection, query_of(connection, held), self._parts[-1])
+            save(held, self._parts[-1])
         except duckdb.Error as error:
             raise RunFailed(
                 f"{self._parts[-1]}: cannot keep samples: {str(error).splitlines()[0]}: make room"
@@ -189,7 +188,7 @@ def write_samples(folder: Path, series: Sequence[Series]) -> list[str]:
         copy(connection, "FROM samples", folder / SAMPLES)
         if not orders:
             return [SAMPLES]
-        each = [f"FROM ({query_of(connection, one)}) SELECT {i}::INTEGER AS series, value" for i, one in orders.items()]
+        each = [f"FROM ({_query(connection, one)}) SELECT {i}::INTEGER AS series, value" for i, one in orders.items()]
         copy(connection, " UNION ALL ".join(each), folder / RAW)
     return [SAMPLES, RAW]
 
@@ -202,13 +201,19 @@ def spooled(pieces: Iterator[Int64Array]) -> InMemory | InParquet:
     return spool.order()
 
 
-def query_of(connection: duckdb.DuckDBPyConnection, order: InMemory | InParquet) -> str:
+def _query(connection: duckdb.DuckDBPyConnection, order: InMemory | InParquet) -> str:
     """What gives DuckDB the samples as `value`, in their order."""
     if isinstance(order, InParquet):
         return order.query()
     view = f"samples{id(order)}"
     connection.register(view, {"value": np.ascontiguousarray(order.samples)})
     return f"FROM {view}"
+
+
+def save(order: InMemory | InParquet, path: Path) -> None:
+    """Write samples to a file of their own, in the column `value`. Raises duckdb.Error."""
+    with connect() as connection:
+        copy(connection, _query(connection, order), path)
 
 
 def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
