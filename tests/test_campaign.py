@@ -137,21 +137,15 @@ def test_the_same_command_again_runs_nothing_and_reports_the_same(
 # --- killed
 
 
-def _heed_interrupts() -> None:
-    """A test suite in the background of a script ignores SIGINT, and so would all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
-    """As a shell starts it: a process group of its own."""
+    """As a shell starts it: a process group of its own. SIGINT is heeded, which a script turns off in its background."""
     return subprocess.Popen(
-        rtqual_command(*arguments),
+        ["env", "--default-signal=INT", *rtqual_command(*arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=_heed_interrupts,
         **how,  # type: ignore[call-overload]
     )
 

@@ -2,6 +2,7 @@
 """Import: what each format tells, what it cannot tell, the traps of public files, and damage."""
 
 import json
+import math
 import re
 import shutil
 import subprocess

@@ -4,7 +4,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import rtqual_command
+from conftest import Run, rtqual_command
 from rtqual import kept
 from rtqual.analysis.pool import pool_runs
 from rtqual.analysis.statistics import QUANTILES
@@ -23,7 +23,7 @@ from rtqual.importer.detect import detect
 from rtqual.record.parquet import RAW, SAMPLES, InParquet, save, spooled
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Measurement, Order, Record, Series, SeriesInfo
 from rtqual.record.store import Store, read, verify
-from test_store import content, record
+from test_store import alter, content, record, vouch
 
 LIMIT_B = 500e6
 NOTHING = np.empty(0, np.int64)
@@ -126,6 +126,18 @@ def test_a_long_verbose_text_goes_through_scratch_files(tmp_path: Path, monkeypa
     for series, samples in zip(reading.measurement.series, threads, strict=True):
         assert isinstance(series.order, InParquet)
         assert np.array_equal(in_order(series), samples * 1000)
+
+
+def test_every_sample_is_checked_on_demand(
+    rtqual: Run, fails: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a record with so many that reading trusts the hashes of its files."""
+    path = Store(tmp_path).write(raw(Latencies(1_000)))
+    monkeypatch.setattr("rtqual.record.store.THOROUGH", 999)
+    alter(path / RAW, "SELECT series, value FROM samples ORDER BY value")
+    vouch(path)
+    assert rtqual("show", path).returncode == 0
+    assert "their hash differs" in fails(2, "show", "--every-sample", path)
 
 
 def test_raw_samples_cost_no_more_than_their_own_bytes(tmp_path: Path) -> None:
