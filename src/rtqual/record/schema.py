@@ -216,9 +216,11 @@ def samples_digest(series: tuple[Series, ...], scalars: Mapping[str, Scalar]) ->
     sha = hashlib.sha256(json.dumps({k: v.model_dump() for k, v in sorted(scalars.items())}).encode())
     for one in series:
         sha.update(one.info.model_dump_json().encode())
+        samples = 0
         for chunk in one.ordered() or (one.values,):
             sha.update(np.ascontiguousarray(chunk, "<i8").data)
-        for counts in (one.counts,) if one.order is None else _ones(int(one.counts.sum())):
+            samples += len(chunk)
+        for counts in (one.counts,) if one.order is None else _ones(samples):
             sha.update(np.ascontiguousarray(counts, "<i8").data)
     return sha.hexdigest()
 
