@@ -138,7 +138,7 @@ def test_the_same_command_again_runs_nothing_and_reports_the_same(
 
 
 def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
-    """As a shell starts it: a process group of its own. It heeds SIGINT, unlike what a script runs in its background."""
+    """As a shell starts it: a process group of its own, which heeds SIGINT."""
     return subprocess.Popen(
         ["env", "--default-signal=INT", *rtqual_command(*arguments)],
         stdin=subprocess.DEVNULL,
