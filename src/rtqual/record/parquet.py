@@ -224,12 +224,21 @@ def _except(series: Sequence[int]) -> str:
     return f"WHERE series NOT IN ({', '.join(map(str, series))})" if series else ""
 
 
+def row_count(path: Path) -> int:
+    """As the file's footer says."""
+    with connected(path) as connection:
+        rows = connection.execute(f"FROM parquet_file_metadata({literal(glob.escape(str(path)))}) SELECT num_rows")
+        return int(rows.fetchall()[0][0])
+
+
 def read_samples(folder: Path, infos: Sequence[SeriesInfo], *, with_raw: bool) -> Iterator[Series]:
     """The series of a record; `with_raw`: it has its raw samples in a file of their own."""
     path = folder / SAMPLES
     apart = [] if with_raw else [i for i, info in enumerate(infos) if info.kind is Kind.RAW]
     with connected(path) as connection:
-        rows = connection.execute(f"FROM {table(path)} SELECT series, value, count {_except(apart)}").fetchnumpy()
+        rows = connection.execute(
+            f"FROM {table(path)} SELECT series AS series, value AS value, count AS count {_except(apart)}"
+        ).fetchnumpy()
         number = np.asarray(rows["series"], np.int64)
         values, counts = np.asarray(rows["value"], np.int64), np.asarray(rows["count"], np.int64)
     if len(number) and not 0 <= number.min() <= number.max() < len(infos):

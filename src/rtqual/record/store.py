@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from rtqual.errors import BadInput, RunFailed
 from rtqual.record.files import file_digest
-from rtqual.record.parquet import SAMPLES, read_samples, write_samples
+from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (
     CHUNK,
     SCHEMA_VERSION,
@@ -105,8 +105,9 @@ class Store:
 def read(path: Path) -> Record:
     """Read one record and check it against its hashes. Raises BadInput that names the damaged file."""
     record = _read(path)
-    raw = sum(series.total for series in record.series if series.order is not None)
-    if raw <= THOROUGH or not record.manifest.files:
+    raw = row_count(path / RAW) if RAW in record.manifest.files else 0
+    counted = sum(int(series.counts.sum()) for series in record.series if series.order is not None)
+    if raw <= THOROUGH or raw != counted:
         _check_samples(path, record)
     return record
 
