@@ -142,6 +142,8 @@ def show(
 def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     """Put two records, or two campaigns, beside each other: effect sizes first.
 
+    What the missions of the campaigns call a margin says here too which differences do not matter.
+
     Parameters
     ----------
     a
@@ -149,13 +151,13 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     b
         What it is compared with.
     """
-    from rtqual.inspection import compare_paths, comparison_dict, find, print_comparisons  # noqa: PLC0415
+    from rtqual import inspection  # noqa: PLC0415
 
-    comparisons = compare_paths(find(a), find(b))
+    comparisons = inspection.compare_paths(inspection.find(a), inspection.find(b), inspection.margins_in(a, b))
     if as_json:
-        _print_json([comparison_dict(one) for one in comparisons])
+        _print_json([inspection.comparison_dict(one) for one in comparisons])
     else:
-        print_comparisons(_literal, comparisons)
+        inspection.print_comparisons(_literal, comparisons)
     return 0
 
 

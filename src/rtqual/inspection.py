@@ -13,12 +13,15 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from rtqual import kept
 from rtqual.analysis import wording
+from rtqual.analysis.cells import Asked
 from rtqual.analysis.compare import compare_pair, is_constant
 from rtqual.analysis.model import Comparison, Figure
-from rtqual.analysis.statement import relation
+from rtqual.analysis.statement import Margins, margins_of, relation
 from rtqual.analysis.summary import groups, measure
 from rtqual.errors import BadInput
+from rtqual.mission import Quantity, load_mission
 from rtqual.plain import plain
 from rtqual.record.schema import Record
 from rtqual.record.store import MANIFEST, Store, read, read_manifest
@@ -129,7 +132,16 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def compare_paths(a: Sequence[Path], b: Sequence[Path]) -> list[Comparison]:
+def margins_in(*whats: Path) -> dict[tuple[str, str, str], tuple[Quantity, ...]]:
+    """The margins that the missions of campaigns state; a record has no mission."""
+    missions = [load_mission(what / kept.MISSION) for what in whats if (what / kept.MISSION).is_file()]
+    asked: list[Asked] = []
+    for one in missions:
+        asked += [*one.requirements, *one.criteria]
+    return margins_of(asked)
+
+
+def compare_paths(a: Sequence[Path], b: Sequence[Path], margins: Margins | None = None) -> list[Comparison]:
     """Groups of `a` beside those of `b` that measure the same. Raises BadInput where nothing matches."""
     of_a, of_b = (groups([r for r in map(read, paths) if r.manifest.repeat == 0]) for paths in (a, b))
     comparisons: list[Comparison] = []
@@ -141,9 +153,8 @@ def compare_paths(a: Sequence[Path], b: Sequence[Path]) -> list[Comparison]:
                 group_b.board,
             )
             if same and group_a.cpus == group_b.cpus and (group_a.candidate == group_b.candidate or len(of_a) == 1):
-                comparisons += compare_pair(
-                    measure(group_a, records_a), _named_apart(measure(group_b, records_b), group_a)
-                )
+                other = _named_apart(measure(group_b, records_b), group_a)
+                comparisons += compare_pair(measure(group_a, records_a), other, margins=margins)
     if not comparisons:
         raise BadInput(f"{a[0]} and {b[0]}: nothing to compare: instrument, load, board and CPUs must be the same")
     return comparisons

@@ -82,6 +82,7 @@ def as_dict(selection: Selection) -> dict[str, Any]:
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
         "comparisons": [plain(one) for one in selection.evidence.comparisons],
         "shifts": [plain(one) for one in selection.evidence.shifts],
+        "tails": [{"group": plain(group), **plain(one)} for group, one in selection.evidence.tails.items()],
         "summaries": [
             {key: value for key, value in plain(one).items() if key != "distribution"}
             for one in selection.evidence.summaries
