@@ -3,6 +3,8 @@
 # make test        style, types and the tests; make test-full: the slow proofs too
 # make             install only: rtqual is then .venv/bin/rtqual
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
+# make tailor      cut a kernel down to missions/docking.toml and measure it; make stepwise: group by group, hours
+# make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
@@ -18,6 +20,10 @@ PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sys
 # The virtual ARM board, what runs in its guests, and the compiler of FreeRTOS's image: 1 GB that the demo does without.
 ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross make gcc-arm-none-eabi \
 	libnewlib-arm-none-eabi
+# What a Linux kernel is built with (rtqual tailor; docs/tailor.md).
+KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils
+# What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
+IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # The tests read the PDF, open the report in a browser, ask every real program for its version, and watch the probe's
 # system calls.
 TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver
@@ -35,13 +41,20 @@ WITH_LIBRARIES := '.[analysis,report]'
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo test test-full arm bench lint clean packages test-packages arm-packages
+.PHONY: install demo test test-full arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
+	tailor stepwise
 
 install: $(VENV)/.installed
 	@echo "Ready: $(BIN)/rtqual doctor"
 
 demo: $(VENV)/.installed
 	scripts/with-realtime $(BIN)/rtqual select missions/docking.toml
+
+tailor: kernel-packages $(VENV)/.installed
+	$(BIN)/rtqual tailor missions/docking.toml
+
+stepwise: kernel-packages $(VENV)/.installed
+	$(BIN)/rtqual tailor missions/docking.toml --stepwise
 
 test: test-packages lint
 	$(BIN)/pytest -m "not full"
@@ -72,7 +85,13 @@ packages:
 	@scripts/debian-packages $(PACKAGES)
 
 test-packages:
-	@scripts/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES)
+	@scripts/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES) $(KERNEL_PACKAGES) $(IMAGE_PACKAGES)
+
+image-packages:
+	@scripts/debian-packages $(IMAGE_PACKAGES)
+
+kernel-packages:
+	@scripts/debian-packages $(KERNEL_PACKAGES)
 
 arm-packages:
 	@scripts/debian-packages $(ARM_PACKAGES)

@@ -6,8 +6,9 @@
  *   phase SEED                          shift what follows by a seed-dependent memory layout and delay
  *   resolution                          print the resolution of CLOCK_MONOTONIC in ns
  *   raise FIFO                          run the calling shell under SCHED_FIFO (busybox has no chrt)
- *   pause | job | send FILE | exit N    on the virtual board: stop for a snapshot, print the job handed in
- *                                       by the host, send stdin as one checked frame, leave the emulator
+ *   now | pause | job | send FILE | exit N   on the virtual board: print the ns since it was switched on, stop
+ *                                       for a snapshot, print the job handed in by the host, send stdin as one
+ *                                       checked frame, leave the emulator
  *
  * What differs between the virtual boards' processors is in machine_x86.c and machine_arm.c; the build takes one.
  */
@@ -333,6 +334,8 @@ int main(int argc, char **argv)
 		set_policy(getppid(), number(argv[2]));
 		return 0;
 	}
+	if (!strcmp(verb, "now") && argc == 2)
+		return printf("%llu\n", (unsigned long long)machine_now_ns()) < 0;
 	if (!strcmp(verb, "job") && argc == 2)
 		return job();
 	if (!strcmp(verb, "send") && argc == 3)
@@ -344,6 +347,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | raise FIFO | "
-	      "job | send FILE | exit N | pause\n", stderr);
+	      "now | job | send FILE | exit N | pause\n", stderr);
 	return 2;
 }

@@ -14,6 +14,9 @@ uint8_t machine_fw_byte(void);
 /* Tell the host that the guest is ready to be saved, and stand still at clock.c's mark meanwhile. */
 void machine_pause(void);
 
+/* Time since the machine was switched on, in ns: firmware and a kernel unpacking itself are in it. */
+uint64_t machine_now_ns(void);
+
 /* Leave the emulator. */
 void machine_leave(int code) __attribute__((noreturn));
 

@@ -36,6 +36,9 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
     "sysbench-fileio-root": ("sysbench-fileio.txt", {"threads": 4, "total_size": "4 MiB", "files": 16, "events": 200}),
     "sysbench-fileio-usb": ("sysbench-fileio.txt", {"threads": 4, "total_size": "4 MiB", "files": 16, "events": 200}),
     "footprint": ("footprint.txt", {}),
+    "exercise": ("exercise.txt", {}),
+    "timerlat": ("timerlat.txt", {"cycles": 8}),
+    "osnoise": ("osnoise.txt", {"cycles": 4}),
 }
 SYSBENCH_NAMES = [name for name in CAPTURED if name.startswith("sysbench")]
 

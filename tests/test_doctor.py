@@ -241,6 +241,6 @@ def test_pango_missing_names_its_packages(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_make_installs_what_the_doctor_asks_for() -> None:
     makefile = (Path(__file__).parent.parent / "Makefile").read_text().replace("\\\n", " ")
-    packages = re.findall(r"^(?:ARM_)?PACKAGES := (.*)$", makefile, re.MULTILINE)
-    assert len(packages) == 2
+    packages = re.findall(r"^(?:ARM_|IMAGE_|KERNEL_)?PACKAGES := (.*)$", makefile, re.MULTILINE)
+    assert len(packages) == 4
     assert tools.debian_packages() <= set(" ".join(packages).split())

@@ -2,6 +2,7 @@
 """The probe as an instrument: beside cyclictest, as a control loop, and as one table over operating systems."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,16 +100,29 @@ def test_a_stage_of_the_loop_is_read_with_its_name(board: VirtualBoard) -> None:
 
 
 @pytest.mark.full  # six minutes with the downloads: three kernels on the ARM board
-def test_the_table_of_primitives_has_every_cell(rtqual: Run, tmp_path: Path) -> None:
-    done = rtqual("select", ROOT / "missions/primitives.toml", "--out", tmp_path / "out", "--json")
+def test_the_table_of_mechanisms_has_every_cell(rtqual: Run, tmp_path: Path) -> None:
+    done = rtqual("select", ROOT / "missions/mechanisms.toml", "--out", tmp_path / "out", "--json")
     assert done.returncode == 0, done.stderr
     summaries = json.loads(done.stdout)["summaries"]
     rows = {(one["group"]["candidate"], one["group"]["instrument"]): one for one in summaries}
-    linux = [(f"armmp{rt}", f"probe-{space}primitives") for rt in ("", "-rt") for space in ("", "kernel-")]
-    assert {*rows} == {("freertos", "probe-primitives"), *linux}
-    series = rows["freertos", "probe-primitives"]["series"]
-    assert len(series) >= 18
+    families = ("primitives", "itc", "periodic")
+    systems = [
+        ("freertos", "probe-"),
+        *((f"armmp{rt}", f"probe-{space}") for rt in ("", "-rt") for space in ("", "kernel-")),
+    ]
+    assert {*rows} == {(name, prefix + family) for name, prefix in systems for family in families}
+    assert len(rows["freertos", "probe-primitives"]["series"]) >= 18
     for cell, one in rows.items():
         assert one["timing"] == "instructions", cell
-        assert [*one["series"], *one["absent"]] == series, cell
+        alike = rows["freertos", cell[1].replace("kernel-", "")]
+        assert {*one["series"], *one["absent"]} == {*alike["series"], *alike["absent"]}, cell
         assert not one["problems"], cell
+    report = (tmp_path / "out/report.md").read_text()
+    for family in ("primitives", "itc"):
+        assert f"{family} idle, virtual-arm board, 1 CPU, by operating system" in report
+        assert f"{family} idle, virtual-arm board, 1 CPU: rank correlation with published systems" in report
+    ((_, *told),) = (
+        line.split("|")[1:-1] for line in report.splitlines() if re.match(r"\| FreeRTOS, Raspberry Pi 2 ", line)
+    )
+    assert float(told[1].split()[0]) >= 0.75  # of FreeRTOS; the 18 rows
+    assert told[0].strip() == "18"

@@ -17,9 +17,12 @@ class Architecture:
 
 
 AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", "virtual", foreign=False)
+ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", "virtual-arm64", foreign=True)
 ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", "virtual-arm", foreign=True)
 
 
 def of_kernel(package: str) -> Architecture:
     """Debian calls its 32-bit ARM kernels armmp (multiplatform), as linux-image-rt-armmp."""
+    if re.search(r"-arm64\b", package):
+        return ARM64
     return ARMHF if re.search(r"-armmp\b", package) else AMD64

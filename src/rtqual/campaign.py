@@ -15,12 +15,12 @@ from pathlib import Path
 
 from rtqual import __version__
 from rtqual.analysis.model import Group
-from rtqual.architecture import Architecture, of_kernel
+from rtqual.architecture import Architecture
 from rtqual.board import Board, Job, Machine, Outcome
 from rtqual.board.local import LocalBoard, kernel_config, processors
 from rtqual.board.rtos import RtosBoard
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel, rtos
+from rtqual.candidate import Kernel, built, rtos
 from rtqual.candidate.debian import prepare
 from rtqual.errors import BadInput, RunFailed
 from rtqual.image.guest import TOOL_PACKAGES
@@ -28,6 +28,7 @@ from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.probe import MODULE
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.version import parse_version
+from rtqual.kernel.account import Account
 from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate, Mission
 from rtqual.packages import Package, fetch_closure
@@ -121,7 +122,7 @@ class Forecast:
 def forecast(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Forecast:
     """Time and disk for cells that are still to run; `booting`: their boards have still to boot."""
     virtual = [cell for cell in cells if cell.emulated]
-    boards = {(cell.candidate.name, cell.machine) for cell in virtual if cell.candidate.package}
+    boards = {(cell.candidate.name, cell.machine) for cell in virtual if cell.candidate.architecture}
     wall_s = sum(cell.estimate_s for cell in cells if not cell.emulated)
     virtual_s = sum(cell.estimate_s for cell in virtual) + _BOOT_S * len(boards) * booting
     wall_s += virtual_s / max(1, min(workers, len(virtual)))
@@ -143,6 +144,7 @@ class Result:
     records: tuple[Record, ...]
     failures: Mapping[Group, str]
     configs: Mapping[str, str | None]  # candidate -> kernel configuration
+    accounts: tuple[Account, ...] = ()  # of the kernels tailored to the mission
 
 
 class Campaign:
@@ -154,6 +156,7 @@ class Campaign:
         self.cells = plan(mission, scale)
         self.store = Store(self.folder / "records")
         self._kernels: dict[str, Kernel] = {}
+        self._accounts: list[Account] = []
         self._images: dict[str, rtos.Rtos] = {}
         self._boards: dict[tuple[str, Machine], Board] = {}
 
@@ -171,7 +174,7 @@ class Campaign:
         if not failures:
             self._forget_guests()
         measured = settle_timing(self.store, [read(p) for p in self._paths(keys)])
-        return Result((*measured, *self._published()), failures, self._configs())
+        return Result((*measured, *self._published()), failures, self._configs(), tuple(self._accounts))
 
     def _published(self) -> list[Record]:
         """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
@@ -208,28 +211,44 @@ class Campaign:
         wanted = {cell.candidate.name: cell.candidate for cell in self.cells if cell.emulated}
         tools: dict[Architecture, list[Package]] = {}
         for candidate in wanted.values():
-            if candidate.package is None:
+            architecture = candidate.architecture
+            if architecture is None:
                 watcher.preparing(f"{candidate.name} ({candidate.rtos})")
                 self._images[candidate.name] = rtos.prepare(candidate.name)
                 continue
-            architecture = of_kernel(candidate.package)
             if architecture not in tools:
                 watcher.preparing(f"the guest's tools ({architecture.name})")
                 tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
-            watcher.preparing(f"{candidate.name} ({candidate.package})")
-            self._kernels[candidate.name] = prepare(
-                candidate.name,
-                candidate.package,
-                preempt=candidate.preempt,
-                boot=candidate.boot,
-                tools=tools[architecture],
-                module=any(c.instrument.program == MODULE and c.candidate == candidate for c in self.cells),
-            )
+            module = any(c.instrument.program == MODULE and c.candidate == candidate for c in self.cells)
+            self._kernels[candidate.name] = self._kernel(candidate, tools[architecture], watcher, module=module)
         if not self._kernels:
             return
         (self.folder / "configs").mkdir(parents=True, exist_ok=True)
         for name, kernel in self._kernels.items():
             (self.folder / "configs" / f"{name}.config").write_text(kernel.config)
+
+    def _kernel(self, candidate: Candidate, tools: Sequence[Package], watcher: Watcher, *, module: bool) -> Kernel:
+        if candidate.tailor:
+            kernel, account = built.prepare(
+                candidate,
+                self.mission.mission.needs,
+                tools=tools,
+                tell=watcher.preparing,
+                baseline=self.mission.baseline(candidate),
+                module=module,
+            )
+            self._accounts.append(account)
+            return kernel
+        assert candidate.package is not None, "of a kernel"  # noqa: S101
+        watcher.preparing(f"{candidate.name} ({candidate.package})")
+        return prepare(
+            candidate.name,
+            candidate.package,
+            preempt=candidate.preempt,
+            boot=candidate.boot,
+            tools=tools,
+            module=module,
+        )
 
     def _board(self, cell: Cell) -> Board:
         key = (cell.candidate.name, cell.machine)
@@ -317,6 +336,7 @@ class Campaign:
             "image_size_b": str(kernel.image_size_b),
             "installed_size_b": str(kernel.installed_size_b),
             "package": f"{kernel.package} {kernel.version}",
+            **kernel.facts,
         }
 
     def _configs(self) -> dict[str, str | None]:

@@ -84,6 +84,54 @@ def select(
     return 3 if selection.failures else 0
 
 
+@app.command
+def tailor(
+    mission: Path,
+    /,
+    *,
+    scale: str = "tailor",
+    out: Path | None = None,
+    jobs: int = 2,
+    stepwise: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
+) -> int:
+    """Cut a kernel down to a mission, build it, and measure it beside the kernel it replaces (docs/tailor.md).
+
+    Parameters
+    ----------
+    mission
+        The mission file, with a candidate that has a table [candidate.tailor].
+    scale
+        How much to measure: a [scale.NAME] of the mission.
+    out
+        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
+    jobs
+        Guests at a time, 1 or 2.
+    stepwise
+        From Debian's configuration, one group of the removal list at a time: each group's own gain. Takes hours.
+    """
+    from rtqual import tailor as stage  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.campaign import plan  # noqa: PLC0415
+    from rtqual.progress import Display  # noqa: PLC0415
+    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
+
+    if jobs not in (1, 2):
+        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
+    loaded = load_mission(mission)
+    loaded.scale(scale)
+    folder = out or Path("out") / f"{loaded.mission.name}-{stage.STEPWISE if stepwise else scale}"
+    if stepwise:
+        loaded, scale = stage.step_by_step(loaded, scale, folder), stage.STEPWISE
+    display = Display(_stderr, plan(loaded, scale), jobs)
+    with display.shown():
+        selection = stage.tailor(loaded, scale, folder, display, workers=jobs)
+    if as_json:
+        _print_json(as_dict(selection))
+    else:
+        print_verdicts(_stdout, selection)
+    return 3 if selection.failures else 0
+
+
 def _print_plan(campaign: Any, needed: Any, *, as_json: bool) -> None:
     from rtqual.progress import forecast_text  # noqa: PLC0415
 
@@ -317,6 +365,126 @@ def import_(
         for line in lines(imported):
             _literal.print(line, soft_wrap=True, highlight=False)
     return 0
+
+
+@app.command
+def lint(
+    file: Path | None = None,
+    /,
+    *,
+    running: Annotated[bool, Parameter(negative="")] = False,
+    board: Literal["local", "virtual"] | None = None,
+    candidate: str | None = None,
+    boot: str | None = None,
+    cpus: int | None = None,
+    as_json: Json = False,
+) -> int:
+    """Judge the settings that decide latency, of a kernel's configuration or a running system (docs/lint.md).
+
+    Parameters
+    ----------
+    file
+        A kernel's .config, also gzipped; with --board virtual the mission file.
+    running
+        Judge this machine as it runs, as --board local does.
+    board
+        Where the system runs that is judged.
+    candidate
+        Which of the mission's candidates to boot on the virtual board.
+    boot
+        The kernel parameters that FILE's kernel will be booted with, in one string.
+    cpus
+        How many CPUs FILE's kernel will have; with --board virtual, how many the guest gets.
+    """
+    from rtqual import lint as stage  # noqa: PLC0415
+    from rtqual.kernel.lint import lint as judge  # noqa: PLC0415
+    from rtqual.lint_text import as_dict, failed, print_lint  # noqa: PLC0415
+
+    if running and board == "virtual":
+        raise BadInput("--running and --board virtual: one system at a time")
+    system = stage.system_of(file, board="local" if running else board, candidate=candidate, boot=boot, cpus=cpus)
+    findings = judge(system)
+    if as_json:
+        _print_json(as_dict(system, findings))
+    else:
+        print_lint(_stdout, system, findings)
+    return 1 if failed(findings) else 0
+
+
+@app.command
+def image(
+    mission: Path,
+    /,
+    *,
+    kernel: str,
+    out: Path,
+    flavour: Literal["minimal", "debian", "both"] = "minimal",
+    architecture: Literal["amd64", "arm64"] = "amd64",
+    form: Literal["disk", "initramfs"] = "disk",
+    package: tuple[str, ...] = (),
+    module: tuple[str, ...] = (),
+    overlay: Path | None = None,
+    firmware: Path | None = None,
+    boot: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
+) -> int:
+    """Make a system image for a flight disk, with a list of what is inside (docs/image.md).
+
+    Parameters
+    ----------
+    mission
+        The mission file; its needs say which drivers and packages go in.
+    kernel
+        A candidate of the mission, or a Debian package of a kernel.
+    out
+        The image's file; with --flavour both, the folder of the two.
+    flavour
+        The root: busybox only, Debian, or both of them, booted and compared.
+    architecture
+        arm64 is laid out for the Raspberry Pi 3 and 4.
+    form
+        A disk with a boot partition and a root, or an initial RAM file system alone.
+    package
+        A further Debian package; may be repeated.
+    module
+        A further kernel module, loaded at boot; may be repeated.
+    overlay
+        A folder whose files are laid over the root: flight software, keys.
+    firmware
+        The Raspberry Pi's: a folder, or Debian's package raspi-firmware.
+    boot
+        Boot the image in QEMU and say how much memory it takes.
+    """
+    from rtqual.image import comparison, trial  # noqa: PLC0415
+    from rtqual.image.request import request_for  # noqa: PLC0415
+    from rtqual.image.system import build  # noqa: PLC0415
+    from rtqual.image.text import as_dict, print_images  # noqa: PLC0415
+
+    request = request_for(
+        load_mission(mission),
+        kernel,
+        architecture=architecture,
+        flavour="minimal" if flavour == "both" else flavour,
+        form=form,
+        packages=package,
+        modules=module,
+        overlay=overlay,
+        firmware=firmware,
+    )
+    if flavour == "both":
+        measured = comparison.two_roots(request, out, _tell)
+    else:
+        made = build(request, out, _tell)
+        measured = {flavour: comparison.Measured(made, trial.boot(made) if boot else None)}
+    if as_json:
+        _print_json(as_dict(measured))
+    else:
+        print_images(_literal, measured)
+    return 0
+
+
+def _tell(text: str) -> None:
+    _stderr.print(escape(text), highlight=False)
 
 
 @app.command

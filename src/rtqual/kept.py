@@ -4,6 +4,7 @@
 mission.toml   the mission, byte for byte
 campaign.json  the scale, which records the report rests on, and the cells that gave none
 configs/       kernel configurations, NAME.config
+tailor.json    how tailored kernels came to be, where the mission has some (kernel/account.py)
 records/       the records (record/store.py); they may be more than those of the last campaign
 """
 
@@ -17,10 +18,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from rtqual.analysis.model import Group
 from rtqual.campaign import Result
 from rtqual.errors import BadInput
+from rtqual.kernel import account
 from rtqual.mission import Mission, load_mission
 from rtqual.record.store import Store, read
 
 MISSION, CAMPAIGN, CONFIGS, RECORDS = "mission.toml", "campaign.json", "configs", "records"
+ACCOUNTS = "tailor.json"
 VERSION = 1
 
 
@@ -83,6 +86,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result) -> None:
     for name, config in result.configs.items():
         if config is not None:
             (folder / CONFIGS / f"{name}.config").write_text(config)
+    account.write(folder / ACCOUNTS, result.accounts)
     (folder / MISSION).write_bytes(content)
     (folder / CAMPAIGN).write_text(campaign.model_dump_json(indent=1) + "\n")
 
@@ -99,7 +103,7 @@ def load(folder: Path) -> Kept:
     records = tuple(read(folder / RECORDS / name) for name in campaign.records)
     failures = {Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures}
     configs = {one.name: _config(folder / CONFIGS / f"{one.name}.config") for one in mission.candidates}
-    return Kept(mission, campaign.scale, Result(records, failures, configs))
+    return Kept(mission, campaign.scale, Result(records, failures, configs, account.read(folder / ACCOUNTS)))
 
 
 def _config(path: Path) -> str | None:

@@ -82,7 +82,7 @@ def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -
         wanted = [line.split() for line in apt.run(["apt-get", *listing], "resolve", names).splitlines()]
         files = {archives / name: int(size) for _, name, size, *_ in wanted}
         if any(not file.exists() or file.stat().st_size != size for file, size in files.items()):
-            _need_space(archives, 4 * sum(files.values()))
+            need_space(archives, 4 * sum(files.values()))
             kept = ["-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User="]
             apt.run(["apt-get", *options, *kept, "--download-only", "install", *names], "download", names)
     return sorted((_unpack(file, *_named(file)) for file in files), key=lambda package: package.name)
@@ -150,6 +150,25 @@ class _Apt:
         return done.stdout
 
 
+def known(name: str, architecture: Architecture = AMD64) -> str:
+    """A package's newest version. Raises BadInput where apt knows no such package."""
+    return _show(name, _Apt.of(architecture))["Version"]
+
+
+def indexes() -> list[tuple[str, str, str, str, str]]:
+    """Where apt has its lists from: address, suite, component, hash of the list, who made it."""
+    fields = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(FILENAME)|$(ORIGIN)"
+    lines = _run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"]).stdout.splitlines()
+    found = [line.split("|") for line in lines if line.count("|") == 4]
+    return [(uri, suite, part, _list_hash(Path(file)), origin) for uri, suite, part, file, origin in found]
+
+
+def _list_hash(file: Path) -> str:
+    """apt names a list without the ending of how it is packed."""
+    packed = sorted(file.parent.glob(f"{file.name}*"))
+    return sha256_file(packed[0]) if packed else ""
+
+
 def _show(name: str, apt: _Apt) -> dict[str, str]:
     """The newest available version's fields, from apt's lists."""
     if not _NAME.fullmatch(name):
@@ -174,7 +193,7 @@ def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:
     with locked(file):
         if file.exists() and sha256_file(file) == record.get("SHA256"):
             return file
-        _need_space(archives, int(record.get("Size", 0)) * 8)
+        need_space(archives, int(record.get("Size", 0)) * 8)
         try:
             done = subprocess.run(
                 [
@@ -199,7 +218,7 @@ def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:
     return file
 
 
-def _need_space(folder: Path, needed_b: int) -> None:
+def need_space(folder: Path, needed_b: int) -> None:
     free_b = shutil.disk_usage(folder).free
     if free_b < needed_b:
         raise RunFailed(

@@ -69,7 +69,9 @@ def _conclude(campaign: kept.Kept, folder: Path, formats: Collection[str], out: 
         raise RunFailed(f"no cell gave a record: {next(iter(failures.values()), 'the plan is empty')}")
     evidence = evidence_of(campaign)
     manifests = [record.manifest for record in result.records]
-    reports = write_report(folder, campaign.mission, evidence, manifests, result.failures, formats, out)
+    reports = write_report(
+        folder, campaign.mission, evidence, manifests, result.failures, formats, out, result.accounts
+    )
     return Selection(evidence, len(result.records), failures, tuple(reports))
 
 

@@ -8,6 +8,7 @@ intervals.py   how sure a figure is
 figures.py     statistics as figures: with an interval, or the reason why not
 summary.py     one candidate, one instrument, one load
 dependence.py  how much the samples of a run tell of each other, and what they are worth as independent ones
+operations.py  shares of one figure in another, agreement in order
 tails/         estimates of how late the rare samples are, and how often a limit is passed
 compare.py     one candidate beside another; shift.py: at each quantile
 statement.py   what a difference allows to say, margins, how many runs would tell

@@ -149,7 +149,7 @@ def _problems(records: Sequence[Record]) -> tuple[str, ...]:
 def _record_problems(record: Record) -> list[str]:
     silent = [one.info for one in record.series if not one.total and not one.info.reported]
     problems = [f"{_NO_SAMPLES} of {one.name}{'' if one.cpu is None else f' on CPU {one.cpu}'}" for one in silent]
-    if not record.series and not record.manifest.scalars:
+    if not record.series and not record.manifest.scalars and not record.manifest.absent:
         problems.append(_NO_SAMPLES)
     return [*record.manifest.problems, *problems]
 

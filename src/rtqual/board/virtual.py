@@ -87,7 +87,7 @@ class VirtualBoard:
         try:
             files = jobscript.unpack(frame, self.where)
         except RunFailed as error:
-            raise RunFailed(f"{error}; its last lines: {_last_lines(console)}") from None
+            raise RunFailed(f"{error}; its last lines: {last_lines(console)}") from None
         jobscript.check(job, files, self.where)
         return jobscript.outcome(
             files,
@@ -181,13 +181,13 @@ class VirtualBoard:
             except TimeoutError:
                 raise RunFailed(
                     f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
-                    f"its last lines: {_last_lines(self._console(folder))}"
+                    f"its last lines: {last_lines(self._console(folder))}"
                 ) from None
             except (QMPError, OSError) as error:
                 said = (folder / "stderr").read_text(errors="replace").strip().splitlines()[-1:]
                 raise RunFailed(
                     f"{self.where}: QEMU failed: {' '.join(said) or error}; "
-                    f"its last lines: {_last_lines(self._console(folder))}"
+                    f"its last lines: {last_lines(self._console(folder))}"
                 ) from None
             finally:
                 process.kill()
@@ -271,7 +271,7 @@ def _blank_disk(name: str) -> Path:
     return path
 
 
-def _last_lines(console: str, count: int = 4) -> str:
+def last_lines(console: str, count: int = 4) -> str:
     """A console's end on one line, without control characters. A panic's end begins where the kernel says why."""
     lines = [re.sub(r"[^\x20-\x7e]", "", line).strip() for line in console.splitlines()]
     lines = [line for line in lines if line]

@@ -2,10 +2,13 @@
 """Candidates: operating systems under evaluation, ready to be put on a board.
 
 debian.py  Debian's own kernels, by package name
+built.py   kernels tailored to the mission and built here
+ready.py   from a kernel's files to what a board boots
 rtos.py    FreeRTOS with the probe, in one image
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.architecture import AMD64, Architecture
@@ -27,3 +30,4 @@ class Kernel:
     image_size_b: int
     installed_size_b: int
     architecture: Architecture = AMD64
+    facts: Mapping[str, str] = field(default_factory=dict)  # what else its files say, for records

@@ -2,4 +2,13 @@
 """Images: what a board boots into besides the kernel.
 
 guest.py  the initial RAM file system of the virtual board, from Debian packages
+
+System images (docs/image.md):
+system.py      puts an image together and measures it; request.py: from a mission
+minimal.py, debian.py  the two roots; needs.py: what the mission's needs put in
+root.py        a root on its way into an image; ext4.py, archive.py, flash.py: its forms
+initrd.py, bootpart.py  what else lies on the boot partition
+sbom.py, licences.py    the list of what is inside
+trial.py, comparison.py  booted, and two roots compared
+files/         scripts of ours that go into images
 """

@@ -28,7 +28,7 @@ PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 
 # Kernel modules a job may need. What a kernel has built in or does not have is left out here and told by modprobe.
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
-JOB_MODULES = ("mac80211_hwsim",)
+JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
 DISKS = ("/dev/vda", "/dev/sda")
 
 
@@ -82,26 +82,27 @@ def _fill(
     for folder in ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run"):
         (root / folder).mkdir(parents=True)
     trees = [tool.tree for tool in tools]
-    busybox = _find(trees, ("bin", "usr/bin"), "busybox")
+    busybox = find(trees, ("bin", "usr/bin"), "busybox")
     shutil.copy(busybox, root / "bin/busybox")
     # Debian builds the same busybox for every processor; this machine's own tells what is in it.
-    asked = _find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
+    asked = find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
     for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
         if applet != "busybox":
             (root / "bin" / applet).symlink_to("busybox")
     for program in PROGRAMS:
-        _copy_program(_find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program), root, trees, architecture.triplet)
+        copy_program(find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program), root, trees, architecture.triplet)
     for place, file in own.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, root / place)
     boot = DISK_MODULES if disks else ()
-    _copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES))
+    copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES))
     (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in boot))
     (root / "etc/rtqual/disks").write_text("".join(f"{disk}\n" for disk in DISKS if disks))
     (root / "etc/passwd").write_text("root:x:0:0:root:/run:/bin/sh\n")
 
 
-def _find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
+def find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
+    """The file of that name in the first of the unpacked packages that has it."""
     for tree in trees:
         for folder in folders:
             if (tree / folder / name).exists():
@@ -123,7 +124,8 @@ def _needed(program: Path) -> Iterable[str]:
                 yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
 
 
-def _copy_program(program: Path, root: Path, trees: Sequence[Path], triplet: str) -> None:
+def copy_program(program: Path, root: Path, trees: Sequence[Path], triplet: str) -> None:
+    """A program and the libraries it loads."""
     shutil.copy(program, root / "usr/bin" / program.name)
     waiting = list(_needed(program))
     libraries = root / "lib" / triplet
@@ -132,7 +134,7 @@ def _copy_program(program: Path, root: Path, trees: Sequence[Path], triplet: str
         name = waiting.pop()
         if (libraries / name).exists():
             continue
-        found = _find(trees, (f"lib/{triplet}", f"usr/lib/{triplet}", "usr/lib", "lib", "lib64"), name)
+        found = find(trees, (f"lib/{triplet}", f"usr/lib/{triplet}", "usr/lib", "lib", "lib64"), name)
         shutil.copy(found.resolve() if found.is_symlink() else found, libraries / name)
         waiting.extend(_needed(libraries / name))
         if name.startswith("ld-linux"):  # the loader's place is fixed in every program
@@ -141,7 +143,7 @@ def _copy_program(program: Path, root: Path, trees: Sequence[Path], triplet: str
             (place / name).symlink_to(f"/lib/{triplet}/{name}")
 
 
-def _copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) -> None:
+def copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) -> None:
     """The wanted modules with all they depend on, uncompressed, and the index that modprobe reads."""
     source = tree / "lib/modules" / release
     if not source.exists():

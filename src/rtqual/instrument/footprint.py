@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
-"""Footprint: the memory a candidate uses, and the sizes of its image and installation.
+"""Footprint: what a candidate takes (memory, storage, time to boot) and what it offers to go wrong or be attacked.
 
 What each figure is (fields of /proc/meminfo, see proc(5)):
 
@@ -12,10 +12,18 @@ kernel_memory    SUnreclaim + KernelStack + PageTables + Percpu: what the kernel
                  ram_used.
 kernel_reserved  all "System RAM" of /proc/iomem - MemTotal: the kernel's image and what it reserved at boot
                  (page descriptors first of all). Absent where /proc/iomem hides its addresses (not root).
-image_size, installed_size  as the candidate's package states them. Absent for one without a package.
+image_size, installed_size  as the candidate's package states them, or as a kernel built here lies on the disk.
+                 Absent for one without either.
+boot_to_user_space, boot_until_ready  on the virtual board, from power-on to the first process, and to where jobs
+                 start: executed instructions of 2 ns each, firmware and unpacking included, idle time too.
+modules_loaded, modules_available, built_in_drivers  lines of /proc/modules; files of the module tree and lines of its
+                 modules.builtin, as the candidate's files have them.
+symbols, syscalls  functions (types t and T) in the kernel's own symbol table, those of modules left out, and entry
+                 points of system calls among them: /proc/kallsyms, or System.map of a kernel built without it.
 """
 
 import re
+from collections.abc import Mapping
 from typing import ClassVar
 
 from rtqual.board import Command, Job, Outcome
@@ -29,6 +37,17 @@ _SYSTEM_RAM = re.compile(r"^([0-9a-f]{1,15})-([0-9a-f]{1,15}) : System RAM$", re
 _RECLAIMABLE = ("MemFree", "Buffers", "Cached", "SReclaimable")
 _KERNEL = ("SUnreclaim", "KernelStack", "PageTables", "Percpu")
 _SIZES = {"image_size": "image_size_b", "installed_size": "installed_size_b"}  # figure: the campaign's fact
+_COUNTS = ("modules_available", "built_in_drivers", "symbols", "syscalls")  # figures that are the campaign's facts
+# Memory first: what counts the symbols takes some itself.
+_LOOK = """\
+cat /proc/meminfo /proc/iomem || exit
+if [ -r /run/boot ]; then cat /run/boot; fi
+if [ -r /proc/modules ]; then echo "modules loaded: $(wc -l < /proc/modules)"; fi
+if [ -r /proc/kallsyms ]; then awk 'NF == 3 && $2 ~ /^[tT]$/ { n++; if ($2 == "T" && $3 ~ /^__(x64|arm64)_sys_/) s++ }
+END { printf "symbols: %d\\nsyscalls: %d\\n", n, s }' /proc/kallsyms; fi
+"""
+_BOOT = re.compile(r"^boot to user space: (\d{1,15}), until ready: (\d{1,15})$", re.MULTILINE | re.ASCII)
+_COUNTED = re.compile(r"^(modules loaded|symbols|syscalls): (\d{1,9})$", re.MULTILINE | re.ASCII)
 
 
 class FootprintParameters(Parameters):
@@ -37,7 +56,7 @@ class FootprintParameters(Parameters):
 
 class Footprint:
     name: ClassVar[str] = "footprint"
-    title: ClassVar[str] = "Memory and storage used by the operating system"
+    title: ClassVar[str] = "Memory, storage and boot time of the operating system, and what it offers to attack"
     program: ClassVar[str] = "cat"
     parameters: ClassVar[type[Parameters]] = FootprintParameters
     disks: ClassVar[bool] = False
@@ -45,20 +64,23 @@ class Footprint:
 
     @staticmethod
     def job(parameters: FootprintParameters, *, cpus: int, seed: int) -> Job:
-        return Job(measure=Command(("cat", "/proc/meminfo", "/proc/iomem")))
+        return Job(measure=Command(("sh", "-c", _LOOK)))
 
     @staticmethod
     def read(parameters: FootprintParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("cat /proc/meminfo /proc/iomem", outcome)
-        sizes_b = {**_memory(outcome.stdout), **_storage(outcome)}
-        return Measurement(scalars={name: Scalar(value=size, unit="B") for name, size in sizes_b.items()})
+        sizes_b = {**memory(outcome.stdout), **_stated(outcome, _SIZES)}
+        counts = {**_stated(outcome, {name: name for name in _COUNTS}), **_counted(outcome.stdout)}
+        scalars = {name: Scalar(value=size, unit="B") for name, size in sizes_b.items()}
+        scalars |= {name: Scalar(value=time_ns, unit="ns") for name, time_ns in _boot(outcome.stdout).items()}
+        return Measurement(scalars=scalars | {name: Scalar(value=n, unit="1") for name, n in counts.items()})
 
     @staticmethod
     def seconds(parameters: FootprintParameters, load: str) -> float:
-        return 0.1
+        return 1.0
 
 
-def _memory(text: str) -> dict[str, int]:
+def memory(text: str) -> dict[str, int]:
     fields_b = {name: int(kib) * 1024 for name, kib in _FIELD.findall(text)}
     missing = [name for name in ("MemTotal", *_RECLAIMABLE, *_KERNEL) if name not in fields_b]
     if missing:
@@ -76,12 +98,23 @@ def _memory(text: str) -> dict[str, int]:
     return figures
 
 
-def _storage(outcome: Outcome) -> dict[str, int]:
+def _boot(text: str) -> dict[str, int]:
+    found = _BOOT.search(text)
+    return {"boot_to_user_space": int(found[1]), "boot_until_ready": int(found[2])} if found else {}
+
+
+def _counted(text: str) -> dict[str, int]:
+    """A kernel without a symbol table says 0; an old one, or another processor's, names its system calls otherwise."""
+    return {name.replace(" ", "_"): int(n) for name, n in _COUNTED.findall(text) if int(n) or name == "modules loaded"}
+
+
+def _stated(outcome: Outcome, stated: Mapping[str, str]) -> dict[str, int]:
+    """Figures that the campaign knows of the candidate: figure -> its fact."""
     figures: dict[str, int] = {}
-    for figure, fact in _SIZES.items():
+    for figure, fact in stated.items():
         text = outcome.facts.get(fact)
         if text is not None:
             if not re.fullmatch(r"\d{1,15}", text, re.ASCII):
-                raise RunFailed(f"the candidate's {fact} is {text[:60]!r}, not a number of bytes: check its package")
+                raise RunFailed(f"the candidate's {fact} is {text[:60]!r}, not a number: check its package")
             figures[figure] = int(text)
     return figures

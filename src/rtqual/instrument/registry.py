@@ -3,6 +3,7 @@
 
 from rtqual.instrument import Instrument
 from rtqual.instrument.cyclictest import Cyclictest
+from rtqual.instrument.exercise import Exercise
 from rtqual.instrument.footprint import Footprint
 from rtqual.instrument.hackbench import Hackbench
 from rtqual.instrument.probe import (
@@ -26,6 +27,7 @@ from rtqual.instrument.sysbench import (
     SysbenchThreads,
     SysbenchThreadsContended,
 )
+from rtqual.instrument.tracer import Osnoise, Timerlat
 
 _ALL: tuple[type[Instrument], ...] = (
     Cyclictest,
@@ -41,6 +43,8 @@ _ALL: tuple[type[Instrument], ...] = (
     ProbeItc,
     ProbePrimitives,
     ProbeLoop,
+    Timerlat,
+    Osnoise,
     ProbeMemory,
     KernelWakeup,
     KernelPeriodic,
@@ -48,5 +52,6 @@ _ALL: tuple[type[Instrument], ...] = (
     KernelPrimitives,
     KernelLoop,
     Footprint,
+    Exercise,
 )
 INSTRUMENTS: dict[str, type[Instrument]] = {instrument.name: instrument for instrument in _ALL}

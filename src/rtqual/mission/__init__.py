@@ -24,6 +24,7 @@ from rtqual.mission.model import (
     Requirement,
     Scale,
     Statistic,
+    Tailor,
 )
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.values import Quantity
@@ -43,6 +44,7 @@ __all__ = [
     "Requirement",
     "Scale",
     "Statistic",
+    "Tailor",
     "load_mission",
     "mission_schema",
 ]

@@ -113,6 +113,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
     repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
     return mission, repeated or [
         *_study_problems(mission),
+        *_baseline_problems(mission),
         *_plan_problems(mission),
         *_parameter_problems(mission),
     ]
@@ -159,6 +160,15 @@ def _study_problems(mission: Mission) -> Iterator[Problem]:
             message = f"is of another study than those of {first}, on other hardware; give {study} a mission of its own"
             yield Problem(("candidate", n, "published"), message)
         first = first or study
+
+
+def _baseline_problems(mission: Mission) -> Iterator[Problem]:
+    for n, candidate in enumerate(mission.candidates):
+        names = [one.name for one in mission.candidates if one.architecture and one != candidate]
+        if candidate.tailor and candidate.tailor.baseline and candidate.tailor.baseline not in names:
+            message = f"no other candidate with a kernel is {shown(candidate.tailor.baseline)}; "
+            message += suggest(candidate.tailor.baseline, names) if names else "leave it out"
+            yield Problem(("candidate", n, "tailor", "baseline"), message)
 
 
 def _plan_problems(mission: Mission) -> Iterator[Problem]:

@@ -3,12 +3,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, Strict, model_validator
 from pydantic.config import JsonDict
 
-from rtqual.architecture import ARMHF, of_kernel
+from rtqual.architecture import AMD64, ARM64, ARMHF, Architecture, of_kernel
 from rtqual.errors import BadInput
 from rtqual.mission.explain import At, suggest
 from rtqual.mission.values import (
@@ -25,6 +25,7 @@ from rtqual.mission.values import (
     PublishedSystem,
     Quantity,
     Slug,
+    Symbol,
     Text,
 )
 from rtqual.units import DURATIONS_NS, DurationNs
@@ -113,7 +114,42 @@ class Rtos(StrEnum):
     FREERTOS = "freertos"
 
 
-class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machine", "published")):
+class TailorStart(StrEnum):
+    """Where tailoring a kernel begins; a path to a configuration is a third way."""
+
+    MINIMAL = "minimal"
+    DEBIAN = "debian"
+
+
+class Tailor(_Table):
+    """A kernel cut down to the mission's needs and built from source (docs/tailor.md)."""
+
+    source: Text = "linux-source-6.12"
+    """Debian package of the kernel's source, or the path of a tree (with a "/" in it)."""
+    patches: Annotated[tuple[Text, ...], Distinct] = ()
+    """Paths of patches applied to the tree first, in this order, as the RT patch of an older kernel."""
+    architecture: Literal["amd64", "arm64"] = "amd64"
+    """The processor it is built for."""
+    start: Text = TailorStart.MINIMAL
+    """Where it begins: "minimal" (the smallest kernel), "debian", or the path of a configuration."""
+    baseline: Slug | None = None
+    """The candidate whose figures stand before; without one, the first that has a package."""
+    needs: Annotated[tuple[Text, ...], Distinct] = ("filesystems", "virtual-board", "test-modules")
+    """What it is built for beyond the mission's needs: names of rules (docs/tailor.md)."""
+    keep: Annotated[tuple[Text, ...], Distinct] = ()
+    """Entries of the removal list that are not asked to go, by their ids: "input"."""
+    require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = {}
+    """Further symbols and the values they must have: "y", "m", "n", a number or a text."""
+    forbid: Annotated[tuple[Symbol, ...], Distinct] = ()
+    """Further symbols that must be off."""
+    goals: dict[Text, Margin] = {}
+    """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
+
+    def __hash__(self) -> int:  # its tables are dictionaries, and candidates stand in sets
+        return hash(repr(self))
+
+
+class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machine", "published", "tailor")):
     """An operating system under evaluation: a kernel, an RTOS, this machine, or one that a study measured."""
 
     name: Slug
@@ -121,13 +157,15 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machi
     title: Text
     """What a report calls it."""
     package: PackageName | None = None
-    """Debian package of the kernel, as "linux-image-rt-amd64". One of package, rtos, this-machine, published."""
+    """Debian package of the kernel, as "linux-image-rt-amd64". Or rtos, this-machine, published, tailor."""
     rtos: Rtos | None = None
     """A real-time operating system that carries only rtqual's probe: "freertos". It runs on the virtual ARM board."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
     """true: the machine rtqual runs on, as it runs now."""
     published: PublishedSystem | None = None
     """A system whose figures a study printed, as "aarest/emlid". It is not run."""
+    tailor: Tailor | None = None
+    """A kernel that rtqual cuts down to the mission's needs and builds, [candidate.tailor]."""
     preempt: Preempt | None = None
     """Boots a kernel of selectable preemption with preempt=none, voluntary or full."""
     boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
@@ -144,14 +182,20 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machi
             if other:
                 raise At("rtos", f"cannot stand beside {other}; keep one of the two")
             other = "rtos, which is one image with its kernel"
-        if other:
+        if self.tailor:
+            if other:
+                raise At("tailor", f"cannot stand beside {other}; keep one of the two")
+            for key in ("package", "preempt"):
+                if getattr(self, key):
+                    raise At(key, "cannot stand beside [candidate.tailor], whose kernel rtqual builds; leave it out")
+        elif other:
             for key, given in (("package", self.package), ("preempt", self.preempt), ("boot", self.boot)):
                 if given:
                     raise At(key, f"cannot stand beside {other}; leave it out")
         elif self.package is None:
             raise ValueError(
-                'names no system; write package = "linux-image-...", rtos = "freertos", this-machine = true or '
-                'published = "STUDY/SYSTEM"'
+                'names no system; write package = "linux-image-...", rtos = "freertos", this-machine = true, '
+                'published = "STUDY/SYSTEM" or a table [candidate.tailor]'
             )
         return self
 
@@ -162,7 +206,14 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machi
             return PUBLISHED
         if self.this_machine:
             return "local"
-        return (of_kernel(self.package) if self.package else ARMHF).board
+        return (self.architecture or ARMHF).board
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """Of a kernel that boots on a virtual board."""
+        if self.tailor:
+            return ARM64 if self.tailor.architecture == ARM64.name else AMD64
+        return of_kernel(self.package) if self.package else None
 
 
 class _Figure(_Table):
@@ -298,6 +349,12 @@ class Mission(_Table):
         return tuple(
             c for c in self.candidates if not c.published and (not plan.candidates or c.name in plan.candidates)
         )
+
+    def baseline(self, tailored: Candidate) -> str | None:
+        """The candidate that a tailored kernel is compared with; none where no other kernel is its equal's board."""
+        if tailored.tailor and tailored.tailor.baseline:
+            return tailored.tailor.baseline
+        return next((c.name for c in self.candidates if c.package and c.board == tailored.board), None)
 
     def parameters_for(self, scale: str, instrument: str, plan: Plan | None = None) -> dict[str, Any]:
         """An instrument's parameters as they are written: those of the plan over the scale's over the mission's."""

@@ -11,6 +11,7 @@ wording.py    findings in words
 records.py    a published system's figures as records
 choice.py     what a study says of its systems, and which it chose
 beside.py     a published table for one's own results to stand beside
+operations.py what the probe measures too, by its names
 document.py   all audits as one document
 text.py       all of it as Markdown and as plain values
 """

@@ -8,7 +8,9 @@ document.py   the report as a tree of plain text, tables and plots
 plots.py      SVG, with plots_shift.py, plots_tails.py
 material.py   what a report is made of, in a fixed order
 executive.py  the verdicts in short             chapters.py     what was tested, with what, how
-results.py    the figures, with distributions.py, what is plotted of them
+results.py    the figures, with distributions.py, what is plotted of them, battery.py and paths.py, those of the probe
+mechanisms.py  the probe's by operating system, published ones beside them
+tailor.py     what tailoring a kernel changed
 judgement.py  stability.py  comparisons.py  shift.py  tails.py  beside.py  the analysis;   view.py puts all together
 render.py     the tree as HTML, PDF and Markdown (templates/); markdown.py escapes
 explore.py    the samples that report.html plots anew, with explore_script.py, its scripts; explore_sort.py, its tables
@@ -22,6 +24,7 @@ from typing import Any
 
 from rtqual.analysis.model import Evidence
 from rtqual.errors import RunFailed
+from rtqual.kernel.account import Account
 from rtqual.mission import Mission
 from rtqual.record.schema import Manifest
 
@@ -44,16 +47,18 @@ def write_report(
     failures: Mapping[Any, str],
     formats: Collection[str] = tuple(PAGES),
     out: Path | None = None,
+    accounts: Sequence[Account] = (),
 ) -> list[Path]:
     """Write reports into a folder: report.html, report.pdf and report.md (with plots/*.svg beside it) unless told.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
-    `out`: the file of the only format. Returns the reports, without the plots, in the order of FORMATS. Raises
-    RunFailed when they cannot be written, BadInput without WeasyPrint.
+    `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission. Returns the
+    reports, without the plots, in the order of FORMATS. Raises RunFailed when they cannot be written, BadInput without
+    WeasyPrint.
     """
     contents = _machine_formats(mission, evidence, formats)
     if not PAGES.keys().isdisjoint(formats):
-        contents |= _pages(mission, evidence, records, failures, formats)
+        contents |= _pages(mission, evidence, records, failures, formats, accounts)
     reports = {name: folder / name for name in FORMATS.values() if name in contents}
     if out is not None:
         reports = dict.fromkeys(reports, out)
@@ -77,13 +82,14 @@ def _pages(
     records: Sequence[Manifest],
     failures: Mapping[Any, str],
     formats: Collection[str],
+    accounts: Sequence[Account],
 ) -> dict[str, bytes]:
     from rtqual.report.canvas import standalone  # noqa: PLC0415
     from rtqual.report.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
     from rtqual.report.render import to_html, to_markdown, to_pdf  # noqa: PLC0415
     from rtqual.report.view import build  # noqa: PLC0415
 
-    document = build(gather(mission, evidence, records, failures))
+    document = build(gather(mission, evidence, records, failures, accounts))
     contents: dict[str, bytes] = {}
     if "html" in formats:
         contents[PAGES["html"]] = to_html(document).encode()

@@ -40,7 +40,7 @@ def beside(material: Material) -> Iterator[Block]:
     yield Paragraph(_WARNING)
     studies = {one.source.key: one.source for _, one in found}
     boards = dict.fromkeys(summary.group.board for some, _ in found for summary in some)
-    differs = [*map(_study, studies.values()), *(_board(material, board) for board in boards)]
+    differs = [*map(study_text, studies.values()), *(_board(material, board) for board in boards)]
     yield Bullets(tuple(map(prose, differs)), "What differs")
     for some, one in found[:_MOST_TABLES]:
         yield _table(material, some, one)
@@ -155,10 +155,11 @@ def _printed(figure: Published | None, notes: Notes) -> Cell:
     return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(told))
 
 
-def _study(source: Study) -> str:
+def study_text(source: Study) -> str:
     about = source.source
     told = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
-    return f"Study {source.key}: {about.title} ({about.author}); {told}."
+    author = f" ({about.author})" if about.author else ""
+    return f"Study {source.key}: {about.title}{author}; {told}."
 
 
 def _board(material: Material, board: str) -> str:

@@ -57,6 +57,7 @@ def systems(material: Material) -> Iterator[Block]:
         boot = " ".join((*([f"preempt={candidate.preempt}"] if candidate.preempt else []), *candidate.boot))
         source = f"study {candidate.published}" if candidate.published else f"Debian package {candidate.package}"
         source = "image with rtqual's probe" if candidate.rtos else source
+        source = f"tailored from {candidate.tailor.source}" if candidate.tailor else source
         source = "this machine as it runs" if candidate.this_machine else source
         rows.append(
             [
@@ -77,7 +78,7 @@ def systems(material: Material) -> Iterator[Block]:
         yield material.numbering.table(
             clean(f"Footprint, {one.board} board, {cpus_text(one.cpus)}"),
             [
-                Column("Memory or storage", False),
+                Column("Figure", False),
                 *material.columns([s.group.candidate for s in one.summaries]),
             ],
             [

@@ -9,6 +9,7 @@ from typing import Any
 
 from rtqual.analysis.model import Evidence, Figure, Group, Summary, Verdict
 from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.kernel.account import Account
 from rtqual.load.registry import LOADS
 from rtqual.mission import PUBLISHED, Mission
 from rtqual.record.schema import Manifest, Timing
@@ -57,6 +58,7 @@ class Material:
     evidence: Evidence
     records: tuple[Manifest, ...]
     failures: tuple[tuple[str, str], ...]  # cell, reason
+    accounts: tuple[Account, ...] = ()  # of tailored kernels
     numbering: Numbering = field(default_factory=Numbering)
 
     @property
@@ -122,11 +124,17 @@ class Material:
         )
 
 
-def gather(mission: Mission, evidence: Evidence, records: Sequence[Manifest], failures: Mapping[Any, str]) -> Material:
+def gather(
+    mission: Mission,
+    evidence: Evidence,
+    records: Sequence[Manifest],
+    failures: Mapping[Any, str],
+    accounts: Sequence[Account] = (),
+) -> Material:
     """Records in the order of their inputs, not of their arrival; one of those that are the same draw."""
     distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
     failed = {_cell_name(cell): reason for cell, reason in {**evidence.failures, **failures}.items()}
-    found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())))
+    found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), tuple(accounts))
     order = sorted(found.records, key=lambda r: (*found.order(group_of(r)), r.inputs.seed, r.hash))
     return replace(found, records=tuple(order))
 

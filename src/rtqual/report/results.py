@@ -12,6 +12,7 @@ from rtqual.report.distributions import distributions
 from rtqual.report.document import Block, Bullets, Cell, Column, Heading, Paragraph, Table, raised
 from rtqual.report.explore import explorer
 from rtqual.report.material import FOOTPRINT, Material, Place, figure_cell, notes_for
+from rtqual.report.paths import paths
 from rtqual.report.text import TIMING_MARK, clean, load_text, marked, number, place, prose, readable
 
 _OVER_RUNS = "median run"  # how figures begin that say nothing new of a single run
@@ -28,6 +29,7 @@ def results(material: Material, chapter: str) -> Iterator[Block]:
             yield Paragraph(prose(" ".join((f"{instrument.title}.", *said))))
         yield from distributions(material, one)
         for load in one.loads:
+            yield from paths(material, one, load)
             yield battery(material, one, load) if has_several(one.under(load)) else _statistics(material, one, load)
             yield from _remarks(one.under(load))
             yield from _per_cpu(material, one, load)

@@ -8,7 +8,9 @@ from rtqual.report.beside import beside
 from rtqual.report.comparisons import comparisons
 from rtqual.report.document import Block, Chapter, Document, Heading
 from rtqual.report.material import Material
+from rtqual.report.mechanisms import mechanisms
 from rtqual.report.stability import stability
+from rtqual.report.tailor import tailoring
 from rtqual.report.tails import dependence, tails
 from rtqual.report.text import clean, duration, prose
 
@@ -59,8 +61,10 @@ def _names(candidates: Iterable[str]) -> str:
 def _analysis(material: Material, chapter: str) -> Iterable[Block]:
     verdicts = material.evidence.verdicts
     parts: list[tuple[str, list[Block]]] = [
+        ("Tailored kernels", list(tailoring(material))),
         ("Requirements", [table for one in verdicts for table in judgement.requirements(material, one)]),
         ("Scores", [table for one in verdicts for table in judgement.scores(material, one)]),
+        ("By operating system", list(mechanisms(material))),
         ("Stability", list(stability(material))),
         ("Comparisons", list(comparisons(material))),
         ("Dependence of the samples", list(dependence(material))),

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The camera as a USB device: URBs in, answers out, frames when they are due. Knows of no socket: `send` is given. */
+#ifndef EMULATOR_DEVICE_H
+#define EMULATOR_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "camera.h"
+#include "faults.h"
+#include "frames.h"
+#include "log.h"
+
+enum { URBS = 256 }; /* bulk transfers a host may have waiting; uvcvideo has 5 */
+
+struct settings {
+	enum speed speed;
+	enum wrong wrong;
+	unsigned int confidence;
+	bool unthrottled; /* send as fast as the host takes frames */
+	bool stamp;
+	uint64_t count; /* frames to send, 0: without end */
+};
+
+struct urb {
+	uint32_t number, length;
+};
+
+/* A frame on its way: UVC's header, the frame's bytes, then the stamp instead of the frame's last bytes. */
+struct transfer {
+	bool active;
+	uint8_t header[DS325_PAYLOAD_HEADER];
+	const uint8_t *body;
+	uint32_t body_bytes;
+	struct ds325_stamp stamp;
+	uint32_t stamp_bytes; /* 0 or all of it */
+	uint32_t sent;        /* bytes of all this */
+	uint32_t cut_at;      /* unplugged here; 0: never */
+	uint64_t not_before_ns;
+	bool ends_open;       /* its last URB was full: the host needs an empty one to see the end */
+	struct log_entry entry;
+};
+
+struct device {
+	const struct settings *settings;
+	const struct frames *frames;
+	struct faults *faults;
+	struct log *log;
+	struct camera camera;
+	struct urb waiting[URBS];
+	unsigned int first, count;
+	struct transfer transfer;
+	bool running;     /* the stream was on when last looked */
+	uint64_t due_ns;  /* of the next frame */
+	uint8_t frame_id; /* UVC's toggling bit */
+	uint8_t *scratch; /* room for a frame that is sent corrupted */
+	int (*send)(void *with, const struct iovec *parts, int count); /* all of it, or -errno */
+	void *with;
+	bool gone;        /* sending failed */
+	bool unplugged;
+	uint32_t replug_ms;
+	const char *why;  /* what was wrong with a request that ended the connection */
+};
+
+/* A new connection: nothing waits, nothing streams. The sequence number of frames goes on, in the log. */
+void device_plug(struct device *device);
+/* Takes whole requests from the start of `bytes`. Returns how many bytes it took, or -errno: the connection is over. */
+int device_receive(struct device *device, const uint8_t *bytes, uint32_t size);
+/* Sends what is due at `now_ns` (CLOCK_MONOTONIC); returns when to call again at the latest, UINT64_MAX: when the host
+ * asks. `clock` tells the time for stamps. */
+uint64_t device_pump(struct device *device, uint64_t now_ns, uint64_t (*clock)(void));
+
+#endif

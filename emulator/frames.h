@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The frames the camera has to send, made or read before it is plugged in, and the truth about them. */
+#ifndef EMULATOR_FRAMES_H
+#define EMULATOR_FRAMES_H
+
+#include <stdint.h>
+
+#include "../flight/ds325.h"
+#include "lens.h"
+#include "pose.h"
+
+struct truth {
+	uint64_t sequence;
+	double time_s;
+	struct pose pose;
+	double temperature_c;
+};
+
+/* A ring: frame number n of a stream is number n % count here. */
+struct frames {
+	uint32_t count;
+	const uint8_t *iq;       /* NULL: a recording of Z16, which cannot be turned back into I and Q */
+	const uint8_t *z16;      /* made beforehand, or NULL: made when sent, which takes the time of 76,800 arctangents */
+	unsigned int confidence; /* with which z16 was made */
+	double modulation_hz;
+	const struct lens *lens;
+	uint8_t *scratch;        /* room for one frame as it goes out, where it is not sent as it is */
+};
+
+/* Depths of a frame of I and Q, as the camera's Z16 has them. `out` may be `in`. */
+void frames_to_z16(uint8_t *out, const uint8_t *in, const struct lens *lens, unsigned int confidence,
+		   double modulation_hz);
+/* The bytes of a frame in a format (DS325_FORMAT_*), with the amplitude scaled to `gain` per cent. They stay until the
+ * next call. */
+const uint8_t *frames_get(const struct frames *frames, uint64_t sequence, unsigned int format, unsigned int gain,
+			  unsigned int confidence);
+
+#endif

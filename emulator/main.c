@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+/* ds325-emulator: makes or reads frames, plugs the camera in, says at the end what became of them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "recording.h"
+#include "server.h"
+#include "session.h"
+#include "vhci.h"
+
+static void *zeroed(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		die(RUN_FAILED, "no memory for %zu bytes", count * size);
+	return memory;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+static int signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		die(RUN_FAILED, "signals cannot be blocked: %s", strerror(errno));
+	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (fd < 0)
+		die(RUN_FAILED, "no signalfd: %s", strerror(errno));
+	return fd;
+}
+
+/* Made where it is not there; open for both directions, so that it never ends. */
+static int control_fifo(const char *path)
+{
+	int fd;
+
+	if (!path)
+		return -1;
+	if (mkfifo(path, 0600) && errno != EEXIST)
+		die(BAD_INPUT, "the FIFO %s cannot be made: %s", path, strerror(errno));
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		die(BAD_INPUT, "the FIFO %s cannot be opened: %s", path, strerror(errno));
+	return fd;
+}
+
+/* The rest of the run goes on in the background; who started us goes on when the camera is plugged in. */
+static void into_background(void)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		die(RUN_FAILED, "cannot go to the background: %s", strerror(errno));
+	if (child)
+		_exit(0);
+	setsid();
+}
+
+static void run_attached(const struct options *options, struct session *session)
+{
+	bool daemon = options->daemon;
+	enum session_end end;
+
+	do {
+		int socket = vhci_attach(options->settings.speed);
+
+		if (daemon)
+			into_background();
+		daemon = false;
+		end = session_run(session, socket);
+		close(socket); /* the host sees an unplug */
+		if (end == SESSION_UNPLUGGED && session->device->replug_ms)
+			end = session_wait(session, session->device->replug_ms, -1);
+		else
+			break;
+	} while (end != SESSION_SIGNAL);
+}
+
+static void run_served(const struct options *options, struct session *session)
+{
+	int listener = server_listen(options->listen);
+	enum session_end end = SESSION_HOST_LEFT;
+
+	if (options->daemon)
+		into_background();
+	while (end == SESSION_HOST_LEFT || (end == SESSION_UNPLUGGED && session->device->replug_ms)) {
+		uint64_t pause_ms = end == SESSION_UNPLUGGED ? session->device->replug_ms : 0;
+		int client;
+
+		end = session_wait(session, pause_ms, -1);
+		if (end != SESSION_SIGNAL)
+			end = session_wait(session, UINT64_MAX, listener);
+		if (end == SESSION_SIGNAL)
+			break;
+		client = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		if (client < 0)
+			continue;
+		if (server_greet(client, &options->settings))
+			end = session_run(session, client);
+		close(client);
+	}
+	close(listener);
+}
+
+static void report(const struct options *options, const struct log *log, uint64_t render_ns, uint64_t stream_ns)
+{
+	FILE *out = options->report ? fopen(options->report, "w") : stdout;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} lines[] = {
+		{ "frames_sent", log->sent },
+		{ "frames_lost_without_urb", log->lost },
+		{ "frames_dropped", log->dropped },
+		{ "frames_cut", log->cut },
+		{ "bytes", log->bytes },
+		{ "plugged", log->plugs },
+		{ "streams", log->streams },
+		{ "control_requests", log->control_requests },
+		{ "unit_requests", log->unit_requests },
+		{ "late_most_ns", log->late_most_ns },
+		{ "render_cpu_ns", render_ns },
+		{ "stream_cpu_ns", stream_ns },
+	};
+
+	if (!out)
+		die(RUN_FAILED, "the report %s cannot be written: %s", options->report, strerror(errno));
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		fprintf(out, "%s %llu\n", lines[i].name, (unsigned long long)lines[i].value);
+	if (out == stdout ? fflush(out) : fclose(out))
+		die(RUN_FAILED, "the report cannot be written: %s", strerror(errno));
+	if (!options->log)
+		return;
+	out = fopen(options->log, "w");
+	if (!out || log_write(log, out) || fclose(out))
+		die(RUN_FAILED, "the log %s cannot be written: %s", options->log, strerror(errno));
+}
+
+/* The real camera waits for no scheduler. By system call: musl's function refuses, for POSIX means a process by it. */
+static void raise_priority(int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	if (priority && syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &param))
+		die(RUN_FAILED, "no real-time priority %d: %s", priority, strerror(errno));
+}
+
+static void run(struct options *options, const struct lens *lens)
+{
+	struct log log = { .entries = options->log ? zeroed(LOG_ENTRIES, sizeof(struct log_entry)) : NULL };
+	struct frames frames = { .confidence = options->settings.confidence,
+				 .modulation_hz = options->sensor.modulation_hz,
+				 .lens = lens,
+				 .scratch = zeroed(1, DS325_FRAME_BYTES) };
+	struct device *device = zeroed(1, sizeof(*device));
+	struct session session = { .device = device, .control = control_fifo(options->control) };
+	struct truth *truths = zeroed(options->frames, sizeof(*truths));
+	pid_t renderer = getpid();
+	uint64_t render_ns;
+
+	*device = (struct device){ .settings = &options->settings, .frames = &frames, .faults = &options->faults,
+				   .log = &log, .scratch = zeroed(1, DS325_FRAME_BYTES) };
+	if (options->replay)
+		recording_replay(options, &frames);
+	else
+		recording_render(options, lens, &frames, truths);
+	if (options->truth)
+		recording_truth(options, &frames, truths, options->truth);
+	render_ns = cpu_ns();
+	session.signals = signals(); /* until here a signal ends it at once */
+	raise_priority(options->priority);
+	if (options->attach)
+		run_attached(options, &session);
+	else
+		run_served(options, &session);
+	report(options, &log, render_ns, cpu_ns() - (getpid() == renderer ? render_ns : 0));
+	free(truths);
+	free(device->scratch);
+	free(device);
+	free(frames.scratch);
+	free(log.entries);
+}
+
+int main(int argc, char **argv)
+{
+	struct options *options = zeroed(1, sizeof(*options));
+	struct lens *lens = zeroed(1, sizeof(*lens));
+
+	options_read(options, argc, argv);
+	lens->k1 = options->k1;
+	lens->k2 = options->k2;
+	lens_make(lens);
+	if (options->write)
+		recording_write(options, lens);
+	else
+		run(options, lens);
+	free(lens);
+	free(options);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames made, written to files and read from them: FILE, FILE.truth, FILE.range (docs/emulator.md). */
+#ifndef EMULATOR_RECORDING_H
+#define EMULATOR_RECORDING_H
+
+#include <stdbool.h>
+
+#include "frames.h"
+#include "options.h"
+
+/* Makes `options->frames` frames in memory, with Z16 beside them if that is the format. Dies with a line on why. */
+void recording_render(const struct options *options, const struct lens *lens, struct frames *frames,
+		      struct truth *truths);
+/* Makes them one by one and writes the three files; memory does not grow with their number. */
+void recording_write(const struct options *options, const struct lens *lens);
+/* A written file as the ring. */
+void recording_replay(const struct options *options, struct frames *frames);
+/* The truth about a ring, as FILE.truth has it, to a file of its own. */
+void recording_truth(const struct options *options, const struct frames *frames, const struct truth *truths,
+		     const char *path);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What is before the camera and how it moves: the docking target, and a wall if asked for. */
+#ifndef EMULATOR_SCENE_H
+#define EMULATOR_SCENE_H
+
+#include <stdbool.h>
+
+#include "pose.h"
+
+enum { WAYPOINTS = 64 };
+
+/* Where the target is at a time; between two of them it moves straight, and turns, at constant rates. */
+struct waypoint {
+	double time_s;
+	struct pose pose;
+};
+
+struct scene {
+	struct waypoint waypoints[WAYPOINTS];
+	int waypoint_count;
+	double albedo;
+	bool wall;
+	double wall_z_m, wall_albedo;
+};
+
+/* What a ray meets first. */
+struct hit {
+	int surface;   /* 0: nothing; else tells surfaces apart */
+	double range_m;
+	double cosine; /* between the ray and the surface's normal */
+	double albedo;
+};
+
+/* The target at one moment, ready for rays. */
+struct view {
+	const struct scene *scene;
+	struct pose pose;
+	struct rotation to_target;
+	struct vector eye; /* the camera in target coordinates */
+};
+
+/* The approach of the docking demo: 20 s, from 1.2 m to 0.16 m, with offset and attitude that go to 0. */
+void scene_default(struct scene *scene);
+struct pose scene_pose(const struct scene *scene, double time_s);
+struct view scene_view(const struct scene *scene, double time_s);
+/* `direction` is a unit vector in camera coordinates. */
+struct hit scene_cast(const struct view *view, struct vector direction);
+
+#endif

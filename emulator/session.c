@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "usbip.h"
+
+enum { PART_MOST = 8 };
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Blocks until the host's side has taken all of it; a host that takes nothing runs into the socket's timeout. */
+static int send_all(void *with, const struct iovec *parts, int count)
+{
+	struct iovec rest[PART_MOST];
+	struct msghdr message = { .msg_iov = rest, .msg_iovlen = (size_t)count };
+
+	memcpy(rest, parts, (size_t)count * sizeof(*parts));
+	while (message.msg_iovlen) {
+		ssize_t sent = sendmsg(*(int *)with, &message, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return -errno;
+		while (message.msg_iovlen && (size_t)sent >= message.msg_iov->iov_len) {
+			sent -= (ssize_t)message.msg_iov->iov_len;
+			message.msg_iov++;
+			message.msg_iovlen--;
+		}
+		if (message.msg_iovlen) {
+			message.msg_iov->iov_base = (char *)message.msg_iov->iov_base + sent;
+			message.msg_iov->iov_len -= (size_t)sent;
+		}
+	}
+	return 0;
+}
+
+static void obey(struct session *session)
+{
+	struct fault fault;
+
+	if (!fault_parse(session->line, &session->device->log->sequence, &fault))
+		fprintf(stderr, "ds325-emulator: \"%s\" is no fault; ignored\n", session->line);
+	else if (!faults_add(session->device->faults, &fault))
+		fprintf(stderr, "ds325-emulator: %d faults wait already; \"%s\" is ignored\n", FAULTS, session->line);
+}
+
+static void read_commands(struct session *session)
+{
+	char bytes[256];
+	ssize_t count = read(session->control, bytes, sizeof(bytes));
+
+	for (ssize_t i = 0; i < count; i++) {
+		if (bytes[i] != '\n' && session->line_length < sizeof(session->line) - 1) {
+			session->line[session->line_length++] = bytes[i];
+			continue;
+		}
+		session->line[session->line_length] = '\0';
+		session->line_length = 0;
+		if (session->line[0])
+			obey(session);
+	}
+}
+
+/* Polls the descriptors until `until_ns`; false when a signal came. */
+static bool wait_until(struct session *session, struct pollfd *other, uint64_t until_ns)
+{
+	struct pollfd all[3] = { { .fd = session->signals, .events = POLLIN },
+				 { .fd = session->control, .events = POLLIN },
+				 *other };
+	uint64_t now = monotonic_ns();
+	uint64_t left = until_ns > now ? until_ns - now : 0;
+	struct timespec timeout = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
+
+	if (ppoll(all, 3, until_ns == UINT64_MAX ? NULL : &timeout, NULL) < 0)
+		return errno == EINTR;
+	other->revents = all[2].revents;
+	if (all[1].revents & POLLIN)
+		read_commands(session);
+	return !all[0].revents;
+}
+
+enum session_end session_wait(struct session *session, uint64_t ms, int listener)
+{
+	uint64_t end = ms == UINT64_MAX ? UINT64_MAX : monotonic_ns() + ms * 1000000;
+	struct pollfd other = { .fd = listener, .events = POLLIN };
+
+	while (!other.revents && monotonic_ns() < end)
+		if (!wait_until(session, &other, end))
+			return SESSION_SIGNAL;
+	return SESSION_HOST_LEFT;
+}
+
+static bool done(const struct device *device)
+{
+	const struct settings *settings = device->settings;
+
+	return settings->count && device->log->sequence >= settings->count && !device->transfer.active;
+}
+
+enum session_end session_run(struct session *session, int socket)
+{
+	struct device *device = session->device;
+	uint8_t bytes[2 * (USBIP_HEADER + USBIP_OUT_MOST)];
+	uint32_t have = 0;
+
+	device->send = send_all;
+	device->with = &socket;
+	device_plug(device);
+	for (;;) {
+		uint64_t wake = device_pump(device, monotonic_ns(), monotonic_ns);
+		struct pollfd other = { .fd = socket, .events = POLLIN };
+		ssize_t got;
+		int taken;
+
+		if (device->unplugged)
+			return SESSION_UNPLUGGED;
+		if (device->gone)
+			return SESSION_HOST_LEFT;
+		if (done(device))
+			return SESSION_DONE;
+		if (!wait_until(session, &other, wake))
+			return SESSION_SIGNAL;
+		if (!other.revents)
+			continue;
+		got = recv(socket, bytes + have, sizeof(bytes) - have, MSG_DONTWAIT);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			return SESSION_HOST_LEFT;
+		have += (uint32_t)got;
+		taken = device_receive(device, bytes, have);
+		if (taken < 0) {
+			if (device->why)
+				fprintf(stderr, "ds325-emulator: the host asked for %s: unplugged\n", device->why);
+			return SESSION_HOST_LEFT;
+		}
+		have -= (uint32_t)taken;
+		memmove(bytes, bytes + taken, have);
+	}
+}

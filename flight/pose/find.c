@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+/* Where in the frame is the target, with nothing known before? Connected pieces of about one range, nearest first; the
+ * plane most of a piece lies in and the rectangle around it; every face of the body that fits, in each of its turns;
+ * the few that explain the frame best are fitted, and the best fit is the target, or there is none.
+ */
+#include "find.h"
+
+#include <string.h>
+
+#define PIECES 2
+#define GUESSES 24
+#define FITTED 4
+#define SAMPLES 260
+#define MOST_COST 0.35
+#define GRID 8 /* points a side of a block's top */
+
+struct guess {
+	struct placed at;
+	double cost;
+};
+
+/* Mean cost of what the frame shows against what it should, 0 (all as it should) to 1. */
+static double find_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
+{
+	int window[4], count = 0;
+	double origin[3], cost = 0;
+
+	if (!model_window(pose, at, 12, window))
+		return 1;
+	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
+	int step = (int)fmax(1, ceil(sqrt((double)wide * high / wanted)));
+
+	surface_origin(at, origin);
+	for (int y = window[1] + step / 2; y <= window[3]; y += step) {
+		for (int x = window[0] + step / 2; x <= window[2]; x += step) {
+			double ray[3], direction[3], range = frame_range(pose, frame, x, y);
+			struct hit hit;
+
+			if (frame_saturated(pose, frame, x, y))
+				continue;
+			camera_ray(pose, x, y, ray);
+			rotate_back(at->r, ray, direction);
+			bool shown = model_hit(&pose->model, origin, direction, &hit);
+
+			if (!shown && range == 0)
+				continue;
+			count++;
+			if (shown && range != 0) {
+				double z = (range - hit.range) / (range_noise(pose, hit.range) + 0.002);
+
+				cost += fmin(1, z * z / 16);
+			} else if (shown || range < norm3(at->p) + 0.2) {
+				cost += 1;
+			}
+		}
+	}
+	return count < 20 ? 1 : cost / count;
+}
+
+/* How far the frame speaks for the blocks on the docking face being where this pose has them, -2 (against) to 2: half
+ * the difference in squared deviations between the bare face and their tops, in the mean over the tops. It decides
+ * between turns of a body that looks the same all around; in the mean over the whole body it would drown.
+ */
+static double blocks_seen(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
+{
+	double evidence = 0, origin[3];
+	int count = 0;
+
+	surface_origin(at, origin);
+	for (int i = 1; i < pose->model.parts; i++) {
+		const struct pose_part *part = pose->model.part + i;
+		double top = part->centre[2] - part->half[2];
+
+		if (part->kind != POSE_BOX || origin[2] > top || top >= 0)
+			continue;
+		for (int n = 0; n < GRID * GRID; n++) {
+			double x[3] = {part->centre[0] + part->half[0] * (2 * (n % GRID + 0.5) / GRID - 1),
+				       part->centre[1] + part->half[1] * (2 * (n / GRID + 0.5) / GRID - 1), top};
+			double point[3], pixel[2];
+
+			rotate(at->r, x, point);
+			for (int k = 0; k < 3; k++)
+				point[k] += at->p[k];
+			if (!camera_project(&pose->camera, point, pixel, NULL) || !(pixel[0] > 0 && pixel[1] > 0) ||
+			    !(pixel[0] < pose->camera.width - 1 && pixel[1] < pose->camera.height - 1))
+				continue;
+			double range = frame_range(pose, frame, (int)(pixel[0] + 0.5), (int)(pixel[1] + 0.5));
+			double there = norm3(point), sigma = range_noise(pose, there) + 0.001;
+			double face = there * origin[2] / (origin[2] - top);
+
+			if (range == 0)
+				continue;
+			double z_top = (range - there) / sigma, z_face = (range - face) / sigma;
+
+			count++;
+			evidence += fmax(-2, fmin(2, 0.5 * (z_face * z_face - z_top * z_top)));
+		}
+	}
+	return count ? evidence / count : 0;
+}
+
+static double from_hint(const struct pose *pose, const struct placed *at)
+{
+	double hint[9], turned[9], vector[3];
+
+	rotation_from_quaternion(pose->set.hint, hint);
+	for (int i = 0; i < 9; i++)
+		turned[i] = dot3(at->r + i / 3 * 3, hint + i % 3 * 3);
+	vector_from_rotation(turned, vector);
+	return norm3(vector);
+}
+
+/* What looks alike is decided by the blocks, and if they are not seen by what is expected. */
+static double total_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
+{
+	return find_cost(pose, frame, at, wanted) + 0.015 * from_hint(pose, at) - 0.2 * blocks_seen(pose, frame, at);
+}
+
+/* The middle of a face along one axis of the rectangle; false where the size seen is not the face's. */
+static bool middle(const struct rectangle *rectangle, int axis, double half, double tolerance, double *out)
+{
+	double low = rectangle->low[axis], high = rectangle->high[axis], size = 2 * half, seen = high - low;
+	bool cut = rectangle->low_cut[axis] || rectangle->high_cut[axis];
+
+	if (seen > size * 1.2 + tolerance || (!cut && seen < size * 0.8 - tolerance))
+		return false;
+	*out = (low + high) / 2;
+	if (rectangle->low_cut[axis] && !rectangle->high_cut[axis])
+		*out = high - half;
+	if (rectangle->high_cut[axis] && !rectangle->low_cut[axis])
+		*out = low + half;
+	return true;
+}
+
+/* The body so that its face (axis, sign), turned by quarters, is the rectangle. */
+static bool place(const struct pose *pose, const struct face_points *points, const struct rectangle *rectangle,
+		  int axis, int sign, int quarters, struct placed *out)
+{
+	const struct pose_part *body = pose->model.part;
+	int a = (axis + 1) % 3, b = (axis + 2) % 3, first = quarters & 1;
+	double d1[3], d2[3], at[2], tolerance = 3.0 * BLOCK * points->range / pose->camera.fx, x[3], turned[3];
+
+	if (sign < 0) { /* (a, b, outwards) is right-handed */
+		int swap = a;
+
+		a = b;
+		b = swap;
+	}
+	if (!middle(rectangle, first, body->half[a], tolerance, at + first) ||
+	    !middle(rectangle, !first, body->half[b], tolerance, at + !first))
+		return false;
+	for (int k = 0; k < 3; k++)
+		d1[k] = quarters & 2 ? -rectangle->axis[first][k] : rectangle->axis[first][k];
+	cross3(points->normal, d1, d2);
+	for (int k = 0; k < 3; k++) {
+		out->r[3 * k + a] = d1[k];
+		out->r[3 * k + b] = d2[k];
+		out->r[3 * k + axis] = sign * points->normal[k];
+		x[k] = body->centre[k];
+	}
+	x[axis] += sign * body->half[axis];
+	rotate(out->r, x, turned);
+	double level = dot3(points->normal, points->centre);
+
+	for (int k = 0; k < 3; k++)
+		out->p[k] = at[0] * rectangle->axis[0][k] + at[1] * rectangle->axis[1][k] + level * points->normal[k] -
+			    turned[k];
+	return true;
+}
+
+static void keep(struct guess *guesses, int *count, int most, const struct guess *one)
+{
+	int at = *count < most ? (*count)++ : most;
+
+	if (at == most) {
+		if (guesses[most - 1].cost <= one->cost)
+			return;
+		at = most - 1;
+	}
+	for (; at > 0 && guesses[at - 1].cost > one->cost; at--)
+		guesses[at] = guesses[at - 1];
+	guesses[at] = *one;
+}
+
+bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out)
+{
+	static const double prior[36] = {[0] = 0.0025, [7] = 0.0025, [14] = 0.0025,
+					 [21] = 0.04,  [28] = 0.04,  [35] = 0.04};
+	int16_t labels[PIECES];
+	int pieces = blocks_label(pose, frame, labels, PIECES);
+	struct face_points points;
+	struct guess best = {.cost = MOST_COST};
+	bool found = false;
+
+	for (int piece = 0; piece < pieces && !found; piece++) {
+		struct guess guesses[FITTED];
+		struct rectangle rectangle;
+		int count = 0;
+
+		blocks_points(pose, labels[piece], &points);
+		if (!plane_fit(pose, &points))
+			continue;
+		plane_rectangle(pose, &points, &rectangle);
+		for (int which = 0; which < GUESSES; which++) {
+			struct guess guess;
+
+			if (!place(pose, &points, &rectangle, which / 8, which & 4 ? 1 : -1, which & 3, &guess.at))
+				continue;
+			guess.cost = total_cost(pose, frame, &guess.at, SAMPLES);
+			keep(guesses, &count, FITTED, &guess);
+		}
+		for (int i = 0; i < count; i++) {
+			struct fit fitted;
+			struct guess guess;
+
+			if (!fit(pose, frame, &guesses[i].at, prior, 0.01, 2, false, &fitted))
+				continue;
+			guess.at = fitted.at;
+			guess.cost = total_cost(pose, frame, &guess.at, 2 * SAMPLES);
+			if (guess.cost < best.cost) {
+				best = guess;
+				found = true;
+			}
+		}
+	}
+	*out = best.at;
+	return found;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/* Gauss-Newton on everything a frame says, with the filter's prediction as one more measurement: the iterated update
+ * of an error-state Kalman filter, so that directions which the frame does not show stay where they were predicted.
+ */
+#include "state.h"
+
+#include <string.h>
+
+#define COARSE 250 /* pixels of the first round, which only has to come near */
+#define FINE 900
+/* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
+#define WIDE_P (1 / (0.1 * 0.1))
+#define WIDE_R (1 / (0.3 * 0.3))
+
+void placed_move(struct placed *at, const double step[6])
+{
+	double turn[9];
+
+	for (int k = 0; k < 3; k++)
+		at->p[k] += step[k];
+	rotation_from_vector(step + 3, turn);
+	multiply3(turn, at->r, at->r);
+	orthonormalise(at->r);
+}
+
+void placed_offset(const struct placed *from, const struct placed *to, double out[6])
+{
+	double turned[9];
+
+	for (int i = 0; i < 3; i++) {
+		out[i] = to->p[i] - from->p[i];
+		for (int j = 0; j < 3; j++)
+			turned[3 * i + j] = dot3(to->r + 3 * i, from->r + 3 * j);
+	}
+	vector_from_rotation(turned, out + 3);
+}
+
+static void measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, bool fine,
+		    double slack, struct normal *normal)
+{
+	memset(normal, 0, sizeof(*normal));
+	surface_measure(pose, frame, at, fine ? FINE : COARSE, slack, normal);
+	outline_measure(pose, frame, at, slack > 0 ? 9 : 5, slack, normal);
+	rim_measure(pose, frame, at, slack > 0 ? 4 : 3, normal);
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < i; j++)
+			normal->h[6 * j + i] = normal->h[6 * i + j];
+}
+
+/* What shared unknowns do to the pose, however many pixels are averaged. */
+static void systematic(const struct normal *normal, double out[36])
+{
+	double h[36], cov[36], shift[6];
+
+	memset(out, 0, 36 * sizeof(*out));
+	memcpy(h, normal->h, sizeof(h));
+	for (int k = 0; k < 6; k++)
+		h[7 * k] += k < 3 ? WIDE_P : WIDE_R;
+	if (!invert6(h, cov))
+		return;
+	for (int b = 0; b < normal->biases; b++) {
+		const struct bias *bias = normal->bias + b;
+
+		if (bias->sigma == 0)
+			continue;
+		multiply6_vector(cov, bias->row, shift);
+		for (int i = 0; i < 36; i++)
+			out[i] += bias->sigma * bias->sigma * shift[i / 6] * shift[i % 6];
+	}
+}
+
+bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
+	 double slack, int rounds, bool fine, struct fit *out)
+{
+	double weight[36], cov[36];
+
+	if (!invert6(prior, weight))
+		return false;
+	out->at = *guess;
+	for (int round = 0; round < rounds; round++) {
+		bool last = round == rounds - 1;
+		double h[36], g[6], pull[6], step[6];
+
+		measure(pose, frame, &out->at, fine && last, last ? 0 : slack / (1 << round), &out->last);
+		placed_offset(guess, &out->at, out->offset);
+		multiply6_vector(weight, out->offset, pull);
+		for (int i = 0; i < 36; i++)
+			h[i] = out->last.h[i] + weight[i];
+		for (int i = 0; i < 6; i++)
+			g[i] = out->last.g[i] - pull[i];
+		if (!invert6(h, cov))
+			return false;
+		multiply6_vector(cov, g, step);
+		/* No measurement moves the target by more than this; a step that does comes of a wrong guess. */
+		if (!(norm3(step) < 0.5 && norm3(step + 3) < 1))
+			return false;
+		placed_move(&out->at, step);
+	}
+	placed_offset(guess, &out->at, out->offset);
+	memcpy(out->information, out->last.h, sizeof(out->information));
+	systematic(&out->last, out->systematic);
+	return isfinite(out->at.p[0] + out->at.p[1] + out->at.p[2]) && out->at.p[2] > 0;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "state.h"
+
+#include <string.h>
+
+void normal_add(struct normal *normal, const double row[6], double error, double weight)
+{
+	for (int i = 0; i < 6; i++) {
+		double weighted = weight * row[i];
+
+		for (int j = 0; j <= i; j++)
+			normal->h[6 * i + j] += weighted * row[j];
+		normal->g[i] += weighted * error;
+	}
+}
+
+struct bias *normal_bias(struct normal *normal, double sigma)
+{
+	/* The last one takes what there is no room for. */
+	struct bias *bias = normal->bias + (normal->biases < MOST_BIASES ? normal->biases++ : MOST_BIASES - 1);
+
+	memset(bias, 0, sizeof(*bias));
+	bias->sigma = sigma;
+	return bias;
+}
+
+void bias_add(struct bias *bias, const double row[6], double weight)
+{
+	for (int i = 0; i < 6; i++)
+		bias->row[i] += weight * row[i];
+}

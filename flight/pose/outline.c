@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/* The body's outline: where, along a line of pixels across it, the target ends. A frontal view has its sideways offset
+ * and its roll from here.
+ */
+#include "state.h"
+
+#define MOST_REACH 12
+#define SAMPLES 24
+#define SHARED 0.1
+#define AVERAGED 0.75 /* of their scatter is what neighbouring crossings do not share: parts of pixels go by in turn */
+
+/* The face inside: a ray meets it at level / (normal . ray). */
+struct face {
+	double normal[3], level;
+};
+
+/* How much of a pixel shows the face inside: its light, where it is about as far away; -1: unknown. */
+static double membership(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+			 const struct face *face, int at, double slack)
+{
+	int x = line->x + at * line->dx, y = line->y + at * line->dy;
+	double ray[3], range = frame_range(pose, frame, x, y);
+
+	if (frame_saturated(pose, frame, x, y))
+		return -1;
+	if (range == 0)
+		return 0;
+	camera_ray(pose, x, y, ray);
+	double expected = face->level / dot3(face->normal, ray);
+
+	return fabs(range - expected) < 5 * range_noise(pose, expected) + 0.01 + slack;
+}
+
+static double light(const struct pose *pose, const struct pose_frame *frame, const struct line *line, int at)
+{
+	return frame->amplitude[(long)(line->y + at * line->dy) * pose->camera.width + line->x + at * line->dx];
+}
+
+/* Where the target ends, in pixels outwards from the middle one's centre; false where no single end is seen. */
+static bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+		     const struct face *face, int reach, double slack, double *end)
+{
+	double inside[2 * MOST_REACH + 1], sum = 0, best = -INFINITY;
+	int last = -reach - 1;
+
+	/* The end after which least is inside and before which most is. */
+	for (int j = -reach; j <= reach; j++) {
+		double member = membership(pose, frame, line, face, j, slack);
+
+		if (member < 0)
+			return false;
+		inside[j + reach] = member;
+		sum += 2 * member - 1;
+		if (sum > best) {
+			best = sum;
+			last = j;
+		}
+	}
+	/* Three pixels of evidence on either side, else it may lie beyond. */
+	if (last < -reach + 2 || last > reach - 3)
+		return false;
+	int within = 0, beyond = 0;
+
+	for (int j = last - 2; j <= last + 3; j++) {
+		within += j <= last && inside[j + reach] > 0;
+		beyond += j > last && inside[j + reach] > 0;
+	}
+	if (within < 2 || beyond > 1)
+		return false;
+	*end = last + 0.5;
+	if (!frame->amplitude)
+		return true;
+	/* A pixel that the target fills in part gives that part of the light. */
+	int from = last - 3 < -reach ? -reach : last - 3, count = 0;
+	double full = 0;
+
+	for (int j = from; j < last; j++) {
+		if (inside[j + reach] > 0) {
+			full += light(pose, frame, line, j);
+			count++;
+		}
+	}
+	if (count == 0 || full <= 0)
+		return true;
+	full /= count;
+	*end = last - 0.5;
+	for (int j = last; j <= last + 1; j++)
+		*end += fmin(1, light(pose, frame, line, j) / full);
+	return true;
+}
+
+/* One edge, from corner to corner (target coordinates). */
+static void measure_edge(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			 const double corners[2][3], const struct face *face, int reach, double slack,
+			 struct normal *normal)
+{
+	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
+	double first = NAN, span = 0;
+	struct bias *bias = normal_bias(normal, 0);
+
+	rotate(at->r, corners[0], from);
+	rotate(at->r, corners[1], along);
+	rotate(at->r, pose->model.part[0].centre, out);
+	for (int k = 0; k < 3; k++) {
+		along[k] -= from[k];
+		out[k] = from[k] + 0.5 * along[k] - out[k];
+	}
+	for (int i = 0; i < SAMPLES; i++) {
+		double arm[3], end;
+		struct line line;
+
+		for (int k = 0; k < 3; k++)
+			arm[k] = from[k] + (i + 0.5) / SAMPLES * along[k];
+		if (!line_across(pose, at, arm, along, out, reach, &line) ||
+		    !crossing(pose, frame, &line, face, reach, slack, &end))
+			continue;
+		double error = (end - line.predicted) * line.slant, z = fabs(error) / (slack > 0 ? 3 : noise);
+
+		count_error(normal->crossing_errors, fabs(error) / noise);
+		normal->outline++;
+		/* As with pixels: whole weight up to three deviations, none from five on. */
+		if (z > 5)
+			continue;
+		double weight = (z < 3 ? 1 : (5 - z) / 2) / (AVERAGED * AVERAGED * noise * noise);
+
+		normal->crossings++;
+		normal_add(normal, line.row, error, weight);
+		bias_add(bias, line.row, weight);
+		double crossing = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
+
+		if (isnan(first))
+			first = crossing;
+		span = fabs(crossing - first);
+	}
+	/* An edge along the rows cuts all its pixels alike, and what a pixel makes of that is the same for all; one that
+	 * runs across pixels averages it away. Some is left: SHARED.
+	 */
+	bias->sigma = SHARED * noise + pose->set.edge_bias / (1 + 4 * span);
+}
+
+enum sight { HIDDEN, UNSURE, SEEN };
+
+/* Is this face in the picture? One that is seen along itself is narrow, and so dim that it may count as no signal: its
+ * far edge or its near one ends the target then, and taking the one for the other would tilt it.
+ */
+static enum sight sight(const struct pose *pose, const double eye[3], int axis, double sign, double light)
+{
+	const struct pose_part *body = pose->model.part;
+	int a = (axis + 1) % 3, b = (axis + 2) % 3;
+	double height = sign * eye[axis] - body->half[axis], least = fmin(body->half[a], body->half[b]);
+
+	if (height <= 0)
+		return HIDDEN;
+	double distance2 = eye[a] * eye[a] + eye[b] * eye[b] + height * height, cosine = height / sqrt(distance2);
+	double width = 2 * least * cosine * pose->camera.fx / sqrt(distance2);
+	double dim = light > 0 ? light * cosine / distance2 / pose->set.least_amplitude : cosine / 0.2;
+
+	if (width < 0.2)
+		return HIDDEN;
+	return dim > 2 && width > 6 ? SEEN : UNSURE;
+}
+
+void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
+		     double slack, struct normal *normal)
+{
+	const struct pose_part *body = pose->model.part;
+	double eye[3], light = normal->samples ? normal->light / normal->samples : 0;
+	enum sight seen[3][2];
+
+	rotate_back(at->r, at->p, eye);
+	for (int k = 0; k < 3; k++)
+		eye[k] = -eye[k] - body->centre[k];
+	for (int i = 0; i < 6; i++)
+		seen[i / 2][i % 2] = sight(pose, eye, i / 2, i % 2 ? 1 : -1, light);
+	/* An edge is on the outline where one of its two faces is seen and the other is not. */
+	for (int axis = 0; axis < 3; axis++) {
+		int a = (axis + 1) % 3, b = (axis + 2) % 3;
+
+		for (int side = 0; side < 4; side++) {
+			double sa = side & 1 ? 1 : -1, sb = side & 2 ? 1 : -1;
+			enum sight of_a = seen[a][side & 1], of_b = seen[b][side >> 1];
+
+			if (of_a == of_b || of_a == UNSURE || of_b == UNSURE)
+				continue;
+			double corners[2][3], outwards[3] = {0}, corner[3];
+			struct face face;
+
+			for (int end = 0; end < 2; end++) {
+				corners[end][axis] = body->centre[axis] + (end ? body->half[axis] : -body->half[axis]);
+				corners[end][a] = body->centre[a] + sa * body->half[a];
+				corners[end][b] = body->centre[b] + sb * body->half[b];
+			}
+			outwards[of_a == SEEN ? a : b] = of_a == SEEN ? sa : sb;
+			rotate(at->r, outwards, face.normal);
+			rotate(at->r, corners[0], corner);
+			for (int k = 0; k < 3; k++)
+				corner[k] += at->p[k];
+			face.level = dot3(face.normal, corner);
+			measure_edge(pose, frame, at, (const double(*)[3])corners, &face, reach, slack, normal);
+		}
+	}
+}

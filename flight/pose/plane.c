@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "find.h"
+
+#include <string.h>
+
+#define TRIALS 40
+#define LEAST_POINTS 10
+
+/* Numerical Recipes' quick generator: which three points are tried need not be unpredictable, only the same each run. */
+static int draw(struct pose *pose, int below)
+{
+	pose->random = pose->random * 1664525u + 1013904223u;
+	return (int)(((uint64_t)pose->random * (unsigned int)below) >> 32);
+}
+
+/* The plane through the mean of those within `most` of the last plane, with the least squares; their number. */
+static int refine(struct face_points *points, double most, bool drop)
+{
+	double mean[3] = {0}, scatter[9] = {0}, values[3], vectors[9], level = dot3(points->normal, points->centre);
+	int count = 0, least = 0;
+
+	for (int i = 0; i < points->points; i++) {
+		const double *x = points->point[i];
+
+		if (fabs(dot3(points->normal, x) - level) > most)
+			continue;
+		for (int k = 0; k < 3; k++)
+			mean[k] += x[k];
+		if (drop) {
+			memmove(points->point[count], x, sizeof(points->point[0]));
+			points->at_border[count] = points->at_border[i];
+		}
+		count++;
+	}
+	if (count < LEAST_POINTS)
+		return 0;
+	if (drop)
+		points->points = count;
+	for (int k = 0; k < 3; k++)
+		mean[k] /= count;
+	for (int i = 0; i < points->points; i++) {
+		const double *x = points->point[i];
+
+		if (!drop && fabs(dot3(points->normal, x) - level) > most)
+			continue;
+		for (int k = 0; k < 9; k++)
+			scatter[k] += (x[k / 3] - mean[k / 3]) * (x[k % 3] - mean[k % 3]);
+	}
+	eigen(3, scatter, values, vectors);
+	for (int k = 1; k < 3; k++)
+		if (values[k] < values[least])
+			least = k;
+	for (int k = 0; k < 3; k++) {
+		points->normal[k] = vectors[3 * k + least];
+		points->centre[k] = mean[k];
+	}
+	/* Towards the camera. */
+	if (dot3(points->normal, mean) > 0)
+		for (int k = 0; k < 3; k++)
+			points->normal[k] = -points->normal[k];
+	return count;
+}
+
+bool plane_fit(struct pose *pose, struct face_points *points)
+{
+	int most = 0;
+	double normal[3], centre[3], best[6] = {0};
+
+	if (points->points < LEAST_POINTS)
+		return false;
+	/* A block is the mean of four pixels. */
+	double near = 0.003 + 1.3 * range_noise(pose, norm3(points->point[points->points / 2]));
+
+	for (int trial = 0; trial < TRIALS; trial++) {
+		const double *a = points->point[draw(pose, points->points)];
+		const double *b = points->point[draw(pose, points->points)];
+		const double *c = points->point[draw(pose, points->points)];
+		double ab[3], ac[3];
+
+		for (int k = 0; k < 3; k++) {
+			ab[k] = b[k] - a[k];
+			ac[k] = c[k] - a[k];
+			centre[k] = a[k];
+		}
+		cross3(ab, ac, normal);
+		double length = norm3(normal);
+
+		if (length < 1e-5) /* m^2: too slim a triangle */
+			continue;
+		int count = 0;
+		double level = dot3(normal, centre);
+
+		for (int i = 0; i < points->points; i += 1 + points->points / 200)
+			count += fabs(dot3(normal, points->point[i]) - level) < near * length;
+		if (count <= most)
+			continue;
+		most = count;
+		for (int k = 0; k < 3; k++) {
+			best[k] = normal[k] / length;
+			best[3 + k] = centre[k];
+		}
+	}
+	if (most == 0)
+		return false;
+	memcpy(points->normal, best, sizeof(points->normal));
+	memcpy(points->centre, best + 3, sizeof(points->centre));
+	if (!refine(points, 2 * near, false) || !refine(points, 2 * near, true))
+		return false;
+	points->range = norm3(points->centre);
+	/* A plane seen along itself is none. */
+	return fabs(dot3(points->normal, points->centre)) > 0.1 * points->range;
+}
+
+static void reach(const struct face_points *points, struct rectangle *out)
+{
+	for (int a = 0; a < 2; a++) {
+		out->low[a] = INFINITY;
+		out->high[a] = -INFINITY;
+		out->low_cut[a] = out->high_cut[a] = false;
+		for (int i = 0; i < points->points; i++) {
+			double at = dot3(out->axis[a], points->point[i]);
+
+			if (at < out->low[a]) {
+				out->low[a] = at;
+				out->low_cut[a] = points->at_border[i];
+			}
+			if (at > out->high[a]) {
+				out->high[a] = at;
+				out->high_cut[a] = points->at_border[i];
+			}
+		}
+	}
+}
+
+/* The rectangle of least area, tried in steps of 3 degrees. */
+void plane_rectangle(const struct pose *pose, const struct face_points *points, struct rectangle *out)
+{
+	const double step = 3 * M_PI / 180, c = cos(step), s = sin(step);
+	double first[3] = {1, 0, 0}, second[3], least = INFINITY;
+	struct rectangle tried;
+
+	/* Begin along the picture's rows, so that a face that is cut by the picture keeps its axes there. */
+	for (int k = 0; k < 3; k++)
+		first[k] -= points->normal[0] * points->normal[k];
+	double length = norm3(first);
+
+	for (int k = 0; k < 3; k++)
+		first[k] /= length;
+	cross3(points->normal, first, second);
+	for (int trial = 0; trial < 30; trial++) {
+		memcpy(tried.axis[0], first, sizeof(first));
+		memcpy(tried.axis[1], second, sizeof(second));
+		reach(points, &tried);
+		double area = (tried.high[0] - tried.low[0]) * (tried.high[1] - tried.low[1]);
+
+		if (area < least) {
+			least = area;
+			*out = tried;
+		}
+		for (int k = 0; k < 3; k++) {
+			double turned = c * first[k] + s * second[k];
+
+			second[k] = c * second[k] - s * first[k];
+			first[k] = turned;
+		}
+	}
+	/* Blocks on the edge dropped out: half a block and what of one is hidden, on each side. */
+	double pad = 0.75 * BLOCK * points->range / pose->camera.fx;
+
+	for (int a = 0; a < 2; a++) {
+		out->low[a] -= pad;
+		out->high[a] += pad;
+	}
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "state.h"
+
+#include <string.h>
+
+#define LEAST_SAMPLES 25
+#define LEAST_AGREEMENT 0.6
+#define MOST_MISSES 10    /* frames for which the prediction is still tried */
+#define MOST_GAP 1.0      /* s without a frame, after which nothing is predicted */
+
+void pose_default_model(struct pose_model *model)
+{
+	*model = (struct pose_model){
+		.parts = 4,
+		.part = {
+			{POSE_BOX, {0, 0, 0.05}, {0.15, 0.17, 0.05}},
+			{POSE_CYLINDER, {0, 0, -0.01}, {0.045, 0.035, 0.01}},
+			{POSE_BOX, {0.072, -0.035, -0.0075}, {0.012, 0.012, 0.0075}},
+			{POSE_BOX, {-0.075, 0.03, -0.0075}, {0.02, 0.008, 0.0075}},
+		},
+	};
+}
+
+void pose_default_camera(struct pose_camera *camera)
+{
+	const double degree = M_PI / 180;
+
+	*camera = (struct pose_camera){
+		.width = 320,
+		.height = 240,
+		.fx = 160 / tan(37 * degree),
+		.fy = 120 / tan(29 * degree),
+		.cx = 159.5,
+		.cy = 119.5,
+	};
+}
+
+void pose_default_settings(struct pose_settings *settings)
+{
+	*settings = (struct pose_settings){
+		.noise_at_1m = 0.014, /* data sheet: 14 mm at 1 m; shot noise, so with the root of the light */
+		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
+		.range_bias = 0.0001,
+		.edge_noise = 0.07,
+		.edge_bias = 0.07,
+		.acceleration = 0.005,
+		.angular_acceleration = 0.01,
+		.first_speed = 0.1,
+		.first_rate = 0.1,
+		.least_amplitude = 10,
+		.most_range = 2.5,
+		.unobservable = 0.01,
+		.lever = 0.15,
+		.hint = {1, 0, 0, 0},
+	};
+}
+
+static size_t blocks_of(const struct pose_camera *camera)
+{
+	return (size_t)(camera->width / BLOCK) * (size_t)(camera->height / BLOCK);
+}
+
+static size_t aligned(size_t bytes)
+{
+	return (bytes + 15) / 16 * 16;
+}
+
+size_t pose_workspace_bytes(const struct pose_camera *camera)
+{
+	if (!camera_usable(camera))
+		return 0;
+	return aligned(sizeof(struct pose)) +
+	       aligned((size_t)camera->width * (size_t)camera->height * 2 * sizeof(float)) +
+	       aligned(blocks_of(camera) * sizeof(struct block)) + blocks_of(camera) * sizeof(int32_t);
+}
+
+static bool settings_usable(const struct pose_settings *set)
+{
+	const double positive[] = {set->noise_at_1m, set->noise_floor, set->edge_noise, set->acceleration,
+				   set->angular_acceleration, set->first_speed, set->first_rate, set->least_amplitude, set->most_range,
+				   set->unobservable, set->lever};
+	double hint = 0;
+
+	for (unsigned int i = 0; i < sizeof(positive) / sizeof(*positive); i++)
+		if (!(positive[i] > 0 && positive[i] < 1e3))
+			return false;
+	for (int k = 0; k < 4; k++)
+		hint += set->hint[k] * set->hint[k];
+	return set->range_bias >= 0 && set->range_bias < 1 && set->edge_bias >= 0 && set->edge_bias < 10 &&
+	       fabs(hint - 1) < 1e-3;
+}
+
+struct pose *pose_init(const struct pose_model *model, const struct pose_camera *camera,
+		       const struct pose_settings *settings, void *workspace, size_t bytes)
+{
+	size_t need = pose_workspace_bytes(camera);
+	struct pose *pose = workspace;
+	char *at = workspace;
+
+	if (need == 0 || bytes < need || !model_usable(model) || !settings_usable(settings))
+		return NULL;
+	memset(pose, 0, sizeof(*pose));
+	pose->model = *model;
+	pose->camera = *camera;
+	pose->set = *settings;
+	at += aligned(sizeof(*pose));
+	pose->rays = (float *)(void *)at;
+	at += aligned((size_t)camera->width * (size_t)camera->height * 2 * sizeof(float));
+	pose->blocks = (struct block *)(void *)at;
+	at += aligned(blocks_of(camera) * sizeof(struct block));
+	pose->stack = (int32_t *)(void *)at;
+	camera_rays(camera, pose->rays);
+	pose_reset(pose);
+	return pose;
+}
+
+void pose_reset(struct pose *pose)
+{
+	pose->tracking = false;
+	pose->misses = 0;
+	pose->noise_scale = pose->edge_scale = 1;
+}
+
+/* The median of |error| / sigma is 0.6745 where sigma is right. Slowly, and within reason. */
+static void learn(double *scale, const int histogram[64], int count)
+{
+	double half = 0.5 * count, below = 0;
+	int eighth = 0;
+
+	if (count < 40)
+		return;
+	while (eighth < 63 && below + histogram[eighth] < half)
+		below += histogram[eighth++];
+	double median = (eighth + (half - below) / fmax(1, histogram[eighth])) / 8;
+
+	*scale *= pow(fmin(2, fmax(0.5, median / 0.6745)), count / (count + 1500.0));
+	*scale = fmin(10, fmax(0.1, *scale));
+}
+
+/* Which of the target's axes this frame does not tell: those that lie in directions of too little information. */
+static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
+{
+	double h[36], half[36], values[6], vectors[36], lever = pose->set.lever;
+	double least = 1 / (pose->set.unobservable * pose->set.unobservable);
+	unsigned int bits = 0;
+
+	/* To the target's axes: T^T H T, T = diag(R, R), rotations in metres at the lever. */
+	for (int i = 0; i < 6; i++) {
+		for (int j = 0; j < 6; j++) {
+			half[6 * i + j] = 0;
+			for (int k = 0; k < 3; k++)
+				half[6 * i + j] += fit->information[6 * i + j / 3 * 3 + k] * fit->at.r[3 * k + j % 3];
+		}
+	}
+	for (int i = 0; i < 6; i++) {
+		for (int j = 0; j < 6; j++) {
+			h[6 * i + j] = 0;
+			for (int k = 0; k < 3; k++)
+				h[6 * i + j] += fit->at.r[3 * k + i % 3] * half[6 * (i / 3 * 3 + k) + j];
+			h[6 * i + j] /= (i < 3 ? 1 : lever) * (j < 3 ? 1 : lever);
+		}
+	}
+	eigen(6, h, values, vectors);
+	for (int axis = 0; axis < 6; axis++) {
+		double hidden = 0;
+
+		for (int k = 0; k < 6; k++)
+			if (values[k] < least)
+				hidden += vectors[6 * axis + k] * vectors[6 * axis + k];
+		if (hidden > 0.25)
+			bits |= 1u << axis;
+	}
+	return bits;
+}
+
+static bool plausible(const struct pose *pose, const struct fit *fit, double *agreement)
+{
+	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
+	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
+	       norm3(fit->at.p) < pose->set.most_range + 1;
+}
+
+static void fill(const struct pose *pose, const struct fit *fit, struct pose_result *result)
+{
+	double along[3], range = norm3(pose->at.p), variance = 0;
+
+	for (int i = 0; i < 36; i++)
+		result->covariance[i] = pose->cov[12 * (i / 6) + i % 6] + fit->systematic[i];
+	for (int k = 0; k < 3; k++) {
+		result->position[k] = pose->at.p[k];
+		along[k] = pose->at.p[k] / range;
+	}
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++)
+			variance += along[i] * along[j] * result->covariance[6 * i + j];
+	quaternion_from_rotation(pose->at.r, result->orientation);
+	memcpy(result->velocity, pose->rate, sizeof(pose->rate));
+	result->range_mm = 1000 * range;
+	result->range_sigma_mm = 1000 * sqrt(fmax(0, variance));
+	result->unobserved = unobserved(pose, fit);
+	result->samples = fit->last.samples;
+	result->crossings = fit->last.crossings;
+	result->noise_scale = pose->noise_scale;
+	result->edge_scale = pose->edge_scale;
+	result->status = result->unobserved ? POSE_DEGENERATE : POSE_OK;
+	for (int i = 0; i < 36; i++)
+		if (!isfinite(result->covariance[i] + result->position[i % 3] + result->orientation[i % 4]))
+			result->status = POSE_NOT_FOUND;
+}
+
+/* The pose part of the filter's covariance. */
+static void prior_of(const struct pose *pose, double prior[36])
+{
+	for (int i = 0; i < 36; i++)
+		prior[i] = pose->cov[12 * (i / 6) + i % 6];
+}
+
+void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_result *result)
+{
+	struct fit fitted;
+	double prior[36], seconds = 1e-9 * (double)(int64_t)(frame->time_ns - pose->time_ns);
+	bool good = false;
+
+	memset(result, 0, sizeof(*result));
+	result->time_ns = frame->time_ns;
+	result->noise_scale = pose->noise_scale;
+	if (pose->frames++ > 0 && !(seconds > 0))
+		return;
+	pose->time_ns = frame->time_ns;
+	if (pose->tracking && seconds > MOST_GAP)
+		pose_reset(pose);
+	if (pose->tracking) {
+		filter_predict(pose, seconds);
+		prior_of(pose, prior);
+		good = fit(pose, frame, &pose->at, prior, 0.004, 2, true, &fitted) &&
+		       plausible(pose, &fitted, &result->agreement);
+	}
+	if (!good) {
+		struct placed at;
+
+		if (pose->tracking && ++pose->misses > MOST_MISSES)
+			pose_reset(pose);
+		/* The first miss is not yet a loss: a frame may be bad. */
+		if (pose->tracking && pose->misses < 2)
+			return;
+		if (!find(pose, frame, &at))
+			return;
+		filter_start(pose, &at);
+		prior_of(pose, prior);
+		/* A view that does not tell all of the pose does not tell either whether this is the target. */
+		good = fit(pose, frame, &at, prior, 0.004, 4, true, &fitted) &&
+		       plausible(pose, &fitted, &result->agreement) && unobserved(pose, &fitted) == 0;
+		pose->tracking = good;
+		if (!good)
+			return;
+	}
+	pose->misses = 0;
+	filter_update(pose, &fitted);
+	learn(&pose->noise_scale, fitted.last.pixel_errors, fitted.last.samples);
+	learn(&pose->edge_scale, fitted.last.crossing_errors, fitted.last.outline);
+	fill(pose, &fitted, result);
+	if (result->status == POSE_NOT_FOUND)
+		pose_reset(pose);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/* The rims of what stands on the docking face: ring and keys. Close by the outline leaves the picture, and these tell
+ * where the target is sideways and how it is rolled.
+ *
+ * Across a rim the range jumps by some millimetres, which is no more than a pixel's noise. So no crossing is looked for;
+ * the sum of (range measured - range predicted) along the line is the jump times the pixels that the rim is off by. It
+ * is linear in the pose, and its noise is that of the pixels.
+ */
+#include "state.h"
+
+#define AROUND 28    /* points of a circle */
+#define ALONG 7      /* points of a straight rim */
+#define SHARED 0.25 /* pixels: what all points of a rim may be off by, as mixed pixels are not drawn */
+#define LEAST_JUMP 0.004 /* m; less says less than a mixed pixel spoils */
+
+static void measure_point(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			  const double origin[3], const double point[3], const double along[3], const double out[3],
+			  int reach, struct normal *normal, struct bias *bias)
+{
+	double arm[3], along_there[3], out_there[3], row[6] = {0}, error = 0, variance = 0, seen = 0;
+	struct line line;
+
+	/* Where the wall below the rim is seen, the range does not jump. */
+	for (int k = 0; k < 3; k++)
+		seen += (origin[k] - point[k]) * out[k];
+	if (seen > 0)
+		return;
+	rotate(at->r, point, arm);
+	rotate(at->r, along, along_there);
+	rotate(at->r, out, out_there);
+	if (!line_across(pose, at, arm, along_there, out_there, reach, &line))
+		return;
+	/* The jump: from the rim on along its ray to the docking face. */
+	double steep = point[2] - origin[2], distance = 0;
+
+	for (int k = 0; k < 3; k++)
+		distance += (point[k] - origin[k]) * (point[k] - origin[k]);
+	distance = sqrt(distance);
+	double jump = -point[2] / steep * distance;
+
+	if (!(jump > LEAST_JUMP && jump < 0.5 * distance))
+		return;
+	/* Beside the outline a place this uncertain says nothing; most of an approach's frames are spared the work. */
+	if (range_noise(pose, distance) * sqrt(2 * reach + 1) > jump)
+		return;
+	for (int j = -reach; j <= reach; j++) {
+		int x = line.x + j * line.dx, y = line.y + j * line.dy;
+		double ray[3], one[6], range = frame_range(pose, frame, x, y);
+		struct hit hit;
+
+		camera_ray(pose, x, y, ray);
+		if (range == 0 || !surface_predict(pose, at, origin, ray, &hit, one))
+			return;
+		double sigma = range_noise(pose, hit.range);
+
+		if (fabs(range - hit.range) > jump + 5 * sigma)
+			return;
+		error += range - hit.range;
+		variance += sigma * sigma;
+		for (int k = 0; k < 6; k++)
+			row[k] += one[k];
+	}
+	/* Pixels nearer the camera where the rim moves outwards. */
+	for (int k = 0; k < 6; k++)
+		row[k] -= jump / line.slant * line.row[k];
+	/* The model is asked at the middle of each pixel, the camera takes its whole area: 1 / sqrt(12) pixels. */
+	double mixed = 0.29 * jump / line.slant;
+	double weight = 1 / (variance + mixed * mixed);
+
+	normal->crossings++;
+	normal_add(normal, row, error, weight);
+	bias_add(bias, row, weight);
+}
+
+static void measure_circle(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			   const double origin[3], const struct pose_part *part, double radius, double sign, int reach,
+			   struct normal *normal)
+{
+	/* The next point by turning the last: no sine a point. */
+	const double c = cos(2 * M_PI / AROUND), s = sin(2 * M_PI / AROUND);
+	double x = 1, y = 0;
+	struct bias *bias = normal_bias(normal, SHARED * part->half[2] * 2);
+
+	for (int i = 0; i < AROUND; i++) {
+		const double point[3] = {part->centre[0] + radius * x, part->centre[1] + radius * y,
+					 part->centre[2] - part->half[2]};
+		const double along[3] = {-y, x, 0}, out[3] = {sign * x, sign * y, 0};
+		double turned = c * x - s * y;
+
+		measure_point(pose, frame, at, origin, point, along, out, reach, normal, bias);
+		y = s * x + c * y;
+		x = turned;
+	}
+}
+
+static void measure_rectangle(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			      const double origin[3], const struct pose_part *part, int reach, struct normal *normal)
+{
+	struct bias *bias = normal_bias(normal, SHARED * part->half[2] * 2);
+
+	for (int side = 0; side < 4; side++) {
+		int across = side & 1;
+		double sign = side & 2 ? 1 : -1, along[3] = {0}, out[3] = {0};
+
+		along[!across] = 1;
+		out[across] = sign;
+		for (int i = 0; i < ALONG; i++) {
+			double point[3] = {part->centre[0], part->centre[1], part->centre[2] - part->half[2]};
+
+			point[across] += sign * part->half[across];
+			point[!across] += part->half[!across] * (2 * (i + 0.5) / ALONG - 1);
+			measure_point(pose, frame, at, origin, point, along, out, reach, normal, bias);
+		}
+	}
+}
+
+void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
+		 struct normal *normal)
+{
+	double origin[3];
+
+	surface_origin(at, origin);
+	for (int i = 1; i < pose->model.parts; i++) {
+		const struct pose_part *part = pose->model.part + i;
+		double top = part->centre[2] - part->half[2];
+
+		/* Seen from the front, and not along the face. */
+		if (top > -LEAST_JUMP || origin[2] > top - 0.02)
+			continue;
+		if (part->kind == POSE_BOX) {
+			measure_rectangle(pose, frame, at, origin, part, reach, normal);
+			continue;
+		}
+		measure_circle(pose, frame, at, origin, part, part->half[0], 1, reach, normal);
+		if (part->half[1] > 0)
+			measure_circle(pose, frame, at, origin, part, part->half[1], -1, reach, normal);
+	}
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the pose estimator share; not for its users. */
+#ifndef FLIGHT_POSE_STATE_H
+#define FLIGHT_POSE_STATE_H
+
+#include "algebra.h"
+#include "pose.h"
+
+#define BLOCK 4          /* pixels a side: finding the target looks at blocks first */
+#define MOST_BIASES 40   /* unknowns that many measurements of a frame share */
+
+/* Where the target is thought to be. */
+struct placed {
+	double p[3], r[9];
+};
+
+/* What a ray meets first: its distance, the outward normal in target coordinates, and how far from the rim of the
+ * body's face that is (m; parts on it count as inside).
+ */
+struct hit {
+	double range, normal[3], margin;
+	int axis; /* of a flat face; -1: a round wall */
+	const struct pose_part *part;
+};
+
+/* An unknown that many measurements share: its standard deviation, and the sum of their weighted rows. */
+struct bias {
+	double sigma, row[6];
+};
+
+/* Normal equations of one linearisation: sum of rows J^T J / sigma^2 and J^T e / sigma^2. */
+struct normal {
+	double h[36], g[6];
+	struct bias bias[MOST_BIASES];
+	int biases;
+	int samples, crossings;
+	int shown, agreeing;       /* pixels that should show the target; those that do */
+	double light;              /* amplitude of a face seen straight on at 1 m, summed over the samples */
+	/* Of |error| / sigma in eighths: of the pixels, and of the outline's crossings. */
+	int pixel_errors[64], crossing_errors[64];
+	int outline;               /* crossings of the outline */
+};
+
+struct block {
+	float range; /* m, 0: nothing there */
+	int16_t label, x, y;
+};
+
+struct pose {
+	struct pose_model model;
+	struct pose_camera camera;
+	struct pose_settings set;
+	float *rays; /* x/z and y/z of each pixel */
+	struct block *blocks;
+	int32_t *stack; /* of the flood fill */
+
+	bool tracking;
+	int misses;
+	uint64_t time_ns;
+	struct placed at;
+	double rate[6];        /* velocity and angular velocity, camera frame */
+	double cov[144];       /* of (position, rotation, velocity, angular velocity) */
+	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
+	uint32_t frames, random;
+};
+
+/* camera.c */
+bool camera_usable(const struct pose_camera *camera);
+void camera_rays(const struct pose_camera *camera, float *rays);
+/* Pixel of a point, and its derivative (2 x 3) unless NULL; false where the point is not before the camera. */
+bool camera_project(const struct pose_camera *camera, const double point[3], double pixel[2], double derivative[6]);
+/* Unit vector of a pixel's ray. */
+static inline void camera_ray(const struct pose *pose, int x, int y, double ray[3])
+{
+	const float *at = pose->rays + 2 * ((long)y * pose->camera.width + x);
+	double f = 1 / sqrt(1 + (double)at[0] * at[0] + (double)at[1] * at[1]);
+
+	ray[0] = f * at[0], ray[1] = f * at[1], ray[2] = f;
+}
+
+/* Range of a pixel in m; 0 where there is none. */
+static inline double frame_range(const struct pose *pose, const struct pose_frame *frame, int x, int y)
+{
+	uint16_t mm = frame->range_mm[(long)y * pose->camera.width + x];
+
+	return mm > POSE_RANGE_LAST ? 0 : 0.001 * mm;
+}
+
+static inline bool frame_saturated(const struct pose *pose, const struct pose_frame *frame, int x, int y)
+{
+	return frame->range_mm[(long)y * pose->camera.width + x] > POSE_RANGE_LAST;
+}
+
+/* Standard deviation of one pixel's range, m. */
+static inline double range_noise(const struct pose *pose, double range)
+{
+	return pose->noise_scale * pose->set.noise_at_1m * range + pose->set.noise_floor;
+}
+
+/* Standard deviation of where an edge is seen to cross a line of pixels. */
+static inline double edge_noise(const struct pose *pose, const struct pose_frame *frame)
+{
+	/* Without amplitudes a crossing is known to the pixel only: 1 / sqrt(12). */
+	return pose->edge_scale * (frame->amplitude ? pose->set.edge_noise : 0.3);
+}
+
+static inline void count_error(int histogram[64], double deviations)
+{
+	int eighth = (int)(8 * deviations);
+
+	histogram[eighth < 63 ? eighth : 63]++;
+}
+
+/* model.c */
+bool model_usable(const struct pose_model *model);
+bool model_hit(const struct pose_model *model, const double origin[3], const double direction[3], struct hit *hit);
+/* Rectangle of pixels around the placed body, `wider` pixels around it, within the image; false where it is outside. */
+bool model_window(const struct pose *pose, const struct placed *at, int wider, int window[4]);
+
+/* normal.c */
+void normal_add(struct normal *normal, const double row[6], double error, double weight);
+/* Rows that share one unknown: their sums are kept so that it can be taken out of the equations afterwards. */
+struct bias *normal_bias(struct normal *normal, double sigma);
+void bias_add(struct bias *bias, const double row[6], double weight);
+
+/* line.c: a line of pixels along a row or column, across an edge of the model. */
+struct line {
+	int x, y, dx, dy; /* the pixel next to the edge; outwards */
+	double predicted; /* where the edge crosses, pixels outwards from that one's middle */
+	double slant;     /* pixels across the edge for one along the line */
+	double row[6];    /* of the edge's place across itself, pixels */
+};
+/* For a point of an edge: from the target's origin, along the edge and out of it (camera coordinates). False where the
+ * line, `reach` pixels to either side, is not within the picture.
+ */
+bool line_across(const struct pose *pose, const struct placed *at, const double arm[3], const double along[3],
+		 const double out[3], int reach, struct line *line);
+
+/* surface.c, outline.c, rim.c: the three kinds of measurement */
+void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
+		     double slack, struct normal *normal);
+/* What a ray from `origin` (target coordinates) should read, and the range's row; false where that is nothing useful. */
+bool surface_predict(const struct pose *pose, const struct placed *at, const double origin[3], const double ray[3],
+		     struct hit *hit, double row[6]);
+void surface_origin(const struct placed *at, double origin[3]);
+void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
+		     double slack, struct normal *normal);
+void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
+		 struct normal *normal);
+
+/* fit.c */
+struct fit {
+	struct placed at;
+	double offset[6];     /* from where it began */
+	double information[36]; /* of this frame alone */
+	double systematic[36];  /* covariance of what averaging does not remove */
+	struct normal last;
+};
+/* From a guess with its covariance; false where the equations have no answer. `fine`: the last
+ * round looks at as many pixels as pay, else all look at few.
+ */
+bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
+	 double slack, int rounds, bool fine, struct fit *out);
+void placed_offset(const struct placed *from, const struct placed *to, double out[6]);
+void placed_move(struct placed *at, const double step[6]);
+
+/* find.c: looks for the target in the whole frame */
+bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out);
+
+/* filter.c */
+void filter_start(struct pose *pose, const struct placed *at);
+void filter_predict(struct pose *pose, double seconds);
+void filter_update(struct pose *pose, const struct fit *fit);
+
+#endif

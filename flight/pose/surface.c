@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/* Pixels on the target's faces: the range along the ray against the range at which the ray meets the model. That is
+ * point-to-plane matching with the noise where it arises, along the ray, so the normal equations give the covariance.
+ */
+#include "state.h"
+
+/* Mixed pixels show where a neighbour is at another distance, or at none. */
+static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double range, double gate)
+{
+	static const int beside[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+
+	for (int i = 0; i < 4; i++) {
+		int u = x + beside[i][0], v = y + beside[i][1];
+
+		if (u < 0 || v < 0 || u >= pose->camera.width || v >= pose->camera.height)
+			continue;
+		if (fabs(frame_range(pose, frame, u, v) - range) > gate && !frame_saturated(pose, frame, u, v))
+			return true;
+	}
+	return false;
+}
+
+/* The row of a range by (position, rotation) for a ray that meets, in camera coordinates, a face of this normal. */
+static void range_row(const double normal[3], const double ray[3], double range, const double position[3],
+		      double row[6])
+{
+	double arm[3], f = 1 / dot3(normal, ray);
+
+	for (int k = 0; k < 3; k++) {
+		arm[k] = range * ray[k] - position[k];
+		row[k] = f * normal[k];
+	}
+	cross3(arm, normal, row + 3);
+	for (int k = 3; k < 6; k++)
+		row[k] *= f;
+}
+
+bool surface_predict(const struct pose *pose, const struct placed *at, const double origin[3], const double ray[3],
+		     struct hit *hit, double row[6])
+{
+	double direction[3], normal[3];
+
+	rotate_back(at->r, ray, direction);
+	if (!model_hit(&pose->model, origin, direction, hit))
+		return false;
+	rotate(at->r, hit->normal, normal);
+	range_row(normal, ray, hit->range, at->p, row);
+	/* Grazing rays say little, and that badly. */
+	return fabs(dot3(normal, ray)) > 0.15;
+}
+
+void surface_origin(const struct placed *at, double origin[3])
+{
+	rotate_back(at->r, at->p, origin);
+	for (int k = 0; k < 3; k++)
+		origin[k] = -origin[k];
+}
+
+void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
+		     double slack, struct normal *normal)
+{
+	int window[4];
+	double origin[3];
+	struct bias *bias = normal_bias(normal, pose->set.range_bias);
+
+	if (!model_window(pose, at, 0, window))
+		return;
+	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
+	int step = (int)fmax(1, ceil(sqrt((double)wide * high / wanted)));
+
+	surface_origin(at, origin);
+	/* Other pixels each frame, so that what is wrong with one does not stay. */
+	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
+		for (int x = window[0] + (int)(pose->frames % step); x <= window[2]; x += step) {
+			double ray[3], row[6], range = frame_range(pose, frame, x, y);
+			struct hit hit;
+
+			camera_ray(pose, x, y, ray);
+			if (!surface_predict(pose, at, origin, ray, &hit, row) ||
+			    hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
+				continue;
+			double sigma = range_noise(pose, hit.range), error = range - hit.range;
+			double z = fabs(error) / (sigma + slack);
+
+			normal->shown++;
+			if (range == 0)
+				continue;
+			if (z < 5 || fabs(error) < 0.01)
+				normal->agreeing++;
+			if (z > 5 || lone(pose, frame, x, y, range, 6 * sigma + 0.008))
+				continue;
+			/* Whole weight up to three deviations, none from five on. */
+			double weight = (z < 3 ? 1 : (5 - z) / 2) / (sigma * sigma);
+
+			count_error(normal->pixel_errors, fabs(error) / sigma);
+			normal->samples++;
+			if (frame->amplitude)
+				normal->light += frame->amplitude[(long)y * pose->camera.width + x] * range * range *
+						 norm3(row); /* which is 1 / cosine */
+			normal_add(normal, row, error, weight);
+			bias_add(bias, row, weight);
+		}
+	}
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""A kernel tailored to a mission and built here, as a candidate like any other."""
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.architecture import Architecture
+from rtqual.candidate import Kernel
+from rtqual.candidate.ready import make_ready
+from rtqual.errors import BadInput
+from rtqual.kernel.account import Account, account_of
+from rtqual.kernel.build import Built, as_steps, build, tree_identity
+from rtqual.kernel.resolve import Resolution, resolve
+from rtqual.kernel.rules import Removal, removals
+from rtqual.kernel.tree import Tree, debian_tree, open_tree, patched
+from rtqual.mission import Candidate, Tailor
+from rtqual.packages import Package, cache_dir, locked
+
+_SYSCALL = re.compile(r"^[0-9a-f]+ T __(?:x64|arm64)_sys_\w+$", re.MULTILINE)
+_FUNCTION = re.compile(r"^[0-9a-f]+ [tT] ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Tailored:
+    """A tailored kernel with the reasons for its configuration."""
+
+    tree: Tree
+    resolution: Resolution
+    built: Built
+
+
+def tailor(
+    name: str,
+    wanted: Tailor,
+    needs: Sequence[str],
+    architecture: Architecture,
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+    without: Sequence[Removal] | None = None,
+) -> Tailored:
+    """Resolve and build, from the cache where that was done before. `without`: in place of the whole removal list."""
+    tell(f"{name}: the kernel's source")
+    tree = source_of(wanted, architecture)
+    asked = [one for one in (removals() if without is None else without) if one.id not in wanted.keep]
+    unknown = set(wanted.keep) - {one.id for one in removals()}
+    if unknown:
+        known = ", ".join(one.id for one in removals())
+        raise BadInput(
+            f"candidate {name}: keep names no entry of the removal list: {sorted(unknown)[0]}; they are {known}"
+        )
+    tell(f"{name}: its configuration")
+    resolution = _resolve(tree, (*needs, *wanted.needs), wanted, asked)
+    built = build(tree, resolution.config_path.read_text(), watch=as_steps(tell, f"{name}: building"))
+    return Tailored(tree, resolution, built)
+
+
+def _resolve(tree: Tree, needs: Sequence[str], wanted: Tailor, asked: Sequence[Removal]) -> Resolution:
+    identity = repr((tree_identity(tree.path), tree.arch, tuple(needs), wanted, tuple(asked)))
+    folder = cache_dir() / "configurations" / hashlib.sha256(identity.encode()).hexdigest()[:32]
+    with locked(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        start = Path(wanted.start) if "/" in wanted.start else wanted.start
+        return resolve(
+            tree,
+            needs,
+            start=start,
+            removals=asked,
+            extra_require={symbol: str(value) for symbol, value in wanted.require.items()},
+            extra_forbid=wanted.forbid,
+            folder=folder,
+        )
+
+
+def source_of(wanted: Tailor, architecture: Architecture) -> Tree:
+    """The tree a mission names, with its patches applied."""
+    if "/" not in wanted.source:
+        tree = debian_tree(architecture, wanted.source)
+        return patched(tree.path, [Path(one) for one in wanted.patches], architecture) if wanted.patches else tree
+    path = Path(wanted.source).expanduser()
+    patches = [Path(one) for one in wanted.patches]
+    return patched(path, patches, architecture) if patches else open_tree(path, architecture)
+
+
+def prepare(
+    candidate: Candidate,
+    needs: Sequence[str],
+    *,
+    tools: Sequence[Package],
+    tell: Callable[[str], None] = lambda _: None,
+    baseline: str | None = None,
+    module: bool = False,
+) -> tuple[Kernel, Account]:
+    """Tailor and build a kernel, and make the guest's file systems for it; `baseline`: what it is compared with."""
+    wanted, architecture = candidate.tailor, candidate.architecture
+    assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
+    if module:
+        raise BadInput(f"candidate {candidate.name}: the probe's module is built for Debian's kernels only")
+    made = tailor(candidate.name, wanted, needs, architecture, tell=tell)
+    account = account_of(
+        candidate.name,
+        baseline,
+        source=wanted.source,
+        start=wanted.start,
+        every=removals(),
+        architecture=architecture.name,
+        resolution=made.resolution,
+        made=made.built,
+    )
+    return as_candidate(candidate.name, made.built, architecture, boot=candidate.boot, tools=tools), account
+
+
+def as_candidate(
+    name: str, made: Built, architecture: Architecture, *, boot: Sequence[str], tools: Sequence[Package]
+) -> Kernel:
+    package = Package(f"linux-{name}", made.version, made.sha256, made.installed_size_b, made.folder)
+    symbols = made.system_map.read_text()
+    facts = {"symbols": len(_FUNCTION.findall(symbols)), "syscalls": len(_SYSCALL.findall(symbols))}
+    told = {fact: str(count) for fact, count in facts.items()} | {"compiler": made.compiler}
+    return make_ready(name, package, boot=boot, tools=tools, architecture=architecture, facts=told)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""What lies on the boot partition besides the kernel: for the Raspberry Pi's firmware, for a PC's UEFI."""
+
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtqual.architecture import AMD64, ARM64, Architecture
+from rtqual.errors import BadInput
+from rtqual.packages import Package, cache_dir, fetch, locked, sha256_file
+
+# Of the Raspberry Pi's firmware, what a model does not start without.
+_FIRMWARE = {
+    "Raspberry Pi 3": ("bootcode.bin", "start.elf", "fixup.dat"),
+    "Raspberry Pi 4": ("start4.elf", "fixup4.dat"),
+}
+_FIRMWARE_PACKAGE = "raspi-firmware"
+_DEVICE_TREES = ("bcm2837-rpi-3-*.dtb", "bcm2837-rpi-cm3-*.dtb", "bcm2711-rpi-*.dtb")
+_MISSING = (
+    f"not in apt's sources: add the component non-free-firmware and run `apt-get update`, or give --firmware the path "
+    f"of the package {_FIRMWARE_PACKAGE} or of a folder with these files"
+)
+
+
+@dataclass
+class BootFiles:
+    """Files by their place on the partition, the packages they are from, and what could not be had."""
+
+    files: dict[str, Path] = field(default_factory=dict)
+    packages: list[Package] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+def boot_files(
+    scratch: Path,
+    kernel: Package,
+    architecture: Architecture,
+    *,
+    initrd: Path | None,
+    parameters: str,
+    firmware: Path | None,
+) -> BootFiles:
+    """`parameters`: the kernel's command line. Small files are written into `scratch`."""
+    made = BootFiles()
+    if architecture == ARM64:
+        _raspberry(made, kernel, firmware)
+        texts = {
+            "config.txt": _config_txt(initrd is not None),
+            "cmdline.txt": f"console=tty0 console=ttyS1,115200 {parameters}\n",
+        }
+    elif architecture == AMD64:
+        boot = fetch("systemd-boot-efi")
+        made.packages.append(boot)
+        made.files["EFI/BOOT/BOOTX64.EFI"] = boot.tree / "usr/lib/systemd/boot/efi/systemd-bootx64.efi"
+        texts = {"loader/loader.conf": "default flight.conf\ntimeout 0\n", "loader/entries/flight.conf": ""}
+        entry = ["title Flight system", "linux /vmlinuz", *(["initrd /initrd.img"] if initrd else [])]
+        texts["loader/entries/flight.conf"] = "\n".join([*entry, f"options console=ttyS0 {parameters}", ""])
+    else:
+        raise BadInput(f"no image is laid out for {architecture.name}: amd64 and arm64 are")
+    for name, text in texts.items():
+        path = scratch / name.replace("/", "-")
+        path.write_text(text)
+        made.files[name] = path
+    return made
+
+
+def _config_txt(initrd: bool) -> str:
+    """raspberrypi.com/documentation/computers/config_txt.html; upstream_kernel: device trees by Linux's names."""
+    lines = ["arm_64bit=1", "kernel=vmlinuz", "upstream_kernel=1", "enable_uart=1"]
+    return "\n".join([*lines, *(["initramfs initrd.img followkernel"] if initrd else []), ""])
+
+
+def _raspberry(made: BootFiles, kernel: Package, firmware: Path | None) -> None:
+    trees = sorted(path for pattern in _DEVICE_TREES for path in kernel.tree.rglob(f"broadcom/{pattern}"))
+    made.files |= {path.name: path for path in trees}
+    if not trees:
+        made.missing.append(f"device trees of the Raspberry Pi: the kernel {kernel.name} brings none")
+    folders = _firmware_folders(made, firmware)
+    for model, names in _FIRMWARE.items():
+        found = {name: folder / name for folder in folders for name in names if (folder / name).is_file()}
+        made.files |= found
+        if absent := [name for name in names if name not in found]:
+            why = f"not in {firmware}" if firmware else _MISSING
+            made.missing.append(f"firmware, without which a {model} does not start: {', '.join(absent)} ({why})")
+
+
+def _firmware_folders(made: BootFiles, given: Path | None) -> list[Path]:
+    if given is None:
+        try:
+            package = fetch(_FIRMWARE_PACKAGE, architecture=ARM64)
+        except BadInput:
+            return []
+        made.packages.append(package)
+        return [package.tree / "usr/lib/raspi-firmware"]
+    if given.is_dir():
+        return [given, given / "usr/lib/raspi-firmware"]
+    if given.suffix == ".deb" and given.is_file():
+        package = _local_package(given)
+        made.packages.append(package)
+        return [package.tree / "usr/lib/raspi-firmware"]
+    raise BadInput(f"--firmware {given}: neither a folder nor a Debian package (.deb)")
+
+
+def _local_package(deb: Path) -> Package:
+    with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
+        fields = _dpkg_deb("--show", "--showformat=${Package}\t${Version}\t${Installed-Size}", deb).split("\t")
+        if len(fields) != 3:
+            raise BadInput(f"--firmware {deb}: not a Debian package")
+        sha256 = sha256_file(deb)
+        tree = cache_dir() / "unpacked" / sha256
+        with locked(tree):
+            if not tree.exists():
+                _dpkg_deb("--extract", deb, Path(scratch) / "tree")
+                (Path(scratch) / "tree").rename(tree)
+    return Package(fields[0], fields[1], sha256, int(fields[2] or 0) * 1024, tree)
+
+
+def _dpkg_deb(*words: str | Path) -> str:
+    done = subprocess.run(["dpkg-deb", *map(str, words)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BadInput(f"--firmware: {done.stderr.strip().splitlines()[-1]}")
+    return done.stdout

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""A flashable disk: a boot partition (FAT) and the root, put together from ordinary files.
+
+An MBR names the partitions: the Raspberry Pi 3's first boot stage reads no other table, and UEFI takes one as well.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from rtqual.errors import RunFailed
+from rtqual.image.root import epoch_s, tool
+
+_ALIGN_B = 2**20
+_SECTOR_B = 512
+_FAT_LEAST_B = (
+    36 * 2**20
+)  # FAT32 has 65,525 clusters at least; a smaller partition gets FAT16, which firmwares read too
+_COPY_B = 4 * 2**20
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The numbers by which a system knows its disk, made from what is in it: equal contents, equal numbers."""
+
+    uuid: UUID
+
+    @property
+    def disk(self) -> str:
+        """The MBR's signature, eight hexadecimal digits."""
+        return f"{(self.uuid.int & 0xFFFFFFFF) or 1:08x}"
+
+    @property
+    def boot(self) -> str:
+        """The FAT's volume number."""
+        return f"{(self.uuid.int >> 32) & 0xFFFFFFFF:08x}"
+
+    @property
+    def root_partition(self) -> str:
+        """What root=PARTUUID= takes: the kernel's name for the second partition."""
+        return f"{self.disk}-02"
+
+
+def write_fat(files: Mapping[str, Path], out: Path, volume: str) -> Path:
+    """The boot partition. Raises RunFailed with what mtools says."""
+    content_b = sum(path.stat().st_size + 4096 for path in files.values())
+    size_b = max(_FAT_LEAST_B, int(content_b * 1.05) + 2 * _ALIGN_B)
+    size_b += -size_b % _ALIGN_B
+    with out.open("wb") as file:
+        file.truncate(size_b)
+    _run([tool("mkfs.fat", "dosfstools"), "--invariant", "-i", volume, "-n", "BOOT", str(out)], out)
+    mmd, mcopy = (tool(name, "mtools") for name in ("mmd", "mcopy"))
+    folders = {str(parent) for name in files for parent in Path(name).parents if parent.name}
+    for folder in sorted(folders):
+        _run([mmd, "-i", str(out), f"::{folder}"], out)
+    for name, path in sorted(files.items()):
+        _run([mcopy, "-i", str(out), str(path), f"::{name}"], out)
+    return out
+
+
+def write_disk(boot: Path, root: Path, out: Path, identity: Identity, *, efi: bool) -> Path:
+    """Put the two partitions on one disk."""
+    starts = [_ALIGN_B, 0]
+    starts[1] = starts[0] + boot.stat().st_size
+    size_b = starts[1] + root.stat().st_size
+    with out.open("wb") as file:
+        file.truncate(size_b)
+    sectors = [part.stat().st_size // _SECTOR_B for part in (boot, root)]
+    table = [
+        "label: dos",
+        f"label-id: 0x{identity.disk}",
+        f"start={starts[0] // _SECTOR_B}, size={sectors[0]}, type={'ef' if efi else 'c'}, bootable",
+        f"start={starts[1] // _SECTOR_B}, size={sectors[1]}, type=83",
+    ]
+    _run([tool("sfdisk", "fdisk"), "--quiet", "--no-reread", "--no-tell-kernel", str(out)], out, "\n".join(table))
+    with out.open("r+b") as disk:
+        for start, part in zip(starts, (boot, root), strict=True):
+            disk.seek(start)
+            _copy(part, disk.fileno())
+    return out
+
+
+def _copy(part: Path, disk: int) -> None:
+    """Write a file's bytes where the disk stands; what is empty stays a hole."""
+    with part.open("rb") as file:
+        while piece := file.read(_COPY_B):
+            if piece.count(0) == len(piece):
+                os.lseek(disk, len(piece), os.SEEK_CUR)
+            else:
+                view = memoryview(piece)
+                while view:
+                    view = view[os.write(disk, view) :]
+
+
+def read_fat(disk: Path, folder: Path, names: Sequence[str]) -> dict[str, Path]:
+    """Those of the boot partition's files that are there, copied into `folder`."""
+    mcopy, found = tool("mcopy", "mtools"), {}
+    for name in names:
+        command = [mcopy, "-n", "-i", f"{disk}@@{_ALIGN_B}", f"::{name}", str(folder / name)]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            found[name] = folder / name
+    return found
+
+
+def _run(command: list[str], out: Path, text: str | None = None) -> None:
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch_s()), "LC_ALL": "C", "TZ": "UTC"}
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        raise RunFailed(f"{Path(command[0]).name} could not write {out}: {' '.join(said) or 'it gave no reason'}")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The minimal root: busybox, the static probe, the modules the mission's needs name; mounted read-only."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from rtqual.architecture import Architecture
+from rtqual.image import guest
+from rtqual.image.own import own_text
+from rtqual.image.root import Root
+from rtqual.packages import Package, fetch, fetch_closure
+
+_INITTAB = """\
+::sysinit:/etc/init.d/rcS
+::respawn:-/bin/sh
+::ctrlaltdel:/sbin/reboot
+::shutdown:/bin/umount -a -r
+"""
+_FOLDERS = ("dev", "etc/init.d", "mnt", "proc", "root", "run", "sys", "tmp", "usr/bin", "usr/lib/rtqual", "var")
+
+
+def busybox(folder: Path, architecture: Architecture) -> Package:
+    """Put busybox and the links to all it can do into bin/."""
+    package = fetch("busybox-static", architecture=architecture)
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    root = Root(folder)
+    root.copy(guest.find([package.tree], ("bin", "usr/bin"), "busybox"), "bin/busybox")
+    # Debian builds the same busybox for every processor; this machine's own tells what is in it.
+    here = fetch("busybox-static") if architecture.foreign else package
+    asked = guest.find([here.tree], ("bin", "usr/bin"), "busybox")
+    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        if applet != "busybox":
+            (folder / "bin" / applet).symlink_to("busybox")
+    return package
+
+
+def fill(
+    folder: Path, *, architecture: Architecture, packages: Sequence[str], modules: Sequence[str]
+) -> tuple[Root, list[Package]]:
+    """The root without the kernel's modules, and the packages it was taken from.
+
+    Of `packages` it takes the programs and the libraries these load, not the rest. `modules` are loaded at boot.
+    """
+    for name in _FOLDERS:
+        (folder / name).mkdir(parents=True)
+    root = Root(folder)
+    taken = [busybox(folder, architecture)]
+    if packages:
+        closure = fetch_closure(packages, architecture=architecture)
+        trees = [package.tree for package in closure]
+        for package in closure:
+            if package.name in packages:
+                for program in _programs(package.tree):
+                    guest.copy_program(program, folder, trees, architecture.triplet)
+        taken += _used(closure, folder)
+    (folder / "sbin").symlink_to("bin")
+    (folder / "bin/init").unlink(missing_ok=True)
+    (folder / "bin/init").symlink_to("busybox")
+    (folder / "init").symlink_to("sbin/init")
+    root.copy(guest.guest_file(f"rtqual-probe{architecture.suffix}"), "usr/bin/rtqual-probe")
+    root.write("etc/init.d/rcS", own_text("rcS"), executable=True)
+    root.write("usr/lib/rtqual/report", own_text("report"), executable=True)
+    root.write("etc/inittab", _INITTAB)
+    root.write("etc/hostname", "flight\n")
+    root.write("etc/passwd", "root::0:0:root:/root:/bin/sh\n")
+    root.write("etc/group", "root:x:0:\n")
+    root.write("etc/modules", "".join(f"{name}\n" for name in modules))
+    return root, taken
+
+
+def _programs(tree: Path) -> list[Path]:
+    folders = (tree / place for place in ("bin", "sbin", "usr/bin", "usr/sbin"))
+    return sorted(path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file())
+
+
+def _used(closure: Sequence[Package], folder: Path) -> list[Package]:
+    """Of packages that others depend on, those whose libraries or programs came along."""
+    present = {path.name for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
+    return [package for package in closure if present & {path.name for path in _loadable(package.tree)}]
+
+
+def _loadable(tree: Path) -> list[Path]:
+    files = (path for path in tree.rglob("*") if path.is_file() and "share" not in path.parts)
+    return [path for path in files if ".so" in path.name or path.stat().st_mode & 0o111]

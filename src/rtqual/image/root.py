@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""A root file system on its way into an image: a folder of files, and what an unprivileged folder cannot keep.
+
+Owners, modes and capabilities stand beside the folder, so that root and everybody else make the same image.
+"""
+
+import os
+import shutil
+import stat
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtqual.errors import RunFailed
+
+_CAPABILITY = "SCHILY.xattr.security.capability"  # how a pax archive calls a file's capabilities
+# Every time in an image, unless SOURCE_DATE_EPOCH (reproducible-builds.org) says another: where the virtual
+# board's clock begins, 2026-01-01.
+_EPOCH_S = 1_767_225_600
+
+
+def epoch_s() -> int:
+    """The one time that all files of an image carry, in seconds since 1970."""
+    text = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return int(text) if text.isascii() and text.isdigit() else _EPOCH_S
+
+
+def tool(name: str, package: str) -> str:
+    """A program's path; Debian keeps those of file systems where only root looks."""
+    path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+    if path is None:
+        raise RunFailed(f"{name} is missing: `apt-get install {package}`")
+    return path
+
+
+@dataclass(frozen=True)
+class Attributes:
+    """Of one file. `mode` holds the permission bits with setuid, setgid and sticky."""
+
+    mode: int
+    uid: int = 0
+    gid: int = 0
+    capability: bytes = b""
+
+
+@dataclass
+class Root:
+    """`folder` holds the files; `special` the attributes of those that are not as `attributes` has it by rule."""
+
+    folder: Path
+    special: dict[str, Attributes] = field(default_factory=dict)
+
+    def paths(self) -> list[str]:
+        """Every file, folder and link by its place, "usr/bin/env", folders before what is in them."""
+        found = (path.relative_to(self.folder) for path in self.folder.rglob("*"))
+        return [str(path) for path in sorted(found, key=lambda path: path.parts)]
+
+    def attributes(self, place: str) -> Attributes:
+        if place in self.special:
+            return self.special[place]
+        mode = (self.folder / place).lstat().st_mode
+        if stat.S_ISLNK(mode):
+            return Attributes(0o777)
+        return Attributes(0o755 if stat.S_ISDIR(mode) or mode & 0o111 else 0o644)
+
+    def write(self, place: str, text: str, *, executable: bool = False) -> None:
+        path = self.folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # it may be a link to somewhere else
+        path.write_text(text)
+        path.chmod(0o755 if executable else 0o644)
+
+    def copy(self, source: Path, place: str) -> None:
+        """Take a file as it is; of its mode only whether it can be run."""
+        path = self.folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        shutil.copyfile(source, path)
+        path.chmod(0o755 if source.stat().st_mode & 0o111 else 0o644)
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a tree holds. `content_b` is the sum of the files' lengths, hard links counted once."""
+
+    content_b: int
+    files: int
+
+
+def size(folder: Path) -> Size:
+    seen: dict[tuple[int, int], int] = {}
+    files = 0
+    for path in folder.rglob("*"):
+        state = path.lstat()
+        if not stat.S_ISDIR(state.st_mode):
+            files += 1
+            seen[state.st_dev, state.st_ino] = state.st_size
+    return Size(sum(seen.values()), files)
+
+
+def unpack_tar(archive: Path, folder: Path) -> Root:
+    """A tree from an archive, without privileges; device nodes are left out, for the kernel makes them."""
+    root = Root(folder)
+    folder.mkdir(parents=True)
+    with tarfile.open(archive) as tar:
+        for member in _members(tar):
+            place = member.name.removeprefix("./").strip("/")
+            if not place or place == ".":
+                continue
+            capability = member.pax_headers.get(_CAPABILITY, "")
+            root.special[place] = Attributes(
+                0o777 if member.issym() else member.mode & 0o7777,
+                member.uid,
+                member.gid,
+                capability.encode("utf-8", "surrogateescape"),
+            )
+            tar.extract(member, folder, set_attrs=False, filter=_within)
+            if not member.issym() and not member.islnk():
+                (folder / place).chmod(0o755 if member.isdir() or member.mode & 0o111 else 0o644)
+    return root
+
+
+def _members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    return (member for member in tar if member.isfile() or member.isdir() or member.issym() or member.islnk())
+
+
+def _within(member: tarfile.TarInfo, folder: str | Path) -> tarfile.TarInfo:
+    """A root file system has links to absolute places; names and hard links must not leave the folder."""
+    folder = str(folder)
+    names = [member.name, *([member.linkname] if member.islnk() else [])]
+    for name in names:
+        target = os.path.normpath(os.path.join(folder, name.lstrip("/")))  # noqa: PTH118 - links are not followed
+        if os.path.commonpath((folder, target)) != folder:
+            raise RunFailed(f"an archive names {name!r}, a place outside of it: it is damaged")
+    return member

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: MIT
+"""An image put together: root, modules, kernel, boot partition, the list of what is inside, and what it weighs."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID, uuid5
+
+from rtqual import __version__
+from rtqual.architecture import ARM64, Architecture
+from rtqual.errors import BadInput, RunFailed
+from rtqual.image import debian, guest, initrd, minimal, sbom
+from rtqual.image.archive import write_cpio
+from rtqual.image.bootpart import BootFiles, boot_files
+from rtqual.image.elf import check_programs
+from rtqual.image.ext4 import write_ext4
+from rtqual.image.flash import Identity, write_disk, write_fat
+from rtqual.image.needs import modules_for, packages_for
+from rtqual.image.root import Root, Size, epoch_s, size, tool
+from rtqual.kernel.config import parse
+from rtqual.mission import Need
+from rtqual.packages import Package, sha256_file
+
+FLAVOURS, FORMS = ("minimal", "debian"), ("disk", "initramfs")
+MINIMAL_ROOT_AT_MOST_B = 4 * 10**6  # the goal for a minimal root without kernel modules
+_NAMESPACE = UUID("5d3f1bb0-7f0e-4d2c-9c53-2d4b8f9a6e11")
+_LAYOUT = "1"  # another one: the same inputs give another image
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an image is made of. `kernel` is a package, or a folder laid out like one."""
+
+    kernel: Package
+    architecture: Architecture
+    flavour: str = "minimal"
+    form: str = "disk"
+    needs: tuple[Need, ...] = ()
+    packages: tuple[str, ...] = ()  # Debian's, besides those of the needs
+    modules: tuple[str, ...] = ()  # of the kernel, besides those of the needs
+    parameters: tuple[str, ...] = ()  # of the kernel
+    overlay: Path | None = None  # files laid over the root
+    firmware: Path | None = None  # the Raspberry Pi's
+
+
+@dataclass(frozen=True)
+class Image:
+    """A finished image, measured. Sizes in bytes; `root` is without the kernel's modules."""
+
+    path: Path
+    sbom: Path
+    kernel: Path | None  # beside an initramfs, which does not hold it
+    flavour: str
+    form: str
+    architecture: Architecture
+    release: str
+    parameters: str  # the command line it boots with
+    sha256: str
+    image_b: int
+    kernel_b: int
+    initrd_b: int
+    root: Size
+    modules: Size
+    packages: int
+    missing: tuple[str, ...]
+
+    @property
+    def installed_b(self) -> int:
+        """All that lies on the flight disk: root, modules, kernel and its initial file system."""
+        return self.root.content_b + self.modules.content_b + self.kernel_b + self.initrd_b
+
+
+def build(request: Request, out: Path, tell: Callable[[str], None] = lambda _: None) -> Image:
+    """Write the image to `out` and what is inside to `out`.spdx.json; what was there stays until both are whole."""
+    _check(request, out)
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
+            return _Assembly(request, Path(scratch), tell).finish(out)
+    except OSError as error:
+        raise RunFailed(f"the image {out} cannot be written: {error.strerror or error}; what was there stays") from None
+
+
+def _check(request: Request, out: Path) -> None:
+    if request.flavour not in FLAVOURS or request.form not in FORMS:
+        raise BadInput(f"no image is {request.flavour}, {request.form}: {', '.join(FLAVOURS)}; {', '.join(FORMS)}")
+    if not out.parent.is_dir():
+        raise BadInput(f"--out {out}: there is no folder {out.parent}")
+    if out.is_dir() or (out.exists() and not out.is_file()):
+        raise BadInput(f"--out {out}: there is something else than a file; an image is written to a file")
+    if request.firmware and request.architecture != ARM64:
+        raise BadInput("--firmware: a PC has its own; it is for --architecture arm64")
+    if request.overlay and not request.overlay.is_dir():
+        raise BadInput(f"--overlay {request.overlay}: it is no folder")
+
+
+class _Assembly:
+    def __init__(self, request: Request, scratch: Path, tell: Callable[[str], None]) -> None:
+        self._request, self._scratch, self._tell = request, scratch, tell
+        images = sorted((request.kernel.tree / "boot").glob("vmlinuz-*"))
+        if len(images) != 1:
+            raise BadInput(f"kernel {request.kernel.name}: {len(images)} kernel images, one is needed")
+        self._kernel = images[0]
+        self._release = images[0].name.removeprefix("vmlinuz-")
+        self._config = parse((images[0].parent / f"config-{self._release}").read_text(), request.kernel.name)
+
+    def finish(self, out: Path) -> Image:
+        request = self._request
+        self._tell(f"the {request.flavour} root")
+        root, packages = self._root()
+        root_size = size(root.folder)
+        self._modules(root)
+        whole = size(root.folder)
+        modules_size = Size(whole.content_b - root_size.content_b, whole.files - root_size.files)
+        identity = Identity(uuid5(_NAMESPACE, self._digest(root)))
+        self._tell("the image")
+        path, boot = (self._disk if request.form == "disk" else self._archive)(root, identity)
+        self._tell("the list of what is inside")
+        parts = self._parts(root, [*packages, *boot.packages])
+        content = sbom.document(out.name, parts, {"": root, **self._beside(boot)})
+        listing = sbom.write(self._scratch / "sbom", content)
+        beside = self._keep(out, path, listing)
+        initrd_b = (self._scratch / "initrd.img").stat().st_size if (self._scratch / "initrd.img").exists() else 0
+        return Image(
+            path=out,
+            sbom=_beside(out, ".spdx.json"),
+            kernel=beside,
+            flavour=request.flavour,
+            form=request.form,
+            architecture=request.architecture,
+            release=self._release,
+            parameters=self._parameters(identity),
+            sha256=sha256_file(out),
+            image_b=out.stat().st_size,
+            kernel_b=self._kernel.stat().st_size,
+            initrd_b=initrd_b,
+            root=root_size,
+            modules=modules_size,
+            packages=len(parts),
+            missing=tuple(boot.missing),
+        )
+
+    def _keep(self, out: Path, path: Path, listing: Path) -> Path | None:
+        beside = None
+        if self._request.form == "initramfs":
+            beside = _beside(out, ".vmlinuz")
+            shutil.copyfile(self._kernel, self._scratch / "vmlinuz")
+            (self._scratch / "vmlinuz").replace(beside)
+        for file in (path, listing):
+            with file.open("rb") as opened:
+                os.fsync(opened.fileno())  # a full disk is told here, before anything is replaced
+        listing.replace(_beside(out, ".spdx.json"))
+        path.replace(out)
+        return beside
+
+    def _root(self) -> tuple[Root, list[Package]]:
+        request, folder = self._request, self._scratch / "root"
+        modules = modules_for(request.needs, request.modules)
+        if request.flavour == "minimal":
+            root, packages = minimal.fill(
+                folder, architecture=request.architecture, packages=request.packages, modules=self._present(modules)
+            )
+        else:
+            wanted = packages_for(request.needs, request.packages)
+            # Of the needs' modules udev loads those whose device is there; only what was asked for by name is forced.
+            root = debian.fill(
+                folder, architecture=request.architecture, packages=wanted, modules=self._present(request.modules)
+            )
+            packages = []
+            root.copy(guest.guest_file(f"rtqual-probe{request.architecture.suffix}"), "usr/bin/rtqual-probe")
+        if request.overlay:
+            _lay_over(root, request.overlay)
+        check_programs(root, request.architecture, request.overlay)
+        return root, packages
+
+    def _present(self, modules: Sequence[str]) -> tuple[str, ...]:
+        """Those that the kernel has as modules. One asked for by name that it does not have at all is bad input."""
+        tree = self._module_tree()
+        have = {path.name.split(".")[0].replace("-", "_") for path in tree.rglob("*.ko*")} if tree else set()
+        index = tree / "modules.builtin" if tree else None
+        built_in = index.read_text().split() if index and index.exists() else []
+        inside = {Path(line).name.split(".")[0].replace("-", "_") for line in built_in}
+        for name in self._request.modules:
+            if name.replace("-", "_") not in have | inside and tree is not None:
+                raise BadInput(f"--module {name}: the kernel {self._request.kernel.name} has none of that name")
+        return tuple(name for name in modules if name.replace("-", "_") in have)
+
+    def _module_tree(self) -> Path | None:
+        places = (self._request.kernel.tree / place / self._release for place in ("lib/modules", "usr/lib/modules"))
+        return next((place for place in places if place.is_dir()), None)
+
+    def _modules(self, root: Root) -> None:
+        """One tree of modules, this kernel's: all of it for Debian's root, what is wanted for the minimal one."""
+        # Debian's lib is a link to usr/lib.
+        others = root.folder / "lib/modules"
+        if others.exists():
+            shutil.rmtree(others)
+        tree = self._module_tree()
+        if tree is None:
+            return
+        if self._request.flavour == "minimal":
+            wanted = self._present(modules_for(self._request.needs, self._request.modules))
+            if wanted:
+                guest.copy_modules(root.folder, self._request.kernel.tree, self._release, wanted)
+            return
+        target = root.folder / "lib/modules" / self._release
+        skipped = shutil.ignore_patterns("build", "source")  # links to where it was built
+        shutil.copytree(tree, target, ignore=skipped, copy_function=_link, symlinks=True)
+        done = subprocess.run(
+            [tool("depmod", "kmod"), "-b", str(root.folder), self._release], capture_output=True, check=False
+        )
+        if done.returncode:
+            raise RunFailed(f"depmod failed: {done.stderr.decode(errors='replace').strip()[-200:]}")
+
+    def _digest(self, root: Root) -> str:
+        """Of all that the image is made of: its disk's numbers come from it."""
+        digest = hashlib.sha256(f"{__version__} {_LAYOUT} {epoch_s()} {self._request.kernel.sha256}".encode())
+        digest.update(json.dumps([self._request.form, self._request.parameters, self._request.needs]).encode())
+        for place in root.paths():
+            path = root.folder / place
+            digest.update(f"\0{place}\0{root.attributes(place)}\0".encode(errors="surrogateescape"))
+            if path.is_symlink():
+                digest.update(str(path.readlink()).encode())
+            elif path.is_file():
+                digest.update(path.read_bytes())
+        return digest.hexdigest()
+
+    def _parameters(self, identity: Identity) -> str:
+        """Without the console, which the machine decides."""
+        mode = "rw" if self._request.flavour == "debian" else "ro"
+        root = (f"root=PARTUUID={identity.root_partition}", "rootfstype=ext4", "rootwait", mode)
+        return " ".join((*(root if self._request.form == "disk" else ()), *self._request.parameters))
+
+    def _disk(self, root: Root, identity: Identity) -> tuple[Path, BootFiles]:
+        request, scratch = self._request, self._scratch
+        first = None
+        if initrd.is_needed(self._config):
+            first = initrd.write_initrd(
+                scratch / "initrd", scratch / "initrd.img", request.kernel.tree, self._release, request.architecture,
+                identity.uuid,
+            )  # fmt: skip
+        boot = boot_files(
+            scratch, request.kernel, request.architecture, initrd=first, parameters=self._parameters(identity),
+            firmware=request.firmware,
+        )  # fmt: skip
+        boot.files["vmlinuz"] = self._kernel
+        if first:
+            boot.files["initrd.img"] = first
+        # A root that is only read needs no journal; what is written to may lose power at any time.
+        journal = request.flavour == "debian"
+        ext4 = write_ext4(root, scratch / "root.img", uuid=identity.uuid, label="root", journal=journal)
+        fat = write_fat(boot.files, scratch / "boot.img", identity.boot)
+        return write_disk(fat, ext4, scratch / "disk.img", identity, efi=not request.architecture.foreign), boot
+
+    def _archive(self, root: Root, _: Identity) -> tuple[Path, BootFiles]:
+        packed = self._config.get("RD_GZIP") == "y"
+        return write_cpio(root, self._scratch / "archive", compress=packed), BootFiles()
+
+    def _parts(self, root: Root, packages: Sequence[Package]) -> list[sbom.Part]:
+        request = self._request
+        kernel = request.kernel
+        ours = ("usr/bin/rtqual-probe", "usr/lib/rtqual/report", "etc/init.d/rcS")
+        modules = tuple(place for place in root.paths() if place.startswith(("lib/modules/", "usr/lib/modules/")))
+        parts = [
+            self._part(kernel, licence="" if _has_copyright(kernel) else "GPL-2.0-only WITH Linux-syscall-note",
+                       places=(*modules, "boot/vmlinuz")),
+            sbom.Part("rtqual", __version__, licence="MIT", places=ours),
+            *(self._part(package) for package in packages),
+            *(sbom.installed(root) if request.flavour == "debian" else ()),
+        ]  # fmt: skip
+        return list({part.name: part for part in parts}.values())
+
+    def _part(self, package: Package, licence: str = "", places: tuple[str, ...] = ()) -> sbom.Part:
+        address = sbom.purl(package.name, package.version, self._request.architecture.name)
+        known = _has_copyright(package)
+        text = sbom.copyright_of(package.tree, package.name) if known else ""
+        return sbom.Part(package.name, package.version, text, licence, package.sha256, address if known else "", places)
+
+    def _beside(self, boot: BootFiles) -> Mapping[str, Root]:
+        """The boot partition's files, gathered to be listed."""
+        folder = self._scratch / "listed"
+        listed = Root(folder)
+        for name, path in (boot.files or {"vmlinuz": self._kernel}).items():
+            listed.copy(path, name)
+        return {"boot/": listed}
+
+
+def _has_copyright(package: Package) -> bool:
+    return bool(sbom.copyright_of(package.tree, package.name))
+
+
+def _beside(out: Path, ending: str) -> Path:
+    return out.with_name(out.name + ending)
+
+
+def _link(source: str, target: str) -> None:
+    """A file of the cache in the tree without copying it, where both are on one disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _lay_over(root: Root, overlay: Path) -> None:
+    for path in sorted(overlay.rglob("*")):
+        place = str(path.relative_to(overlay))
+        target = root.folder / place
+        root.special.pop(place, None)
+        if path.is_symlink():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)
+            target.symlink_to(path.readlink())
+        elif path.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+        elif path.is_file():
+            root.copy(path, place)
+        else:
+            raise BadInput(f"--overlay {path}: neither a file, a folder nor a link")

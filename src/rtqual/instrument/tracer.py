@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
+"""The kernel's own tracers of latency, timerlat and osnoise, to stand beside what is measured from outside the kernel.
+
+Their whole trace is read through tracefs, so every sample is kept in its order. A kernel that was built without them
+(CONFIG_TIMERLAT_TRACER, CONFIG_OSNOISE_TRACER) offers no figure and says so. Columns: Documentation/trace/
+timerlat-tracer.rst and osnoise-tracer.rst of the kernel.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rtqual.board import Command, Job, Outcome
+from rtqual.errors import RunFailed
+from rtqual.instrument import Parameters
+from rtqual.instrument.output import clock_problems, last_line, require_success
+from rtqual.record.schema import Measurement, Scalar, Series
+from rtqual.units import DurationNs
+
+_NS_PER_US = 1_000
+_MAIN_THREAD_FIFO = 1  # above the loads: the tracer is stopped in time
+_MOST_LINES = 1_000_000  # of a trace: 100 bytes of text each
+_SPARE_INTERVALS = 3  # the first begins a while after the tracer is switched on
+_ENTRY_B = 128  # in the kernel's buffer, with room to spare
+_NOT_OFFERED, _END = "not offered", "end of the trace"
+# $1 tracer, $2 CPUs, $3 KiB of buffer for each, $4 s; then pairs of a file below osnoise/ and its value. The threads'
+# scheduling stands before the trace: what `stat` calls rt_priority and policy.
+_SCRIPT = f"""
+cd /sys/kernel/tracing || {{ echo '{_NOT_OFFERED}'; exit 0; }}
+[ -e available_tracers ] || {{ mount -t tracefs tracefs . && cd /sys/kernel/tracing; }} || exit
+grep -qw "$1" available_tracers || {{ echo '{_NOT_OFFERED}'; exit 0; }}
+tracer=$1 seconds=$4
+echo nop > current_tracer && echo "$3" > buffer_size_kb && echo "$2" > osnoise/cpus || exit
+shift 4
+while [ $# -gt 0 ]; do echo "$2" > "osnoise/$1" || exit; shift 2; done
+echo 1 > tracing_on && echo "$tracer" > current_tracer && sleep "$seconds" || exit
+for process in /proc/[0-9]*; do
+	read -r name < "$process/comm" || continue
+	case $name in "$tracer"/*) cut -d ' ' -f 2,40,41 "$process/stat" ;; esac
+done 2> /dev/null
+echo 0 > tracing_on || exit
+cat trace
+echo nop > current_tracer && echo 1 > tracing_on && echo "{_END}"
+"""
+_ON_CPU = r"^ *\S.*-\d+ +\[(\d+)\] +\S+ +\d+\.\d+:"
+_TIMERLAT = re.compile(_ON_CPU + r" #(\d{1,18}) +context +(irq|thread) timer_latency +(\d{1,18}) ns$", re.M | re.A)
+_OSNOISE = re.compile(_ON_CPU + r" (\d{1,12}) +(\d{1,12}) +[\d.]+ +(\d{1,12})((?: +\d{1,12}){5})$", re.M | re.A)
+_SOURCES = ("hardware", "NMI", "IRQ", "softirq", "thread")
+
+
+class TimerlatParameters(Parameters):
+    interval: Annotated[DurationNs, Field(ge=100_000, le=1_000_000_000, multiple_of=_NS_PER_US)] = 1_000_000
+    cycles: Annotated[int, Field(ge=1, le=_MOST_LINES // 2)] = 1_000
+
+
+class OsnoiseParameters(Parameters):
+    interval: Annotated[DurationNs, Field(ge=1_000_000, le=60_000_000_000, multiple_of=_NS_PER_US)] = 50_000_000
+    cycles: Annotated[int, Field(ge=1, le=_MOST_LINES)] = 20  # fewer where a load keeps the thread from ending them
+
+
+class Timerlat:
+    """How late a timer's interrupt is, and the thread that it wakes."""
+
+    name: ClassVar[str] = "timerlat"
+    title: ClassVar[str] = "Latency of a timer's interrupt and of the thread that it wakes (the kernel's timerlat)"
+    program: ClassVar[str] = "sh"
+    parameters: ClassVar[type[Parameters]] = TimerlatParameters
+    disks: ClassVar[bool] = False
+    caveats: ClassVar[tuple[str, ...]] = ("The threads are the kernel's own, of priority 95, and do nothing.",)
+
+    @staticmethod
+    def job(parameters: TimerlatParameters, *, cpus: int, seed: int) -> Job:
+        period_us = parameters.interval // _NS_PER_US
+        return _job("timerlat", parameters, cpus, 2 * parameters.cycles, {"timerlat_period_us": period_us})
+
+    @staticmethod
+    def read(parameters: TimerlatParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        require_success("timerlat", outcome)
+        if _is_not_offered(outcome):
+            return _absent("timerlat", ("thread", "irq"))
+        taken: dict[tuple[str, int], list[tuple[int, int]]] = {}
+        for cpu, cycle, context, latency_ns in _TIMERLAT.findall(outcome.stdout):
+            taken.setdefault((context, int(cpu)), []).append((int(cycle), int(latency_ns)))
+        problems = [*clock_problems(outcome), *_thread_problems("timerlat", outcome, cpus, fifo=True)]
+        series = []
+        for context in ("thread", "irq"):
+            for cpu in range(cpus):
+                samples = taken.get((context, cpu), [])[: parameters.cycles]
+                if [cycle for cycle, _ in samples] != [*range(1, parameters.cycles + 1)]:
+                    taken_of = f"{len(samples)} of {parameters.cycles}"
+                    problems.append(f"timerlat on CPU {cpu}: {taken_of} samples of {context}, or not in a row")
+                series.append(Series.raw([ns for _, ns in samples], name=context, cpu=cpu))
+        return _measured("timerlat", outcome, series, {}, problems)
+
+    @staticmethod
+    def seconds(parameters: TimerlatParameters, load: str) -> float:
+        return _seconds(parameters)
+
+
+class Osnoise:
+    """What a thread that only reads the clock loses to everything else."""
+
+    name: ClassVar[str] = "osnoise"
+    title: ClassVar[str] = "Time that a busy thread of normal priority loses in each interval (the kernel's osnoise)"
+    program: ClassVar[str] = "sh"
+    parameters: ClassVar[type[Parameters]] = OsnoiseParameters
+    disks: ClassVar[bool] = False
+    caveats: ClassVar[tuple[str, ...]] = ("Its thread has no real-time priority: a load takes its CPU like any other.",)
+
+    @staticmethod
+    def job(parameters: OsnoiseParameters, *, cpus: int, seed: int) -> Job:
+        # The runtime first, since it may not be longer than the period, which is 1 s unless set.
+        interval_us = parameters.interval // _NS_PER_US
+        order = ("runtime_us", "period_us") if interval_us <= 10**6 else ("period_us", "runtime_us")
+        return _job("osnoise", parameters, cpus, parameters.cycles, dict.fromkeys(order, interval_us))
+
+    @staticmethod
+    def read(parameters: OsnoiseParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        require_success("osnoise", outcome)
+        if _is_not_offered(outcome):
+            return _absent("osnoise", ("noise", "largest part of it"))
+        interval_us = parameters.interval // _NS_PER_US
+        found = [(int(cpu), *map(int, some), counts) for cpu, *some, counts in _OSNOISE.findall(outcome.stdout)]
+        problems = [*clock_problems(outcome), *_thread_problems("osnoise", outcome, cpus, fifo=False)]
+        series, counted = [], dict.fromkeys(_SOURCES, 0)
+        for cpu in range(cpus):
+            some = [one for one in found if one[0] == cpu][: parameters.cycles]
+            if any(runtime_us < interval_us for _, runtime_us, *_ in some):
+                problems.append(f"osnoise on CPU {cpu}: an interval was cut short")
+            series.append(Series.raw([noise * _NS_PER_US for _, _, noise, _, _ in some], name="noise", cpu=cpu))
+            most = [largest * _NS_PER_US for _, _, _, largest, _ in some]
+            series.append(Series.raw(most, name="largest part of it", cpu=cpu))
+            for *_, counts in some:
+                for source, number in zip(_SOURCES, counts.split(), strict=True):
+                    counted[source] += int(number)
+        scalars = {f"interruptions by {source}": Scalar(value=number, unit="1") for source, number in counted.items()}
+        scalars["resolution"] = Scalar(value=_NS_PER_US, unit="ns")
+        return _measured("osnoise", outcome, series, scalars, problems)
+
+    @staticmethod
+    def seconds(parameters: OsnoiseParameters, load: str) -> float:
+        return _seconds(parameters)
+
+
+def _job(
+    tracer: str, parameters: TimerlatParameters | OsnoiseParameters, cpus: int, lines: int, files: Mapping[str, int]
+) -> Job:
+    on = "0" if cpus == 1 else f"0-{cpus - 1}"
+    buffer_kib = 64 + lines * _ENTRY_B // 1024
+    options = [part for name, value in files.items() for part in (name, str(value))]
+    taking_s = f"{(parameters.cycles + _SPARE_INTERVALS) * parameters.interval / 1e9:.6f}"
+    argv = ("sh", "-c", _SCRIPT, "sh", tracer, on, str(buffer_kib), taking_s, *options)
+    return Job(measure=Command(argv, fifo=_MAIN_THREAD_FIFO))
+
+
+def _is_not_offered(outcome: Outcome) -> bool:
+    return outcome.stdout.strip() == _NOT_OFFERED
+
+
+def _absent(tracer: str, names: Sequence[str]) -> Measurement:
+    why = f"the kernel was built without the tracer {tracer} (CONFIG_{tracer.upper()}_TRACER)"
+    return Measurement(absent=dict.fromkeys(names, why))
+
+
+def _thread_problems(tracer: str, outcome: Outcome, cpus: int, *, fifo: bool) -> Iterator[str]:
+    """The kernel's threads must be there, and timerlat's be real-time threads."""
+    seen = re.findall(rf"^\({tracer}/(\d+)\) (\d+) (\d+)$", outcome.stdout, re.M | re.A)
+    if sorted(int(cpu) for cpu, _, _ in seen) != [*range(cpus)]:
+        yield f"{tracer}: its threads were seen on {len(seen)} of {cpus} CPUs"
+    wrong = [f"{policy}, priority {priority}" for _, priority, policy in seen if (policy == "1") != fifo]
+    if wrong:
+        yield f"{tracer}: a thread has policy {wrong[0]}"
+
+
+def _measured(
+    tracer: str, outcome: Outcome, series: Sequence[Series], scalars: Mapping[str, Scalar], problems: Sequence[str]
+) -> Measurement:
+    if not outcome.stdout.rstrip().endswith(_END):
+        raise RunFailed(f"{tracer}'s trace was cut off after {last_line(outcome.stdout)!r}; run it again")
+    if not any(one.total for one in series):
+        raise RunFailed(f"{tracer} gave no samples, last words: {last_line(outcome.stdout)!r}; read its trace by hand")
+    return Measurement(tuple(series), scalars, tuple(problems))
+
+
+def _seconds(parameters: TimerlatParameters | OsnoiseParameters) -> float:
+    return 0.2 + (parameters.cycles + _SPARE_INTERVALS) * parameters.interval / 1e9

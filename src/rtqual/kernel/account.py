@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""How a tailored kernel came to be, as a campaign keeps it (tailor.json) and its report tells it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rtqual.errors import BadInput
+from rtqual.kernel.build import Built
+from rtqual.kernel.config import parse
+from rtqual.kernel.resolve import Change, Resolution
+from rtqual.kernel.rules import Removal
+
+_LEVELS = 2  # of a menu's path that changes are counted by
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Entry(_Model):
+    """One entry of the removal list."""
+
+    id: str
+    menu: str  # as the study prints it
+    group: str
+    state: str  # "gone", "no longer exists", "kept", or "not asked"
+    text: str  # one sentence
+    held: dict[str, str] = {}  # symbol still on -> the chain that holds it on
+
+
+class MenuChange(_Model):
+    """How many symbols of a menu went and came, against where tailoring began."""
+
+    menu: str
+    removed: int
+    added: int
+
+
+class Account(_Model):
+    """One tailored kernel."""
+
+    candidate: str
+    baseline: str | None  # the candidate whose figures stand before
+    source: str  # the package or path of its source
+    version: str
+    release: str
+    architecture: str
+    start: str
+    compiler: str
+    sha256: str  # of all its files: equal inputs give equal hashes
+    files_compiled: int
+    symbols_on: int  # of its configuration
+    modules: tuple[str, ...]  # symbols built as loadable modules
+    entries: tuple[Entry, ...]
+    changes: tuple[MenuChange, ...]
+    explanations: tuple[str, ...]  # one sentence a step of the way to the configuration
+
+
+class _File(_Model):
+    schema_version: int = 1
+    kernels: tuple[Account, ...]
+
+
+def account_of(
+    candidate: str,
+    baseline: str | None,
+    *,
+    source: str,
+    start: str,
+    every: Sequence[Removal],
+    architecture: str,
+    resolution: Resolution,
+    made: Built,
+) -> Account:
+    """`every` is the whole removal list; what the resolution was not asked to remove is said so."""
+    outcomes = {one.removal.id: one for one in resolution.outcomes}
+    entries = []
+    for removal in every:
+        outcome = outcomes.get(removal.id)
+        state, text, held = ("not asked", "The mission keeps it.", {}) if outcome is None else (
+            outcome.state, outcome.text, dict(outcome.held),
+        )  # fmt: skip
+        entries.append(Entry(id=removal.id, menu=removal.menu, group=removal.group, state=state, text=text, held=held))
+    config = parse(made.config, f"the configuration of {candidate}")
+    return Account(
+        candidate=candidate,
+        baseline=baseline,
+        source=source,
+        version=made.version,
+        release=made.release,
+        architecture=architecture,
+        start=start,
+        compiler=made.compiler,
+        sha256=made.sha256,
+        files_compiled=made.objects,
+        symbols_on=sum(config.on(symbol) for symbol in config),
+        modules=tuple(sorted(symbol for symbol, value in config.items() if value == "m")),
+        entries=tuple(entries),
+        changes=tuple(_by_menu(resolution.removed, resolution.forced)),
+        explanations=resolution.explanations,
+    )
+
+
+def _by_menu(removed: Iterable[Change], forced: Iterable[Change]) -> Iterable[MenuChange]:
+    gone, come = (Counter(_short(change.menu) for change in changes) for changes in (removed, forced))
+    for menu in sorted({*gone, *come}, key=lambda menu: (-gone[menu] - come[menu], menu)):
+        yield MenuChange(menu=menu, removed=gone[menu], added=come[menu])
+
+
+def _short(menu: str) -> str:
+    return " -> ".join(menu.split(" -> ")[:_LEVELS]) or "(no menu)"
+
+
+def write(path: Path, accounts: Sequence[Account]) -> None:
+    """A campaign without a tailored kernel has no such file."""
+    if accounts:
+        path.write_text(_File(kernels=tuple(accounts)).model_dump_json(indent=1) + "\n")
+    else:
+        path.unlink(missing_ok=True)
+
+
+def read(path: Path) -> tuple[Account, ...]:
+    """Raises BadInput where the file is damaged."""
+    if not path.exists():
+        return ()
+    try:
+        value: Mapping[str, object] = json.loads(path.read_bytes())
+        return _File.model_validate(value).kernels
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadInput(f"{path}: damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}; tailor again") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: damaged: {str(error).splitlines()[0]}; tailor again") from None

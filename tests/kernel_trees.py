@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Small kernel trees, written by hand. Their make is real; their configuration program is Kconfiglib's, as the
+kernel's own needs the kernel's build."""
+
+import sys
+from pathlib import Path
+
+from rtqual.architecture import AMD64, Architecture
+from rtqual.kernel.tree import Tree, open_tree
+
+_MAKEFILE = """\
+VERSION = 6
+PATCHLEVEL = 12
+SUBLEVEL = 5
+EXTRAVERSION =
+olddefconfig allnoconfig:
+\t@KCONFIG_CONFIG=$(O)/.config {python} -m $@ Kconfig > /dev/null
+broken:
+\t@echo 'kernel/sched.c:3:1: error: expected identifier' >&2; exit 1
+"""
+_HEAD = """\
+mainmenu "Linux/$(ARCH) Kernel Configuration"
+
+config RT
+\tdef_bool y
+\tselect ARCH_SUPPORTS_RT
+
+config ARCH_SUPPORTS_RT
+\tbool
+
+config MODULES
+\tbool "Enable loadable module support"
+\tdefault y
+\toption modules
+
+"""
+
+
+def write_tree(folder: Path, kconfig: str, architecture: Architecture = AMD64) -> Tree:
+    """A tree whose Kconfig file is `kconfig`, indented by four spaces for tabs, after what every tree has."""
+    (folder / "arch/x86").mkdir(parents=True)
+    (folder / "arch/x86/Kconfig").write_text("config X86\n\tdef_bool y\n\tselect ARCH_SUPPORTS_RT\n")
+    (folder / "Makefile").write_text(_MAKEFILE.format(python=sys.executable))
+    (folder / "Kconfig").write_text(_HEAD + kconfig.replace("    ", "\t"))
+    return open_tree(folder, architecture)
