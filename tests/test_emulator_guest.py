@@ -14,7 +14,7 @@ from rtqual.architecture import AMD64
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.ready import make_ready
-from rtqual.image.guest import TOOL_PACKAGES, guest_file
+from rtqual.image.guest import TOOL_PACKAGES, copy_program, find, guest_file
 from rtqual.packages import fetch, fetch_closure
 
 TESTS = Path(__file__).parent
@@ -47,13 +47,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
     reader = folder / "v4l2_frames"
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
     subprocess.run(["gcc", *flags, "-o", reader, TESTS / "v4l2_frames.c"], check=True)
+    standard = folder / "standard"  # the usbip tools and their libraries
+    (standard / "usr/bin").mkdir(parents=True)
+    packages = [package.tree for package in fetch_closure(("usbip",))]
+    copy_program(find(packages, ("usr/sbin",), "usbip"), standard, packages, AMD64.triplet)
+    tools = {str(p.relative_to(standard)): p for p in standard.rglob("*") if p.is_file() and not p.is_symlink()}
     kernel = make_ready(
         "debian-rt",
         fetch("linux-image-rt-amd64", kernel=True),
         boot=(),
         tools=fetch_closure(TOOL_PACKAGES),
         architecture=AMD64,
-        extra={"usr/bin/ds325-emulator": guest_file("ds325-emulator"), "usr/bin/v4l2_frames": reader},
+        extra={"usr/bin/ds325-emulator": guest_file("ds325-emulator"), "usr/bin/v4l2_frames": reader, **tools},
     )
     board = VirtualBoard(kernel, Machine(), folder / "scratch")
 
@@ -104,6 +109,19 @@ def test_uvcvideo_streams_every_byte_at_60_frames_a_second(
     assert seen.sequences == list(range(180))
     assert sum(seen.errors) == 0
     assert seen.report["frames_lost_without_urb"] == 0
+
+
+def test_the_standard_usbip_tools_attach_it_over_tcp(run: Callable[..., Outcome], tmp_path: Path) -> None:
+    outcome = run(
+        "ds325-emulator --listen 127.0.0.1:3240 --daemon --priority 60 --replay ring --report report\n"
+        "usbip list -r 127.0.0.1\nusbip attach -r 127.0.0.1 -b 1-1 || exit 1\n"
+        "tries=0; until [ -e /dev/video0 ] || [ $tries -gt 100 ]; do usleep 10000; tries=$((tries + 1)); done\n"
+        "v4l2_frames /dev/video0 yuyv 60 60\nunplug\n",
+        collect=("ring.truth",),
+    )
+    seen, crcs = Seen(outcome.stdout), truth(outcome, "ring.truth", tmp_path).crcs
+    assert "2113:0145" in outcome.stdout  # the list
+    assert seen.crcs == [crcs[n % RING] for n in range(60)]
 
 
 def test_z16_streams_too_and_all_rates_can_be_asked_for(run: Callable[..., Outcome], tmp_path: Path) -> None:

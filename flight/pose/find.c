@@ -45,6 +45,7 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 			if (!shown && range == 0)
 				continue;
 			count++;
+			sharp += 0.25 * top * top / (sigma * sigma);
 			if (shown && range != 0) {
 				double z = (range - hit.range) / (range_noise(pose, hit.range) + 0.002);
 
@@ -63,7 +64,7 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
  */
 static double blocks_seen(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
-	double evidence = 0, origin[3];
+	double evidence = 0, sharp = 0, origin[3];
 	int count = 0;
 
 	surface_origin(at, origin);
@@ -93,10 +94,12 @@ static double blocks_seen(const struct pose *pose, const struct pose_frame *fram
 			double z_top = (range - there) / sigma, z_face = (range - face) / sigma;
 
 			count++;
+			sharp += 0.25 * top * top / (sigma * sigma);
 			evidence += fmax(-2, fmin(2, 0.5 * (z_face * z_face - z_top * z_top)));
 		}
 	}
-	return count ? evidence / count : 0;
+	/* Where the tops are within the noise, the few pixels they have are no reason to turn the target over. */
+	return count ? evidence / count * fmin(1, sharp / count) : 0;
 }
 
 static double from_hint(const struct pose *pose, const struct placed *at)
