@@ -175,6 +175,9 @@ static enum ds325_event take(struct ds325_capture *capture, struct ds325_frame *
 		ds325_capture_fail(capture, "fetching a frame", errno);
 		return DS325_FAILED;
 	}
+	/* An endpoint that stalled: the driver gives every buffer back empty until the stream is started again. */
+	if (damaged && !bytes)
+		return gone(capture);
 	number(capture, frame->number);
 	if (bytes != DS325_FRAME_BYTES || damaged) {
 		capture->refused++;

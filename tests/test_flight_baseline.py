@@ -42,7 +42,14 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(Path(place) / name, folder)
     compiled = folder / "published"
     flags = ["-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-fpermissive", "-w"]  # its own makefile's
-    command = ["g++", *flags, f"-I{folder}", f"-I{STUBS}", STUBS / "main.cpp", folder / "DepthDS325Stream.cpp"]
+    command: list[str | Path] = [
+        "g++",
+        *flags,
+        f"-I{folder}",
+        f"-I{STUBS}",
+        STUBS / "main.cpp",
+        folder / "DepthDS325Stream.cpp",
+    ]
     subprocess.run([*command, "-o", compiled], check=True)
     return compiled
 
@@ -62,7 +69,8 @@ def described(i: Words, q: Words) -> npt.NDArray[np.uint16]:
         (i_high <= 4, 0x0200 | mirrored),
         (i_high < 8, 0x0100 | mirrored),
     ]
-    return np.select([rule for rule, _ in rules], [value for _, value in rules], low).astype(np.uint16)
+    classes: npt.NDArray[np.uint16] = np.select([rule for rule, _ in rules], [value for _, value in rules], low)
+    return classes
 
 
 @pytest.mark.parametrize("words", [scene(), random_words(1, 2047), random_words(2, 32767)])

@@ -45,7 +45,6 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 			if (!shown && range == 0)
 				continue;
 			count++;
-			sharp += 0.25 * top * top / (sigma * sigma);
 			if (shown && range != 0) {
 				double z = (range - hit.range) / (range_noise(pose, hit.range) + 0.002);
 

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fcntl import LOCK_EX, flock
@@ -101,6 +101,11 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
         raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
 
 
+def _options(folder: Path, places: Mapping[str, str], *others: str) -> tuple[str, ...]:
+    settings = [*(f"Dir::{key}={folder / place}" for key, place in places.items()), *others]
+    return tuple(word for setting in settings for word in ("-o", setting))
+
+
 @dataclass(frozen=True)
 class _Apt:
     """apt as it knows the packages of one processor, and what to do where its lists are old."""
@@ -111,14 +116,16 @@ class _Apt:
     @classmethod
     def of(cls, architecture: Architecture) -> Self:
         """Lists of another processor's packages lie in the cache: the system's own stay as they are."""
-        if not architecture.foreign:
-            return cls((), "run `apt-get update`")
         folder = cache_dir() / "apt" / architecture.name
-        places = {"State::lists": "lists", "Cache": ".", "Cache::archives": "archives", "State::status": "status"}
-        settings = [f"Dir::{key}={folder / place}" for key, place in places.items()]
-        settings += [f"APT::Architecture={architecture.name}", f"APT::Architectures::={architecture.name}"]
-        settings += ["APT::Sandbox::User=", "Acquire::Languages=none"]
-        apt = cls(tuple(word for setting in settings for word in ("-o", setting)), f"delete {folder}")
+        folder.mkdir(parents=True, exist_ok=True)
+        # Where a system keeps no index of its lists (as container images do), every question would build one.
+        places = {"Cache::pkgcache": "pkgcache.bin", "Cache::srcpkgcache": "srcpkgcache.bin"}
+        if not architecture.foreign:
+            return cls(_options(folder, places), "run `apt-get update`")
+        places |= {"State::lists": "lists", "Cache": ".", "Cache::archives": "archives", "State::status": "status"}
+        processor = (f"APT::Architecture={architecture.name}", f"APT::Architectures::={architecture.name}")
+        others = (*processor, "APT::Sandbox::User=", "Acquire::Languages=none")
+        apt = cls(_options(folder, places, *others), f"delete {folder}")
         with locked(folder):
             apt._update(folder, architecture)
         return apt

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A ring of ranges and its device node, between one source of frames and any number of readers. Nodes are made when
+ * their module is loaded and stay until it is unloaded: cameras come and go behind them.
+ */
+#ifndef DS325_NODE_H
+#define DS325_NODE_H
+
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/miscdevice.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "decode.h"
+#include "ring.h"
+
+struct ds325_node;
+
+/* What a module offers beyond reading; it is asked with no lock held. Both may be left out. */
+struct ds325_node_extra {
+	long (*ioctl)(struct ds325_node *node, struct file *file, unsigned int command, unsigned long argument);
+	void (*release)(struct ds325_node *node, struct file *file);
+};
+
+struct ds325_node {
+	struct miscdevice misc;
+	struct file_operations operations;
+	char name[24];
+	const struct ds325_node_extra *extra;
+	struct ds325_ring_header *ring;
+	size_t bytes;
+	wait_queue_head_t readers;
+	spinlock_t signals; /* of the list, and of the eventfds in it */
+	struct list_head files;
+
+	struct mutex lock; /* of what follows */
+	struct task_struct *source; /* is woken when `opened` turns to or from 0 */
+	unsigned int opened;
+};
+
+/* /dev/NAME; the node is the caller's memory, all 0. `owner` cannot be unloaded while the node is open or mapped. */
+int ds325_node_make(struct ds325_node *node, const char *name, unsigned int slots, struct module *owner,
+		    const struct ds325_node_extra *extra);
+void ds325_node_remove(struct ds325_node *node);
+
+/* A source comes, or goes with NULL; false if the node has another. */
+bool ds325_node_attach(struct ds325_node *node, struct task_struct *source);
+bool ds325_node_wanted(struct ds325_node *node);
+
+/* After frames were published: wakes readers, signals eventfds. From any context. */
+void ds325_node_published(struct ds325_node *node);
+
+/* Made from ds325-ring's parameters when it was loaded, constant since. */
+const struct ds325_decoder *ds325_node_decoder(void);
+
+#endif
