@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 # The virtual board (QEMU; the image's tools), this machine's instruments and loads, the C compiler for the guest's
 # agent and, with musl, for the probe, and what WeasyPrint draws the PDF with. Keep in step with
 # src/rtqual/doctor/tools.py; a test compares them.
-PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev \
+PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev make \
 	musl-tools libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core
 # The virtual ARM board, what runs in its guests, and the compiler of FreeRTOS's image: 1 GB that the demo does without.
 ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross make gcc-arm-none-eabi \
@@ -24,16 +24,16 @@ ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ma
 KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
 IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-# The tests read the PDF, open the report in a browser, ask every real program for its version, and watch the probe's
-# system calls.
-TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver
+# The tests read the PDF, open the report in a browser, ask every real program for its version, watch the probe's
+# system calls, count the camera library's instructions and run its ARM builds.
+TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user
 # Debian's Python comes without venv; another one brings its own.
 ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
 PACKAGES += python3-venv
 endif
 
 SOURCES := meson.build pyproject.toml README.md \
-	$(shell find src guest probe -type f -not -path '*/__pycache__/*' -not -path '*/build*/*')
+	$(shell find src guest probe flight emulator kmod -type f -not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 PIP_INSTALL := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --disable-pip-version-check --no-build-isolation
 WITH_LIBRARIES := '.[analysis,report]'

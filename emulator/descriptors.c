@@ -92,8 +92,8 @@ static void add_format(struct writer *out, enum wrong wrong, uint8_t index, cons
 		       uint32_t height)
 {
 	uint32_t bytes = width * height * 2;
-	uint8_t *at = ADD(out, TYPE_CLASS_INTERFACE, 4, index, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 1, 0,
-			  0, 0, 0);
+	uint8_t *at = ADD(out, TYPE_CLASS_INTERFACE, 4, index, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 1,
+			  0, 0, 0, 0);
 
 	memcpy(at + 5, guid, 16);
 	if (wrong == WRONG_FORMAT)
@@ -155,7 +155,7 @@ void descriptors_make(struct descriptors *all, enum speed speed, enum wrong wron
 	uint32_t usb = speed == SPEED_SUPER ? 0x0300 : 0x0200;
 	uint8_t class = wrong == WRONG_CLASS ? CLASS_VENDOR : CLASS_VIDEO;
 
-	/* Class 239, subclass 2, protocol 1: look at the interface association. Endpoint 0 of SuperSpeed has 2^9 bytes. */
+	/* Class 239, subclass 2, protocol 1: look at the interface association. SuperSpeed's endpoint 0 has 2^9 bytes. */
 	ADD(&device, TYPE_DEVICE, LE16(usb), 239, 2, 1, speed == SPEED_SUPER ? 9 : 64, LE16(DS325_USB_VENDOR),
 	    LE16(DS325_USB_PRODUCT), LE16(0x0100), 1, 2, 3, 1);
 	ADD(&qualifier, TYPE_QUALIFIER, LE16(usb), 239, 2, 1, 64, 1, 0);

@@ -307,8 +307,10 @@ uint64_t device_pump(struct device *device, uint64_t now_ns, uint64_t (*clock)(v
 	}
 	if (!streaming)
 		stop(device, clock());
-	while (device->running && !device->camera.halted && !device->gone && !device->unplugged) {
+	while (device->running && !device->camera.halted) {
 		send_frame(device, now_ns, clock);
+		if (device->unplugged || device->gone)
+			break;
 		if (device->settings->unthrottled) {
 			if (transfer->active || !device->count || finished(device))
 				break;

@@ -34,7 +34,7 @@ struct faults {
 	unsigned int count;
 };
 
-/* Reads `KIND@FRAME[:ARGUMENT]`, or with `next` also `KIND[:ARGUMENT]`, which means frame `*next`. False if it is none. */
+/* Reads `KIND@FRAME[:ARGUMENT]`, or with `next` also `KIND[:ARGUMENT]`, meaning frame `*next`. False: it is none. */
 bool fault_parse(const char *text, const uint64_t *next, struct fault *fault);
 bool faults_add(struct faults *faults, const struct fault *fault);
 /* Takes the first fault of this frame out of the list; FAULT_NONE if there is none. */

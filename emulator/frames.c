@@ -45,8 +45,8 @@ void frames_to_z16(uint8_t *out, const uint8_t *in, const struct lens *lens, uns
 		for (int word = 0; word < 2 * DS325_BLOCK; word++)
 			words[word] = (int16_t)get_le16(block + 2 * word);
 		for (uint32_t n = 0; n < DS325_BLOCK; n++)
-			put_le16(out + 2 * (first + n), depth_mm(words[n], words[DS325_BLOCK + n], confidence, mm_per_radian,
-								 lens->directions[first + n].z));
+			put_le16(out + 2 * (first + n), depth_mm(words[n], words[DS325_BLOCK + n], confidence,
+								 mm_per_radian, lens->directions[first + n].z));
 	}
 }
 

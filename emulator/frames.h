@@ -20,7 +20,7 @@ struct truth {
 struct frames {
 	uint32_t count;
 	const uint8_t *iq;       /* NULL: a recording of Z16, which cannot be turned back into I and Q */
-	const uint8_t *z16;      /* made beforehand, or NULL: made when sent, which takes the time of 76,800 arctangents */
+	const uint8_t *z16;      /* made beforehand, or NULL: made when sent, which takes 76,800 arctangents */
 	unsigned int confidence; /* with which z16 was made */
 	double modulation_hz;
 	const struct lens *lens;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Vectors in metres, unit quaternions, and the target's pose: where its frame lies in the camera's (docs/emulator.md). */
+/* Vectors in metres, unit quaternions, and the target's pose: where its frame is in the camera's (docs/emulator.md). */
 #ifndef EMULATOR_POSE_H
 #define EMULATOR_POSE_H
 

@@ -15,8 +15,8 @@
 /* Room for some frames, so that sending one need not wait for the controller's thread. */
 enum { SOCKET_BYTES = 4 << 20, PORT_FREE = 4, SPEED_OF_HIGH = 3, SPEED_OF_SUPER = 5 };
 
-/* The first free port of the hub for this speed. Lines: hub, port, state, and more; in Documentation/ABI there is none, so
- * drivers/usb/usbip/vhci_sysfs.c is the source. */
+/* The first free port of the hub for this speed. Lines: hub, port, state, and more, as drivers/usb/usbip/vhci_sysfs.c
+ * writes them. */
 static int free_port(enum speed speed)
 {
 	FILE *file = fopen(CONTROLLER "status", "re");

@@ -110,8 +110,8 @@ static const char *next(struct stream *s, uint32_t number, char line[LINE])
 	if (stamp.magic != DS325_STAMP_MAGIC)
 		stamp = (struct ds325_stamp){ .sequence = ~0u, .sent_ns = got_ns };
 	snprintf(line, LINE, "frame %u %u %u %d %08x %d %lld\n", number, b.sequence, b.bytesused,
-		 !!(b.flags & V4L2_BUF_FLAG_ERROR), getenv("NO_CRC") ? 0 : crc32(s->buffers[b.index], b.bytesused), (int)stamp.sequence,
-		 (long long)(got_ns - stamp.sent_ns) / 1000);
+		 !!(b.flags & V4L2_BUF_FLAG_ERROR), getenv("NO_CRC") ? 0 : crc32(s->buffers[b.index], b.bytesused),
+		 (int)stamp.sequence, (long long)(got_ns - stamp.sent_ns) / 1000);
 	return ioctl(s->file, VIDIOC_QBUF, &b) && errno != ENODEV ? "QBUF" : NULL;
 }
 
