@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # make demo        install what is missing, then choose a kernel for missions/docking.toml
-# make test        style, types and the tests; make test-full: the slow proofs too
+# make test        style, types and the tests; make test-full: the slow proofs too; make test-manual: the slowest
 # make             install only: rtqual is then .venv/bin/rtqual
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
 # make tailor      cut a kernel down to missions/docking.toml and measure it; make stepwise: group by group, hours
@@ -41,7 +41,7 @@ WITH_LIBRARIES := '.[analysis,report]'
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo test test-full arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install demo test test-full test-manual arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor stepwise
 
 install: $(VENV)/.installed
@@ -57,10 +57,14 @@ stepwise: kernel-packages $(VENV)/.installed
 	$(BIN)/rtqual tailor missions/docking.toml --stepwise
 
 test: test-packages lint
-	$(BIN)/pytest -m "not full"
+	$(BIN)/pytest -m "not full and not manual"
 
 test-full: test-packages $(VENV)/.dev
-	$(BIN)/pytest -m full
+	$(BIN)/pytest -m "full and not manual"
+
+# What takes too long for every change; the figures of the last time stand in the docs.
+test-manual: test-packages $(VENV)/.dev
+	$(BIN)/pytest -m manual
 
 # Our own programs for ARM guests are built where their compiler is found, so once more.
 arm: arm-packages

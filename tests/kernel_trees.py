@@ -43,3 +43,40 @@ def write_tree(folder: Path, kconfig: str, architecture: Architecture = AMD64) -
     (folder / "Makefile").write_text(_MAKEFILE.format(python=sys.executable))
     (folder / "Kconfig").write_text(_HEAD + kconfig.replace("    ", "\t"))
     return open_tree(folder, architecture)
+
+
+# What rtqual's guest asks of a kernel besides, and no high-resolution timers.
+TINY = """\
+CONFIG_64BIT=y
+CONFIG_EXPERT=y
+CONFIG_PREEMPT_RT=y
+CONFIG_PRINTK=y
+CONFIG_BUG=y
+CONFIG_TTY=y
+CONFIG_SERIAL_8250=y
+CONFIG_SERIAL_8250_CONSOLE=y
+CONFIG_SERIAL_8250_NR_UARTS=4
+CONFIG_SERIAL_8250_RUNTIME_UARTS=4
+CONFIG_BLK_DEV_INITRD=y
+CONFIG_BINFMT_ELF=y
+CONFIG_BINFMT_SCRIPT=y
+CONFIG_MULTIUSER=y
+CONFIG_DEVTMPFS=y
+CONFIG_SHMEM=y
+CONFIG_TMPFS=y
+CONFIG_PROC_FS=y
+CONFIG_PROC_SYSCTL=y
+CONFIG_SYSFS=y
+CONFIG_FUTEX=y
+CONFIG_POSIX_TIMERS=y
+CONFIG_X86_IOPL_IOPERM=y
+"""
+
+
+def tiny_config(tree: Tree, folder: Path) -> str:
+    """The smallest configuration of a real tree that is real-time and boots in the virtual board."""
+    tree.make(folder, "tinyconfig")
+    with (folder / ".config").open("a") as file:
+        file.write(TINY)
+    tree.make(folder, "olddefconfig")
+    return (folder / ".config").read_text()

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Run
+from kernel_trees import tiny_config
 from rtqual.architecture import AMD64
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import Kernel
@@ -46,31 +47,6 @@ CONFIG_FUTEX_PI=y
 CONFIG_LOCALVERSION=""
 """
 # A tinyconfig of Linux 6.12 with PREEMPT_RT, and what the virtual board boots: no high-resolution timers, one CPU.
-TINY = """\
-CONFIG_64BIT=y
-CONFIG_EXPERT=y
-CONFIG_PREEMPT_RT=y
-CONFIG_PRINTK=y
-CONFIG_BUG=y
-CONFIG_TTY=y
-CONFIG_SERIAL_8250=y
-CONFIG_SERIAL_8250_CONSOLE=y
-CONFIG_SERIAL_8250_NR_UARTS=4
-CONFIG_SERIAL_8250_RUNTIME_UARTS=4
-CONFIG_BLK_DEV_INITRD=y
-CONFIG_BINFMT_ELF=y
-CONFIG_BINFMT_SCRIPT=y
-CONFIG_MULTIUSER=y
-CONFIG_DEVTMPFS=y
-CONFIG_SHMEM=y
-CONFIG_TMPFS=y
-CONFIG_PROC_FS=y
-CONFIG_PROC_SYSCTL=y
-CONFIG_SYSFS=y
-CONFIG_FUTEX=y
-CONFIG_POSIX_TIMERS=y
-CONFIG_X86_IOPL_IOPERM=y
-"""
 
 
 def judged(system: System) -> dict[str, Finding]:
@@ -422,11 +398,7 @@ def test_a_guest_without_high_resolution_timers(kernel: Callable[..., Kernel]) -
 def test_a_tinyconfig_with_rt_has_no_high_resolution_timers(tmp_path: Path) -> None:
     """The trap of a first tailored kernel, seen in its configuration and in its guest. The build takes minutes."""
     tree = debian_tree()
-    tree.make(tmp_path, "tinyconfig")
-    with (tmp_path / ".config").open("a") as file:
-        file.write(TINY)
-    tree.make(tmp_path, "olddefconfig")
-    config = (tmp_path / ".config").read_text()
+    config = tiny_config(tree, tmp_path)
     told = judged(from_config(config, "tiny"))
     assert told["preempt-rt"].state == State.HOLDS
     assert told["high-res-timers"].state == State.FOUND
