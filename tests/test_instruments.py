@@ -172,6 +172,17 @@ def test_footprint_figures_follow_their_definition() -> None:
     assert {scalar.unit for scalar in scalars.values()} == {"B"}
 
 
+def test_free_pages_in_the_lists_of_processors_are_not_used() -> None:
+    text = captured_text("footprint")
+    free = 381_292 // 4
+    zone = f"Node 0, zone    DMA32\n  pages free     {free}\n  pagesets\n    cpu: 0\n              count:    "
+    lists = zone + "700\n              high:     900\n    cpu: 1\n              count:    300\n"
+    before, after = (read_text("footprint", one).scalars["ram_used"].value for one in (text, text + lists))
+    assert before - after == 1000 * 4096
+    large = lists.replace(f"free     {free}", f"free     {free // 4}")
+    assert before - read_text("footprint", text + large).scalars["ram_used"].value == 1000 * 16_384
+
+
 def test_footprint_leaves_out_what_iomem_hides() -> None:
     hidden = "\n".join(
         "00000000-00000000 : System RAM" if "System RAM" in line else line

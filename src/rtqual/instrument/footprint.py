@@ -6,8 +6,9 @@ What each figure is (fields of /proc/meminfo, see proc(5)):
 
 ram_total        MemTotal: what the kernel manages: all RAM but its own image and what it reserved at boot.
 ram_used         MemTotal - MemFree - Buffers - Cached - SReclaimable: what programs and kernel hold and cannot
-                 give back. The "used" of procps' free (3.3.10 to 4.0.0). A guest's files lie in its page cache
-                 and so are not in it.
+                 give back. The "used" of procps' free (3.3.10 to 4.0.0), less the free pages that wait in the lists
+                 of the processors (/proc/zoneinfo), an eighth of the memory since Linux 6.7; where only root may
+                 read these, they count as used. A guest's files lie in its page cache and so are not in it.
 kernel_memory    SUnreclaim + KernelStack + PageTables + Percpu: what the kernel allocated since boot; a part of
                  ram_used.
 kernel_reserved  all "System RAM" of /proc/iomem - MemTotal: the kernel's image and what it reserved at boot
@@ -34,6 +35,9 @@ from rtqual.record.schema import Measurement, Scalar
 
 _FIELD = re.compile(r"^([A-Za-z_()0-9]+): +(\d{1,15}) kB$", re.MULTILINE | re.ASCII)
 _SYSTEM_RAM = re.compile(r"^([0-9a-f]{1,15})-([0-9a-f]{1,15}) : System RAM$", re.MULTILINE | re.ASCII)
+_ZONE_FREE = re.compile(r"^ +pages free +(\d{1,15})$", re.MULTILINE | re.ASCII)
+_LISTED = re.compile(r"^ +count: +(\d{1,15})$", re.MULTILINE | re.ASCII)  # free pages in a processor's list
+_PAGES_B = (4096, 16_384, 65_536)
 _RECLAIMABLE = ("MemFree", "Buffers", "Cached", "SReclaimable")
 _KERNEL = ("SUnreclaim", "KernelStack", "PageTables", "Percpu")
 _SIZES = {"image_size": "image_size_b", "installed_size": "installed_size_b"}  # figure: the campaign's fact
@@ -41,6 +45,7 @@ _COUNTS = ("modules_available", "built_in_drivers", "symbols", "syscalls")  # fi
 # Memory first: what counts the symbols takes some itself.
 _LOOK = """\
 cat /proc/meminfo /proc/iomem || exit
+if [ -r /proc/zoneinfo ]; then cat /proc/zoneinfo; fi
 if [ -r /run/boot ]; then cat /run/boot; fi
 if [ -r /proc/modules ]; then echo "modules loaded: $(wc -l < /proc/modules)"; fi
 if [ -r /proc/kallsyms ]; then awk 'NF == 3 && $2 ~ /^[tT]$/ { n++; if ($2 == "T" && $3 ~ /^__(x64|arm64)_sys_/) s++ }
@@ -87,7 +92,9 @@ def memory(text: str) -> dict[str, int]:
         raise RunFailed(f"/proc/meminfo has no {', '.join(missing)}: Linux 4.20 or newer with /proc is needed")
     figures = {
         "ram_total": fields_b["MemTotal"],
-        "ram_used": fields_b["MemTotal"] - sum(fields_b[name] for name in _RECLAIMABLE),
+        "ram_used": fields_b["MemTotal"]
+        - sum(fields_b[name] for name in _RECLAIMABLE)
+        - _listed(text, fields_b["MemFree"]),
         "kernel_memory": sum(fields_b[name] for name in _KERNEL),
     }
     installed_b = sum(int(last, 16) - int(first, 16) + 1 for first, last in _SYSTEM_RAM.findall(text))
@@ -96,6 +103,12 @@ def memory(text: str) -> dict[str, int]:
     if figures["ram_used"] < 0:
         raise RunFailed(f"/proc/meminfo counts more free than there is ({figures['ram_used']} B used): read it by hand")
     return figures
+
+
+def _listed(text: str, free_b: int) -> int:
+    """Bytes free in the lists of the processors. A page is as large as makes the free ones come to MemFree."""
+    free, listed = (sum(map(int, pattern.findall(text))) for pattern in (_ZONE_FREE, _LISTED))
+    return listed * min(_PAGES_B, key=lambda page_b: abs(free * page_b - free_b))
 
 
 def _boot(text: str) -> dict[str, int]:
