@@ -44,6 +44,7 @@ struct reader {
 
 static u64 published(const struct ds325_node *node)
 {
+	/* What was written before it is seen by whoever is told of it: pairs with ds325_ring_publish(). */
 	return smp_load_acquire(&node->ring->published);
 }
 
@@ -109,8 +110,9 @@ static ssize_t node_read(struct file *file, char __user *to, size_t count, loff_
 	if (now == READ_ONCE(reader->told)) {
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		if (wait_event_interruptible(node->readers, (now = published(node)) != READ_ONCE(reader->told)))
+		if (wait_event_interruptible(node->readers, published(node) != READ_ONCE(reader->told)))
 			return -ERESTARTSYS;
+		now = published(node);
 	}
 	if (copy_to_user(to, &now, sizeof(now)))
 		return -EFAULT;

@@ -37,6 +37,14 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
     "sysbench-fileio-usb": ("sysbench-fileio.txt", {"threads": 4, "total_size": "4 MiB", "files": 16, "events": 200}),
     "footprint": ("footprint.txt", {}),
     "exercise": ("exercise.txt", {}),
+    **{
+        f"lidar-{name}": ("lidar-baseline.txt", {"frames": 12, "unthrottled": 10})
+        for name in ("baseline", "no-sleep", "no-command", "no-clear", "no-copy")
+    },
+    **{f"lidar-{name}": ("lidar-mmap-simd.txt", {"frames": 12, "unthrottled": 10}) for name in ("mmap", "mmap-simd")},
+    "lidar-driver": ("lidar-driver.txt", {"frames": 12, "unthrottled": 10}),
+    "lidar-faults": ("lidar-faults.txt", {}),
+    "lidar-faults-driver": ("lidar-faults.txt", {}),
     "timerlat": ("timerlat.txt", {"cycles": 8}),
     "osnoise": ("osnoise.txt", {"cycles": 4}),
 }

@@ -14,7 +14,7 @@ from rtqual.board import Command, Job, Machine
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import Kernel
 from rtqual.candidate.debian import prepare
-from rtqual.candidate.module import MODULE_PATH, build_module
+from rtqual.candidate.module import MODULE, MODULE_PATH, build_module
 from rtqual.errors import RunFailed
 from rtqual.image.guest import TOOL_PACKAGES, build
 from rtqual.instrument.probe import KernelPrimitives, KernelWakeup, ProbeParameters, ProbePrimitives
@@ -31,7 +31,9 @@ def with_module(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Vir
 
     def board(package: str) -> VirtualBoard:
         if package not in boards:
-            kernel = prepare(package, package, preempt=None, boot=(), tools=fetch_closure(TOOL_PACKAGES), module=True)
+            kernel = prepare(
+                package, package, preempt=None, boot=(), tools=fetch_closure(TOOL_PACKAGES), programs=(MODULE,)
+            )
             boards[package] = VirtualBoard(kernel, Machine(), tmp_path_factory.mktemp(package))
         return boards[package]
 

@@ -6,7 +6,7 @@ cell a second time, to test that it is.
 """
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,7 +25,6 @@ from rtqual.candidate.debian import prepare
 from rtqual.errors import BadInput, RunFailed
 from rtqual.image.guest import TOOL_PACKAGES
 from rtqual.instrument import Instrument, Parameters
-from rtqual.instrument.probe import MODULE
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.version import parse_version
 from rtqual.kernel.account import Account
@@ -219,15 +218,17 @@ class Campaign:
             if architecture not in tools:
                 watcher.preparing(f"the guest's tools ({architecture.name})")
                 tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
-            module = any(c.instrument.program == MODULE and c.candidate == candidate for c in self.cells)
-            self._kernels[candidate.name] = self._kernel(candidate, tools[architecture], watcher, module=module)
+            programs = {c.instrument.program for c in self.cells if c.candidate == candidate}
+            self._kernels[candidate.name] = self._kernel(candidate, tools[architecture], watcher, programs)
         if not self._kernels:
             return
         (self.folder / "configs").mkdir(parents=True, exist_ok=True)
         for name, kernel in self._kernels.items():
             (self.folder / "configs" / f"{name}.config").write_text(kernel.config)
 
-    def _kernel(self, candidate: Candidate, tools: Sequence[Package], watcher: Watcher, *, module: bool) -> Kernel:
+    def _kernel(
+        self, candidate: Candidate, tools: Sequence[Package], watcher: Watcher, programs: Collection[str]
+    ) -> Kernel:
         if candidate.tailor:
             kernel, account = built.prepare(
                 candidate,
@@ -235,7 +236,7 @@ class Campaign:
                 tools=tools,
                 tell=watcher.preparing,
                 baseline=self.mission.baseline(candidate),
-                module=module,
+                programs=programs,
             )
             self._accounts.append(account)
             return kernel
@@ -247,7 +248,7 @@ class Campaign:
             preempt=candidate.preempt,
             boot=candidate.boot,
             tools=tools,
-            module=module,
+            programs=programs,
         )
 
     def _board(self, cell: Cell) -> Board:

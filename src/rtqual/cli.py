@@ -132,6 +132,49 @@ def tailor(
     return 3 if selection.failures else 0
 
 
+@app.command
+def lidar(
+    mission: Path,
+    /,
+    *,
+    scale: str = "lidar",
+    out: Path | None = None,
+    jobs: int = 2,
+    as_json: Json = False,
+) -> int:
+    """Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).
+
+    Parameters
+    ----------
+    mission
+        The mission file.
+    scale
+        How much to measure: a [scale.NAME] of the mission that names lidar instruments.
+    out
+        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
+    jobs
+        Guests at a time, 1 or 2.
+    """
+    from rtqual import lidar as stage  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.campaign import plan  # noqa: PLC0415
+    from rtqual.progress import Display  # noqa: PLC0415
+    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
+
+    if jobs not in (1, 2):
+        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
+    loaded = load_mission(mission)
+    loaded.scale(scale)
+    folder = out or Path("out") / f"{loaded.mission.name}-{scale}"
+    display = Display(_stderr, plan(loaded, scale), jobs)
+    with display.shown():
+        selection = stage.lidar(loaded, scale, folder, display, workers=jobs)
+    if as_json:
+        _print_json(as_dict(selection))
+    else:
+        print_verdicts(_stdout, selection)
+    return 3 if selection.failures else 0
+
+
 def _print_plan(campaign: Any, needed: Any, *, as_json: bool) -> None:
     from rtqual.progress import forecast_text  # noqa: PLC0415
 

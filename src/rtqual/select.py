@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
-from rtqual import kept
+from rtqual import approach, kept
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.model import Evidence
 from rtqual.campaign import Campaign, Watcher, forecast
@@ -70,7 +70,15 @@ def _conclude(campaign: kept.Kept, folder: Path, formats: Collection[str], out: 
     evidence = evidence_of(campaign)
     manifests = [record.manifest for record in result.records]
     reports = write_report(
-        folder, campaign.mission, evidence, manifests, result.failures, formats, out, result.accounts
+        folder,
+        campaign.mission,
+        evidence,
+        manifests,
+        result.failures,
+        formats,
+        out,
+        result.accounts,
+        approach.read(folder),
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
 

@@ -3,12 +3,14 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.architecture import Architecture
 from rtqual.candidate import Kernel
+from rtqual.candidate.carried import carried
+from rtqual.candidate.module import CAMERA_MODULES, MODULE
 from rtqual.candidate.ready import make_ready
 from rtqual.errors import BadInput
 from rtqual.kernel.account import Account, account_of
@@ -91,13 +93,13 @@ def prepare(
     tools: Sequence[Package],
     tell: Callable[[str], None] = lambda _: None,
     baseline: str | None = None,
-    module: bool = False,
+    programs: Collection[str] = (),
 ) -> tuple[Kernel, Account]:
     """Tailor and build a kernel, and make the guest's file systems for it; `baseline`: what it is compared with."""
     wanted, architecture = candidate.tailor, candidate.architecture
     assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
-    if module:
-        raise BadInput(f"candidate {candidate.name}: the probe's module is built for Debian's kernels only")
+    if MODULE in programs or {*CAMERA_MODULES} & {*programs}:
+        raise BadInput(f"candidate {candidate.name}: modules of ours are built for Debian's kernels only")
     made = tailor(candidate.name, wanted, needs, architecture, tell=tell)
     account = account_of(
         candidate.name,
@@ -109,14 +111,22 @@ def prepare(
         resolution=made.resolution,
         made=made.built,
     )
-    return as_candidate(candidate.name, made.built, architecture, boot=candidate.boot, tools=tools), account
+    extra = carried(programs, made.built.release, architecture)
+    kernel = as_candidate(candidate.name, made.built, architecture, boot=candidate.boot, tools=tools, extra=extra)
+    return kernel, account
 
 
 def as_candidate(
-    name: str, made: Built, architecture: Architecture, *, boot: Sequence[str], tools: Sequence[Package]
+    name: str,
+    made: Built,
+    architecture: Architecture,
+    *,
+    boot: Sequence[str],
+    tools: Sequence[Package],
+    extra: Mapping[str, Path] | None = None,
 ) -> Kernel:
     package = Package(f"linux-{name}", made.version, made.sha256, made.installed_size_b, made.folder)
     symbols = made.system_map.read_text()
     facts = {"symbols": len(_FUNCTION.findall(symbols)), "syscalls": len(_SYSCALL.findall(symbols))}
     told = {fact: str(count) for fact, count in facts.items()} | {"compiler": made.compiler}
-    return make_ready(name, package, boot=boot, tools=tools, architecture=architecture, facts=told)
+    return make_ready(name, package, boot=boot, tools=tools, architecture=architecture, extra=extra, facts=told)

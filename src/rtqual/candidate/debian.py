@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: MIT
 """Debian's kernels by package name, fetched through apt without installing them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rtqual.architecture import of_kernel
 from rtqual.candidate import Kernel
-from rtqual.candidate.module import MODULE_PATH, build_module
+from rtqual.candidate.carried import carried
 from rtqual.candidate.ready import image_of, make_ready
 from rtqual.errors import BadInput
 from rtqual.packages import Package, fetch
 
 
 def prepare(
-    name: str, package: str, *, preempt: str | None, boot: Sequence[str], tools: Sequence[Package], module: bool = False
+    name: str,
+    package: str,
+    *,
+    preempt: str | None,
+    boot: Sequence[str],
+    tools: Sequence[Package],
+    programs: Collection[str] = (),
 ) -> Kernel:
-    """Fetch a kernel and build the guest's file systems for it, with the probe's kernel module if asked for.
+    """Fetch a kernel and build the guest's file systems for it, with what instruments of these programs need.
 
     `preempt` selects the boot mode of a kernel with PREEMPT_DYNAMIC (Documentation/admin-guide/kernel-parameters).
     """
@@ -31,5 +37,5 @@ def prepare(
         boot=(*([f"preempt={preempt}"] if preempt else []), *boot),
         tools=tools,
         architecture=architecture,
-        extra={MODULE_PATH.lstrip("/"): build_module(release, architecture)} if module else {},
+        extra=carried(programs, release, architecture),
     )

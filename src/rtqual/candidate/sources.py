@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The probe's sources, which rtqual carries for what is built where a mission asks for it."""
+"""Sources that rtqual carries for what is built where a mission asks for it: the probe's, the camera driver's."""
 
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
@@ -10,6 +10,15 @@ from pathlib import Path
 def probe_sources() -> dict[str, bytes]:
     """File name below probe/ -> its content."""
     return dict(_walk(files("rtqual") / "probe"))
+
+
+def camera_sources() -> dict[str, bytes]:
+    """kmod/ and what it compiles of flight/: path -> content."""
+    own = dict(_walk(files("rtqual") / "kmod", "kmod/"))
+    shared = {
+        name: content for name, content in _walk(files("rtqual") / "flight", "flight/") if name.endswith((".c", ".h"))
+    }
+    return own | shared
 
 
 def write_sources(tree: Path, sources: Mapping[str, bytes]) -> Path:

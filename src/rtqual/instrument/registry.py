@@ -6,6 +6,17 @@ from rtqual.instrument.cyclictest import Cyclictest
 from rtqual.instrument.exercise import Exercise
 from rtqual.instrument.footprint import Footprint
 from rtqual.instrument.hackbench import Hackbench
+from rtqual.instrument.lidar import (
+    LidarBaseline,
+    LidarDriver,
+    LidarMmap,
+    LidarMmapSimd,
+    LidarNoClear,
+    LidarNoCommand,
+    LidarNoCopy,
+    LidarNoSleep,
+)
+from rtqual.instrument.lidar_faults import LidarFaults, LidarFaultsDriver
 from rtqual.instrument.probe import (
     KernelItc,
     KernelLoop,
@@ -53,5 +64,15 @@ _ALL: tuple[type[Instrument], ...] = (
     KernelLoop,
     Footprint,
     Exercise,
+    LidarBaseline,
+    LidarNoSleep,
+    LidarNoCommand,
+    LidarNoClear,
+    LidarNoCopy,
+    LidarMmap,
+    LidarMmapSimd,
+    LidarDriver,
+    LidarFaults,
+    LidarFaultsDriver,
 )
 INSTRUMENTS: dict[str, type[Instrument]] = {instrument.name: instrument for instrument in _ALL}

@@ -11,6 +11,7 @@ executive.py  the verdicts in short             chapters.py     what was tested,
 results.py    the figures, with distributions.py, what is plotted of them, battery.py and paths.py, those of the probe
 mechanisms.py  the probe's by operating system, published ones beside them
 tailor.py     what tailoring a kernel changed
+lidar.py      the docking camera: ways from frames to ranges, its faults, an approach
 judgement.py  stability.py  comparisons.py  shift.py  tails.py  beside.py  the analysis;   view.py puts all together
 render.py     the tree as HTML, PDF and Markdown (templates/); markdown.py escapes
 explore.py    the samples that report.html plots anew, with explore_script.py, its scripts; explore_sort.py, its tables
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from rtqual.analysis.model import Evidence
+from rtqual.approach import Approach
 from rtqual.errors import RunFailed
 from rtqual.kernel.account import Account
 from rtqual.mission import Mission
@@ -48,17 +50,18 @@ def write_report(
     formats: Collection[str] = tuple(PAGES),
     out: Path | None = None,
     accounts: Sequence[Account] = (),
+    approach: Approach | None = None,
 ) -> list[Path]:
     """Write reports into a folder: report.html, report.pdf and report.md (with plots/*.svg beside it) unless told.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
-    `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission. Returns the
-    reports, without the plots, in the order of FORMATS. Raises RunFailed when they cannot be written, BadInput without
-    WeasyPrint.
+    `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the
+    docking target. Returns the reports, without the plots, in the order of FORMATS. Raises RunFailed when they cannot
+    be written, BadInput without WeasyPrint.
     """
     contents = _machine_formats(mission, evidence, formats)
     if not PAGES.keys().isdisjoint(formats):
-        contents |= _pages(mission, evidence, records, failures, formats, accounts)
+        contents |= _pages(mission, evidence, records, failures, formats, accounts, approach)
     reports = {name: folder / name for name in FORMATS.values() if name in contents}
     if out is not None:
         reports = dict.fromkeys(reports, out)
@@ -83,13 +86,14 @@ def _pages(
     failures: Mapping[Any, str],
     formats: Collection[str],
     accounts: Sequence[Account],
+    approach: Approach | None,
 ) -> dict[str, bytes]:
     from rtqual.report.canvas import standalone  # noqa: PLC0415
     from rtqual.report.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
     from rtqual.report.render import to_html, to_markdown, to_pdf  # noqa: PLC0415
     from rtqual.report.view import build  # noqa: PLC0415
 
-    document = build(gather(mission, evidence, records, failures, accounts))
+    document = build(gather(mission, evidence, records, failures, accounts, approach))
     contents: dict[str, bytes] = {}
     if "html" in formats:
         contents[PAGES["html"]] = to_html(document).encode()

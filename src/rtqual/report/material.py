@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from rtqual.analysis.model import Evidence, Figure, Group, Summary, Verdict
+from rtqual.approach import Approach
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.kernel.account import Account
 from rtqual.load.registry import LOADS
@@ -59,6 +60,7 @@ class Material:
     records: tuple[Manifest, ...]
     failures: tuple[tuple[str, str], ...]  # cell, reason
     accounts: tuple[Account, ...] = ()  # of tailored kernels
+    approach: Approach | None = None  # of the docking target, where one was flown
     numbering: Numbering = field(default_factory=Numbering)
 
     @property
@@ -130,11 +132,14 @@ def gather(
     records: Sequence[Manifest],
     failures: Mapping[Any, str],
     accounts: Sequence[Account] = (),
+    approach: Approach | None = None,
 ) -> Material:
     """Records in the order of their inputs, not of their arrival; one of those that are the same draw."""
     distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
     failed = {_cell_name(cell): reason for cell, reason in {**evidence.failures, **failures}.items()}
-    found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), tuple(accounts))
+    found = Material(
+        mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), tuple(accounts), approach
+    )
     order = sorted(found.records, key=lambda r: (*found.order(group_of(r)), r.inputs.seed, r.hash))
     return replace(found, records=tuple(order))
 

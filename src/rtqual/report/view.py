@@ -7,6 +7,7 @@ from rtqual.report import chapters, executive, judgement, results
 from rtqual.report.beside import beside
 from rtqual.report.comparisons import comparisons
 from rtqual.report.document import Block, Chapter, Document, Heading
+from rtqual.report.lidar import camera
 from rtqual.report.material import Material
 from rtqual.report.mechanisms import mechanisms
 from rtqual.report.stability import stability
@@ -62,6 +63,7 @@ def _analysis(material: Material, chapter: str) -> Iterable[Block]:
     verdicts = material.evidence.verdicts
     parts: list[tuple[str, list[Block]]] = [
         ("Tailored kernels", list(tailoring(material))),
+        ("LIDAR", list(camera(material))),
         ("Requirements", [table for one in verdicts for table in judgement.requirements(material, one)]),
         ("Scores", [table for one in verdicts for table in judgement.scores(material, one)]),
         ("By operating system", list(mechanisms(material))),

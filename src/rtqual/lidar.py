@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual lidar`: the docking camera's frames to ranges by every way, on every kernel, and to poses along an approach.
+
+The ways are instruments like any other (instrument/lidar.py), so this is `rtqual select` at a scale whose plans name
+some, with one approach (approach.py) for the report beside them.
+"""
+
+from pathlib import Path
+
+from rtqual import approach
+from rtqual.campaign import Watcher
+from rtqual.errors import BadInput
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.mission import Mission
+from rtqual.select import Selection, select
+
+SCALE, PREFIX = "lidar", "lidar-"
+
+
+def lidar(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2) -> Selection:
+    """Fly the approach, stream on every candidate, report."""
+    asked = {name for plan in mission.scale(scale).plan for name in plan.instruments}
+    if not any(name.startswith(PREFIX) for name in asked):
+        known = ", ".join(name for name in INSTRUMENTS if name.startswith(PREFIX))
+        raise BadInput(
+            f"{mission.path or mission.mission.name}: scale {scale!r} streams from no camera: name one of {known} "
+            "in a plan of the scale (docs/lidar.md)"
+        )
+    watcher.preparing("an approach of the docking target")
+    approach.write(folder, approach.fly())
+    return select(mission, scale, folder, watcher, workers=workers)
