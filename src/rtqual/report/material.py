@@ -74,7 +74,8 @@ class Material:
 
     @property
     def palette(self) -> Palette:
-        return Palette(self.candidates)
+        """Those measured take the first styles, which are all different."""
+        return Palette(tuple(dict.fromkeys((*self.measured, *self.candidates))))
 
     @property
     def boards(self) -> list[str]:
