@@ -297,7 +297,7 @@ def test_a_cell_that_fails_stops_no_other_and_runs_again_next_time(rtqual: Run, 
     mission.write_text(mission.read_text().replace('["cyclictest"]', '["cyclictest", "footprint"]'))
     bare = tmp_path / "bin"
     bare.mkdir()
-    for program in ("cat", "sh"):
+    for program in ("awk", "cat", "sh", "wc"):
         (bare / program).symlink_to(shutil.which(program) or "")
     done = rtqual("select", mission, "--out", tmp_path / "out", env={"PATH": str(bare)})
     assert done.returncode == 3

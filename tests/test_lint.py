@@ -394,7 +394,7 @@ def test_a_guest_without_high_resolution_timers(kernel: Callable[..., Kernel]) -
     assert system.readings["clock_resolution_ns"] == "4000000"  # 250 Hz
 
 
-@pytest.mark.full
+@pytest.mark.manual
 def test_a_tinyconfig_with_rt_has_no_high_resolution_timers(tmp_path: Path) -> None:
     """The trap of a first tailored kernel, seen in its configuration and in its guest. The build takes minutes."""
     tree = debian_tree()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A real kernel, tailored to the docking mission: resolved, built, booted and measured beside Debian's; and a small one
-built twice to the same bytes (`make test-manual` does so with the tailored one).
+"""A real kernel, tailored to the docking mission: resolved, built, booted and measured beside Debian's; kernels
+built twice to the same bytes (`make test-manual`).
 
 Downloads are taken from the user's cache; nothing built before is.
 """
@@ -93,6 +93,7 @@ def test_the_kernel_built_again_elsewhere_without_ccache_is_the_same(done: Done,
     assert elsewhere(config.read_text()).sha256 == kernel["sha256"]
 
 
+@pytest.mark.manual
 def test_a_small_kernel_built_again_elsewhere_without_ccache_is_the_same(elsewhere: Elsewhere, tmp_path: Path) -> None:
     tree = debian_tree()
     config = tiny_config(tree, tmp_path)

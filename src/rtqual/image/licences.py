@@ -20,7 +20,7 @@ _NAMES = {
     "fsfullr": "FSFULLR", "x11": "X11", "0bsd": "0BSD", "unicode": "Unicode-DFS-2016",
 }  # fmt: skip
 _GNU = re.compile(r"(A?GPL|LGPL|GFDL)-?v?(\d)(?:\.(\d))?(\+)?", re.IGNORECASE)
-_TOKEN = re.compile(r"\(|\)|,?\s+(?:and|or)\s+|,\s*", re.IGNORECASE)
+_JOINED = re.compile(r",?\s+(?:and|or)\s+|,\s*", re.IGNORECASE)
 _REFERENCE = "LicenseRef-Debian-"
 
 
@@ -44,26 +44,12 @@ def declared(copyright_text: str) -> Declared:
 
 
 def _expression(text: str, own: dict[str, str]) -> str:
-    """One License: field, "GPL-2+ or Artistic"; a comma parts as strongly as a parenthesis, and is read as "and"."""
-    parts, position, balance = [], 0, 0
-    for found in _TOKEN.finditer(text):
-        if name := text[position : found.start()].strip():
-            parts.append(_identifier(name, own))
-        position, word = found.end(), found[0].strip(" ,\t").lower()
-        if found[0].strip() in ("(", ")"):
-            balance += 1 if "(" in found[0] else -1
-            parts.append(found[0].strip())
-        elif parts:
-            parts.append("OR" if word == "or" else "AND")
-    if name := text[position:].strip():
-        parts.append(_identifier(name, own))
-    plain = [part for part in parts if part not in ("(", ")")]
-    well_formed = plain and len(plain) % 2 and not any(word in ("AND", "OR") for word in plain[::2])
-    if not well_formed or balance or not all(word in ("AND", "OR") for word in plain[1::2]):
+    """One License: field, "GPL-2+ or Artistic". What is nested, or mixes "and" with "or", is a licence of its own."""
+    names = [name.strip() for name in _JOINED.split(text)]
+    joints = {"OR" if "or" in joint.lower() else "AND" for joint in _JOINED.findall(text)}
+    if not all(names) or len(joints) > 1 or {*"()"} & {*text}:
         return _reference(text, own)
-    if len({"AND", "OR"} & set(plain)) == 2 and len(plain) == len(parts):
-        return _reference(text, own)  # which of the two binds is not said
-    return " ".join(parts).replace("( ", "(").replace(" )", ")")
+    return f" {''.join(joints)} ".join(_identifier(name, own) for name in names)
 
 
 def _identifier(name: str, own: dict[str, str]) -> str:
