@@ -70,6 +70,9 @@ _OWN = {
     "rtqual-agent": "starting programs, here and in guests",
     "rtqual-clock.so": "virtual board",
     "rtqual-probe": "the probe, here and in guests",
+    "ds325-emulator": "the software depth camera",
+    "ds325-stream": "depth frames to ranges",
+    "ds325-pose": "ranges to pose",
 }
 
 
