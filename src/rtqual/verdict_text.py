@@ -15,6 +15,7 @@ from rtqual.plain import plain
 from rtqual.report import FOR_MACHINES
 from rtqual.select import Selection
 
+_NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
 
 
@@ -60,7 +61,7 @@ def _candidate(standing: Standing) -> Table:
     rank = f"{standing.rank}. " if standing.rank else ""
     score = "" if standing.total is None else f" (score {standing.total:.2f})"
     table = Table(title=f"{rank}{standing.candidate}{score}", title_justify="left", expand=True, show_header=False)
-    table.add_column(no_wrap=True)
+    table.add_column(max_width=_NAME_WIDTH)
     table.add_column(no_wrap=True)
     table.add_column(ratio=1)
     met_needs = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
