@@ -66,6 +66,7 @@ def test_an_image_that_does_not_boot_is_told_with_its_last_lines(
         boot(replace(image, path=image.sbom))
 
 
+@pytest.mark.manual
 def test_the_same_kernel_takes_less_with_a_minimal_root_than_with_debians(
     request_of: Callable[..., Request], tmp_path: Path
 ) -> None:

@@ -330,7 +330,7 @@ HELD = (
 
 @pytest.mark.full
 @pytest.mark.parametrize("architecture", [AMD64, ARM64], ids=lambda one: str(one.name))
-@pytest.mark.parametrize("start", ["minimal", "debian"])
+@pytest.mark.parametrize("start", ["minimal", pytest.param("debian", marks=pytest.mark.manual)])
 def test_the_docking_mission_on_debians_source(tmp_path: Path, architecture: Architecture, start: str) -> None:
     tree = debian_tree(architecture)
     found = resolve(tree, DOCKING, start=start, removals=removals(), folder=tmp_path / "out")
