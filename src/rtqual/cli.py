@@ -4,6 +4,7 @@
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ from rich.table import Table
 
 from rtqual import __version__
 from rtqual.errors import BadInput, RtqualError
-from rtqual.mission import DEFAULT_SCALE, load_mission, mission_schema
+from rtqual.mission import DEFAULT_SCALE, Mission, load_mission, mission_schema
 
 app = App(
     name="rtqual",
@@ -62,26 +63,14 @@ def select(
     """
     from rtqual import select as stage  # noqa: PLC0415 - the libraries behind it are slow to load
     from rtqual.campaign import Campaign, forecast  # noqa: PLC0415
-    from rtqual.progress import Display  # noqa: PLC0415
-    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
 
-    if jobs not in (1, 2):
-        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
-    loaded = load_mission(mission)
-    loaded.scale(scale)
+    loaded = _load(mission, scale, jobs)
     folder = out or Path("out") / f"{loaded.mission.name}-{scale}"
-    campaign = Campaign(loaded, scale, folder, workers=jobs)
     if dry_run:
+        campaign = Campaign(loaded, scale, folder, workers=jobs)
         _print_plan(campaign, forecast(campaign.waiting(), jobs), as_json=as_json)
         return 0
-    display = Display(_stderr, campaign.cells, jobs)
-    with display.shown():
-        selection = stage.select(loaded, scale, folder, display, workers=jobs)
-    if as_json:
-        _print_json(as_dict(selection))
-    else:
-        print_verdicts(_stdout, selection)
-    return 3 if selection.failures else 0
+    return _run(stage.select, loaded, scale, folder, jobs, as_json=as_json)
 
 
 @app.command
@@ -111,25 +100,12 @@ def tailor(
         From Debian's configuration, one group of the removal list at a time: each group's own gain. Takes hours.
     """
     from rtqual import tailor as stage  # noqa: PLC0415 - the libraries behind it are slow to load
-    from rtqual.campaign import plan  # noqa: PLC0415
-    from rtqual.progress import Display  # noqa: PLC0415
-    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
 
-    if jobs not in (1, 2):
-        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
-    loaded = load_mission(mission)
-    loaded.scale(scale)
+    loaded = _load(mission, scale, jobs)
     folder = out or Path("out") / f"{loaded.mission.name}-{stage.STEPWISE if stepwise else scale}"
     if stepwise:
         loaded, scale = stage.step_by_step(loaded, scale, folder), stage.STEPWISE
-    display = Display(_stderr, plan(loaded, scale), jobs)
-    with display.shown():
-        selection = stage.tailor(loaded, scale, folder, display, workers=jobs)
-    if as_json:
-        _print_json(as_dict(selection))
-    else:
-        print_verdicts(_stdout, selection)
-    return 3 if selection.failures else 0
+    return _run(stage.tailor, loaded, scale, folder, jobs, as_json=as_json)
 
 
 @app.command
@@ -156,18 +132,29 @@ def lidar(
         Guests at a time, 1 or 2.
     """
     from rtqual import lidar as stage  # noqa: PLC0415 - the libraries behind it are slow to load
-    from rtqual.campaign import plan  # noqa: PLC0415
-    from rtqual.progress import Display  # noqa: PLC0415
-    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
 
+    loaded = _load(mission, scale, jobs)
+    folder = out or Path("out") / f"{loaded.mission.name}-{scale}"
+    return _run(stage.lidar, loaded, scale, folder, jobs, as_json=as_json)
+
+
+def _load(mission: Path, scale: str, jobs: int) -> Mission:
     if jobs not in (1, 2):
         raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
     loaded = load_mission(mission)
     loaded.scale(scale)
-    folder = out or Path("out") / f"{loaded.mission.name}-{scale}"
-    display = Display(_stderr, plan(loaded, scale), jobs)
+    return loaded
+
+
+def _run(stage: Callable[..., Any], mission: Mission, scale: str, folder: Path, jobs: int, *, as_json: bool) -> int:
+    """Run a stage with its progress shown, then print its verdicts."""
+    from rtqual.campaign import plan  # noqa: PLC0415
+    from rtqual.progress import Display  # noqa: PLC0415
+    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
+
+    display = Display(_stderr, plan(mission, scale), jobs)
     with display.shown():
-        selection = stage.lidar(loaded, scale, folder, display, workers=jobs)
+        selection = stage(mission, scale, folder, display, workers=jobs)
     if as_json:
         _print_json(as_dict(selection))
     else:
