@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from uuid import UUID
@@ -236,8 +237,7 @@ def test_a_full_disk_is_told_and_leaves_the_good_image(kernel: Package, tmp_path
     )
     (tmp_path / "program.py").write_text(program)
     script = 'mount -t tmpfs -o size=4m tmpfs "$1" && exec "$2" "$3" "$1" "$4"'
-    python = shutil.which("python") or "python3"
-    command = ["unshare", "-rm", "sh", "-c", script, "sh", small, python, tmp_path / "program.py", kernel.tree]
+    command = ["unshare", "-rm", "sh", "-c", script, "sh", small, sys.executable, tmp_path / "program.py", kernel.tree]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if "unshare failed" in done.stderr or "mount:" in done.stderr:
         pytest.skip("no namespace to mount a small disk in")

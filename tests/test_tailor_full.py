@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import rtqual_command
 from kernel_trees import tiny_config
 from rtqual.kernel.build import Built, build
 from rtqual.kernel.tree import debian_tree, open_tree
@@ -49,7 +50,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Done]:
         for name in DOWNLOADS:
             (shared / name).mkdir(exist_ok=True)
             (cache_dir() / name).symlink_to(shared / name)
-        command = ["rtqual", "tailor", str(MISSION), "--scale", "tailor-smoke", "--out", str(base / "out")]
+        command = rtqual_command("tailor", MISSION, "--scale", "tailor-smoke", "--out", base / "out")
         ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600)
         assert ran.returncode == 0, ran.stderr[-2000:]
         paths = Store(base / "out/records").paths()
