@@ -22,7 +22,7 @@ from rtqual.packages import cache_dir
 from rtqual.record.schema import Manifest
 from rtqual.record.store import Store, read
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.manual
 
 MISSION = Path(__file__).parent.parent / "missions/docking.toml"
 Elsewhere = Callable[[str], Built]
@@ -87,14 +87,12 @@ def test_what_the_mission_needs_works_on_it(done: Done) -> None:
     assert worked["camera_driver"] == 1 and worked["radios_up"] == 2
 
 
-@pytest.mark.manual
 def test_the_kernel_built_again_elsewhere_without_ccache_is_the_same(done: Done, elsewhere: Elsewhere) -> None:
     (kernel,) = json.loads((done.folder / "tailor.json").read_text())["kernels"]
     (config,) = (done.cache / "kernels").glob("*/boot/config-*")
     assert elsewhere(config.read_text()).sha256 == kernel["sha256"]
 
 
-@pytest.mark.manual
 def test_a_small_kernel_built_again_elsewhere_without_ccache_is_the_same(elsewhere: Elsewhere, tmp_path: Path) -> None:
     tree = debian_tree()
     config = tiny_config(tree, tmp_path)
