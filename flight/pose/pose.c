@@ -38,7 +38,7 @@ void pose_default_camera(struct pose_camera *camera)
 void pose_default_settings(struct pose_settings *settings)
 {
 	*settings = (struct pose_settings){
-		.noise_at_1m = 0.014, /* data sheet: 14 mm at 1 m; shot noise, so with the root of the light */
+		.noise_at_1m = 0.014, /* the emulator's, not verified (docs/emulator.md); shot noise, so with the root of the light */
 		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
 		.range_bias = 0.0001,
 		.edge_noise = 0.07,

@@ -3,7 +3,7 @@
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from rtqual.architecture import AMD64, ARM64, ARMHF, Architecture
@@ -71,15 +71,12 @@ ARM = Emulator(
     results="/dev/ttyS0",
 )
 # The Raspberry Pi 3's processor; QEMU's models of the boards themselves lack what a guest needs here.
-ARM_64 = Emulator(
+ARM_64 = replace(
+    ARM,
     board=ARM64.board,
     qemu="qemu-system-aarch64",
-    package="qemu-system-arm",
     model=("-machine", "virt-7.2"),
     cpu="cortex-a53,cntfrq=1000000000",
-    devices=("-device", "pvpanic-pci,addr=4"),
-    parameters=("console=ttyAMA0", *_QUIET),
-    results="/dev/ttyS0",
 )
 _EMULATORS = {AMD64.name: PC, ARM64.name: ARM_64, ARMHF.name: ARM}
 
