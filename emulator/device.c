@@ -94,7 +94,7 @@ void device_plug(struct device *device)
 	camera_start(&device->camera, settings->speed, settings->wrong, settings->confidence);
 	device->first = device->count = 0;
 	device->transfer.active = false;
-	device->running = device->gone = device->unplugged = false;
+	device->running = device->leaving = device->gone = device->unplugged = false;
 	device->why = NULL;
 	device->log->plugs++;
 }
@@ -290,7 +290,7 @@ static void stop(struct device *device, uint64_t now_ns)
 
 static bool finished(const struct device *device)
 {
-	return device->settings->count && device->log->sequence >= device->settings->count;
+	return device->leaving || (device->settings->count && device->log->sequence >= device->settings->count);
 }
 
 uint64_t device_pump(struct device *device, uint64_t now_ns, uint64_t (*clock)(void))

@@ -57,6 +57,7 @@ struct device {
 	uint8_t *scratch; /* room for a frame that is sent corrupted */
 	int (*send)(void *with, const struct iovec *parts, int count); /* all of it, or -errno */
 	void *with;
+	bool leaving;     /* no frame begins any more */
 	bool gone;        /* sending failed */
 	bool unplugged;
 	uint32_t replug_ms;

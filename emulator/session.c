@@ -11,7 +11,11 @@
 #include "session.h"
 #include "usbip.h"
 
-enum { PART_MOST = 8 };
+enum {
+	PART_MOST = 8,
+	QUIET_MS = 50, /* a host that asks nothing for so long has ended what it was at */
+	LEAVE_MOST_MS = 500,
+};
 
 uint64_t monotonic_ns(void)
 {
@@ -75,10 +79,10 @@ static void read_commands(struct session *session)
 	}
 }
 
-/* Polls the descriptors until `until_ns`; false when a signal came. */
-static bool wait_until(struct session *session, struct pollfd *other, uint64_t until_ns)
+/* Polls the descriptors until `until_ns`; false when a signal came. `signals` -1: one that came before is known. */
+static bool wait_until(struct session *session, int signals, struct pollfd *other, uint64_t until_ns)
 {
-	struct pollfd all[3] = { { .fd = session->signals, .events = POLLIN },
+	struct pollfd all[3] = { { .fd = signals, .events = POLLIN },
 				 { .fd = session->control, .events = POLLIN },
 				 *other };
 	uint64_t now = monotonic_ns();
@@ -99,7 +103,7 @@ enum session_end session_wait(struct session *session, uint64_t ms, int listener
 	struct pollfd other = { .fd = listener, .events = POLLIN };
 
 	while (!other.revents && monotonic_ns() < end)
-		if (!wait_until(session, &other, end))
+		if (!wait_until(session, session->signals, &other, end))
 			return SESSION_SIGNAL;
 	return SESSION_HOST_LEFT;
 }
@@ -111,10 +115,23 @@ static bool done(const struct device *device)
 	return settings->count && device->log->sequence >= settings->count && !device->transfer.active;
 }
 
+/*
+ * When to close after a signal. Linux's vhci_hcd never gives back a transfer that its driver has submitted and taken back
+ * before the thread that sends both has run, if the connection ends right then: the driver waits for ever. So whoever is
+ * asked to end lets the host end first.
+ */
+static uint64_t close_at(uint64_t heard_ns, uint64_t signal_ns)
+{
+	uint64_t quiet_ns = heard_ns + QUIET_MS * 1000000ull, last_ns = signal_ns + LEAVE_MOST_MS * 1000000ull;
+
+	return quiet_ns < last_ns ? quiet_ns : last_ns;
+}
+
 enum session_end session_run(struct session *session, int socket)
 {
 	struct device *device = session->device;
 	uint8_t bytes[2 * (USBIP_HEADER + USBIP_OUT_MOST)];
+	uint64_t signal_ns = 0, heard_ns = 0;
 	uint32_t have = 0;
 
 	device->send = send_all;
@@ -132,8 +149,17 @@ enum session_end session_run(struct session *session, int socket)
 			return SESSION_HOST_LEFT;
 		if (done(device))
 			return SESSION_DONE;
-		if (!wait_until(session, &other, wake))
-			return SESSION_SIGNAL;
+		if (signal_ns) {
+			uint64_t close_ns = close_at(heard_ns, signal_ns);
+
+			if (monotonic_ns() >= close_ns)
+				return SESSION_SIGNAL;
+			wake = wake < close_ns ? wake : close_ns;
+		}
+		if (!wait_until(session, signal_ns ? -1 : session->signals, &other, wake)) {
+			signal_ns = heard_ns = monotonic_ns();
+			device->leaving = true;
+		}
 		if (!other.revents)
 			continue;
 		got = recv(socket, bytes + have, sizeof(bytes) - have, MSG_DONTWAIT);
@@ -142,6 +168,7 @@ enum session_end session_run(struct session *session, int socket)
 		if (got <= 0)
 			return SESSION_HOST_LEFT;
 		have += (uint32_t)got;
+		heard_ns = monotonic_ns();
 		taken = device_receive(device, bytes, have);
 		if (taken < 0) {
 			if (device->why)

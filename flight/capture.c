@@ -69,10 +69,44 @@ static void read_stamp(struct ds325_capture *capture, struct ds325_frame *frame)
 	capture->known_at_stamp = capture->lost + capture->refused;
 }
 
+/*
+ * What silence cost. A camera sends no numbers, and those of the driver end with a connection, so it is told by time: so
+ * many intervals without a frame, after an interruption at least the one in flight. What gaps or stamps have counted is
+ * not counted again; while stamps come, only an interruption is told by time. `frame` is a good one, NULL if none came
+ * any more.
+ */
+static void settle(struct ds325_capture *capture, const struct ds325_frame *frame)
+{
+	const uint64_t known = capture->lost + capture->lost_unseen + capture->refused;
+	const uint64_t counted = known - capture->known_at_good;
+	const bool by_time = frame && capture->interval_ns && capture->last_time_ns && frame->time_ns > capture->last_time_ns;
+	uint64_t missing = capture->interrupted;
+
+	if (by_time && (capture->interrupted || !frame->stamped_ns)) {
+		uint64_t intervals = (frame->time_ns - capture->last_time_ns + capture->interval_ns / 2) / capture->interval_ns;
+
+		missing = intervals > missing + 1 ? intervals - 1 : missing;
+	}
+	if (missing > counted) {
+		struct ds325_loss loss = { .first = capture->last_good + 1 + (uint32_t)counted,
+					   .count = (uint32_t)(missing - counted), .estimated = true };
+
+		capture->lost_estimated += loss.count;
+		note(capture, loss);
+	}
+	capture->interrupted = false;
+	if (!frame)
+		return;
+	capture->last_time_ns = frame->time_ns;
+	capture->last_good = frame->number;
+	capture->known_at_good = known;
+}
+
 static enum ds325_event gone(struct ds325_capture *capture)
 {
 	ds325_capture_stop(capture);
 	capture->disconnections++;
+	capture->interrupted = capture->frames > 0;
 	return DS325_GONE;
 }
 
@@ -96,6 +130,7 @@ static enum ds325_event look_for_it(struct ds325_capture *capture, int timeout_m
 		memcpy(capture->device, device, sizeof(device));
 		nanosleep(&pause, NULL);
 	} while (now_ns() < until_ns);
+	settle(capture, NULL);
 	return DS325_TIMEOUT;
 }
 
@@ -189,6 +224,7 @@ static enum ds325_event take(struct ds325_capture *capture, struct ds325_frame *
 	if (!sync_dmabuf(capture, frame->index, DMA_BUF_SYNC_START))
 		return DS325_FAILED;
 	read_stamp(capture, frame);
+	settle(capture, frame);
 	capture->frames++;
 	return DS325_FRAME;
 }

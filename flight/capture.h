@@ -46,6 +46,7 @@ struct ds325_loss {
 	uint32_t first, count; /* numbers of lost frames; `count` 0: frame `first` came and was refused */
 	uint32_t bytes; /* how many a refused frame had */
 	bool by_stamp; /* numbers are the emulator's: the driver saw no gap */
+	bool estimated; /* by time, a silence; `first` is as the driver would have numbered on */
 };
 
 struct ds325_capture {
@@ -61,11 +62,17 @@ struct ds325_capture {
 		int dmabuf;
 	} buffer[DS325_BUFFERS_MOST];
 	uint8_t *own; /* for DS325_READ and DS325_USERPTR */
-	bool numbered, stamped; /* has a frame been seen on this connection? */
+	bool numbered, stamped; /* has a frame been seen on this connection; has a stamp, on any? */
 	uint32_t last_number, last_stamp;
+	uint64_t interval_ns; /* between two frames, as the driver says; 0 where it does not */
+	bool interrupted; /* since the last good frame the camera went, or its endpoint stalled */
+	uint64_t last_time_ns; /* that frame's, */
+	uint32_t last_good; /* its number, */
+	uint64_t known_at_good; /* and lost_unseen, lost and refused then */
 	uint64_t known_at_stamp; /* lost and refused when the last stamp was read */
 
 	uint64_t frames, lost, refused, lost_unseen; /* the last: gaps in the stamp that the driver did not number */
+	uint64_t lost_estimated; /* frames that silence cost beside these, by time; of an interruption at least one */
 	uint32_t disconnections;
 	struct ds325_loss losses[DS325_LOSSES_MOST];
 	uint32_t loss_count;

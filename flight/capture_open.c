@@ -51,6 +51,13 @@ static bool check(struct ds325_capture *capture)
 	return true;
 }
 
+static uint64_t interval_ns(const struct v4l2_streamparm *parameters)
+{
+	const struct v4l2_fract *interval = &parameters->parm.capture.timeperframe;
+
+	return interval->denominator ? (uint64_t)interval->numerator * 1000000000 / interval->denominator : 0;
+}
+
 static bool set_format(struct ds325_capture *capture)
 {
 	struct v4l2_format format = { .type = V4L2_BUF_TYPE_VIDEO_CAPTURE };
@@ -65,14 +72,17 @@ static bool set_format(struct ds325_capture *capture)
 	if (format.fmt.pix.width != DS325_RAW_WIDTH || format.fmt.pix.height != DS325_RAW_HEIGHT ||
 	    format.fmt.pix.pixelformat != V4L2_PIX_FMT_YUYV || format.fmt.pix.bytesperline != 2 * DS325_RAW_WIDTH)
 		return ds325_capture_fail(capture, "it has no YUYV of 640 x 240, so it is no DS325", 0);
-	if (!capture->rate)
+	if (!capture->rate) {
+		capture->interval_ns = ds325_ioctl(capture->fd, VIDIOC_G_PARM, &parameters) ? 0 : interval_ns(&parameters);
 		return true;
+	}
 	parameters.parm.capture.timeperframe = (struct v4l2_fract){ 1, capture->rate };
 	if (ds325_ioctl(capture->fd, VIDIOC_S_PARM, &parameters))
 		return ds325_capture_fail(capture, "setting its frame rate", errno);
 	if (parameters.parm.capture.timeperframe.numerator * (uint64_t)capture->rate !=
 	    parameters.parm.capture.timeperframe.denominator)
 		return ds325_capture_fail(capture, "it does not offer the frame rate asked for", 0);
+	capture->interval_ns = interval_ns(&parameters);
 	return true;
 }
 
@@ -130,7 +140,7 @@ static bool stream(struct ds325_capture *capture)
 bool ds325_capture_start(struct ds325_capture *capture)
 {
 	capture->buffers = 0;
-	capture->numbered = capture->stamped = false;
+	capture->numbered = false; /* a new connection is numbered anew; the emulator's stamps count on */
 	capture->fd = open(capture->device, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (capture->fd < 0)
 		return ds325_capture_fail(capture, "opening it", errno);

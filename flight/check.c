@@ -36,7 +36,7 @@ void checker_open(struct checker *checker, const struct options *options, const 
 	if (checker->frames == MAP_FAILED)
 		die(RUN_FAILED, "--check=%s: %s", options->check, strerror(errno));
 	close(fd);
-	if (!options->ring)
+	if (!options->ring && options->decoding != DECODE_KERNEL)
 		return;
 	checker->ranges = malloc(checker->count * DS325_PIXELS * sizeof(*checker->ranges));
 	if (!checker->ranges)

@@ -12,12 +12,15 @@
 
 static void report_capture(const struct ds325_capture *capture, FILE *out)
 {
-	fprintf(out, "lost=%" PRIu64 "\nlost_unseen_by_driver=%" PRIu64 "\nrefused=%" PRIu64 "\ndisconnections=%u\n",
-		capture->lost, capture->lost_unseen, capture->refused, capture->disconnections);
+	fprintf(out, "lost=%" PRIu64 "\nlost_unseen_by_driver=%" PRIu64 "\nlost_estimated=%" PRIu64 "\nrefused=%" PRIu64
+		     "\ndisconnections=%u\n",
+		capture->lost, capture->lost_unseen, capture->lost_estimated, capture->refused, capture->disconnections);
 	for (uint32_t one = 0; one < capture->loss_count && one < DS325_LOSSES_MOST; one++) {
 		const struct ds325_loss *loss = &capture->losses[one];
 
-		if (loss->count)
+		if (loss->estimated)
+			fprintf(out, "gap_estimated=%u %u\n", loss->first, loss->count);
+		else if (loss->count)
 			fprintf(out, "gap=%u %u %s\n", loss->first, loss->count, loss->by_stamp ? "camera" : "driver");
 		else
 			fprintf(out, "refused_frame=%u %u\n", loss->first, loss->bytes);
@@ -36,6 +39,19 @@ static void list(FILE *out, const char *name, const struct results *results, siz
 		fprintf(out, one ? " %u" : "%u", value);
 	}
 	fputc('\n', out);
+}
+
+static void report_poses(const struct results *results, FILE *out)
+{
+	static const char *const names[] = { "poses_not_found", "poses_degenerate", "poses_valid" }; /* enum pose_status */
+	uint32_t counts[3] = { 0 };
+
+	for (uint32_t one = 0; one < results->frames; one++)
+		counts[results->samples[one].pose_status]++;
+	for (int status = 0; status < 3; status++)
+		fprintf(out, "%s=%u\n", names[status], counts[status]);
+	list(out, "pose_latency_ns", results, offsetof(struct sample, pose_latency_ns));
+	list(out, "pose_cpu_ns", results, offsetof(struct sample, pose_cpu_ns));
 }
 
 void report(const struct options *options, const struct results *results, const struct ds325_capture *capture, FILE *out)
@@ -69,6 +85,15 @@ void report(const struct options *options, const struct results *results, const 
 		fprintf(out, "check_good=%" PRIu64 "\ncheck_wrong=%" PRIu64 "\n", results->matched, results->wrong);
 	list(out, "latency_ns", results, offsetof(struct sample, latency_ns));
 	list(out, "frame_cpu_ns", results, offsetof(struct sample, cpu_ns));
+	if (options->pose)
+		report_poses(results, out);
+	if (options->ring) {
+		list(out, "frame_number", results, offsetof(struct sample, number));
+		fputs("frame_end_ns=", out);
+		for (uint32_t one = 0; one < results->frames; one++)
+			fprintf(out, one ? " %" PRIu64 : "%" PRIu64, results->samples[one].end_ns);
+		fputc('\n', out);
+	}
 	fprintf(out, "ended=%s\n", results->ended ? results->ended : "all frames");
 }
 

@@ -8,15 +8,17 @@
 #include "baseline.h"
 #include "capture.h"
 #include "decode.h"
+#include "pose/pose.h"
+#include "ring.h"
 
 enum { BAD_INPUT = 2, RUN_FAILED = 3 };
 
 void __attribute__((noreturn, format(printf, 2, 3))) die(int code, const char *format, ...);
 
-enum decoding { DECODE_NONE, DECODE_LIBRARY, DECODE_BASELINE };
+enum decoding { DECODE_NONE, DECODE_LIBRARY, DECODE_BASELINE, DECODE_KERNEL };
 
 struct options {
-	const char *device, *check, *output, *decode, *method;
+	const char *device, *node, *check, *output, *decode, *method;
 	bool ring;
 	enum ds325_io io;
 	enum decoding decoding;
@@ -25,7 +27,7 @@ struct options {
 	unsigned int switches;
 	uint32_t frames, buffers, rate;
 	int priority, timeout_ms, replug_ms;
-	bool newest;
+	bool newest, pose;
 };
 
 void read_options(struct options *options, int argc, char **argv);
@@ -34,7 +36,10 @@ void read_options(struct options *options, int argc, char **argv);
 struct sample {
 	uint32_t number; /* the camera's by its stamp, else the driver's or the ring's */
 	uint32_t latency_ns; /* frame's end to ranges */
+	uint64_t end_ns; /* of a ring: the frame's end that latencies count from (CLOCK_MONOTONIC) */
 	uint32_t cpu_ns; /* this thread's, from the wake-up to the ranges and the buffer given back */
+	/* With --pose: frame's end to pose, or to "not found"; this thread's time for that alone; enum pose_status. */
+	uint32_t pose_latency_ns, pose_cpu_ns, pose_status;
 };
 
 struct results {
@@ -70,6 +75,28 @@ void checker_open(struct checker *checker, const struct options *options, const 
 /* Is it the next of the file's frames, or one after it? `number` is the camera's, or negative if not known. */
 bool checker_frame(struct checker *checker, const uint8_t *raw, int64_t number);
 bool checker_ranges(struct checker *checker, const uint16_t *ranges);
+
+/* --- stream_pose.c: from ranges to poses; nothing without --pose --- */
+struct poser {
+	struct pose *pose;
+};
+void poser_open(struct poser *poser, const struct options *options);
+/* `ranges` along each pixel's ray; `time_ns` is the sensor's, `end_ns` the frame's end. Fills the sample's pose_*. */
+void poser_frame(struct poser *poser, const uint16_t *ranges, uint64_t time_ns, uint64_t end_ns, struct sample *sample);
+/* The last ranges were not one frame's: what came of them is forgotten. */
+void poser_forget(struct poser *poser);
+
+/* --- stream_dmabuf.c: a video node's buffers, decoded by the kernel; nothing without --decode=kernel --- */
+struct feed {
+	int fd;
+	struct ds325_ring ring;
+};
+void feed_open(struct feed *feed, const struct options *options);
+/* The buffers that the camera has now: after it came, and after it went. False with errno. */
+bool feed_attach(struct feed *feed, const struct ds325_capture *capture);
+/* The frame's ranges, in the ring; NULL: the module refused it. */
+const uint16_t *feed_decode(struct feed *feed, const struct ds325_frame *frame);
+void feed_close(struct feed *feed);
 
 /* --- the two sources of frames; each returns when all came or none came in time --- */
 void stream_v4l2(const struct options *options, struct ds325_capture *capture, struct results *results);

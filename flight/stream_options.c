@@ -10,7 +10,8 @@ static const char usage[] =
 	"ds325-stream [--KEY=VALUE]...\n"
 	"  --device=PATH          /dev/video0, or a ring's node\n"
 	"  --method=METHOD        mmap, read, userptr, dmabuf, ring\n"
-	"  --decode=WAY           simd, scalar, sse2, avx2, neon, none, baseline\n"
+	"  --decode=WAY           simd, scalar, sse2, avx2, neon, none, baseline; kernel, with --method=dmabuf\n"
+	"  --node=PATH            of --decode=kernel: ds325-dmabuf's (/dev/ds325-dmabuf-0)\n"
 	"  --baseline-switches=S  all, none, or of decode,clear,copy,sleep,command,stamp\n"
 	"  --frames=N             good frames until the end (600)\n"
 	"  --buffers=N            2 to 8 (4)\n"
@@ -21,6 +22,7 @@ static const char usage[] =
 	"  --priority=N           SCHED_FIFO, 1 to 98; 0 stays without real time (80)\n"
 	"  --timeout-ms=N         without a frame, the end (2000)\n"
 	"  --replug-ms=N          to wait for a camera that has gone (10000)\n"
+	"  --pose                 the docking target's pose from each frame's ranges, and what that takes\n"
 	"  --geometry=KIND        radial or depth; --confidence=COUNTS --modulation-hz=N --offset-um=N\n"
 	"  --drift-um-per-k=N --temperature-mc=N --k1-ppm=N --k2-ppm=N\n";
 
@@ -67,14 +69,15 @@ static void set_method(struct options *options, const char *text)
 
 static void set_decode(struct options *options, const char *text)
 {
-	static const char *const names[] = { "none", "baseline", "simd", "scalar", "sse2", "avx2", "neon", NULL };
+	static const char *const names[] = { "none", "baseline", "kernel", "simd", "scalar", "sse2", "avx2", "neon", NULL };
+	static const enum decoding ways[] = { DECODE_NONE, DECODE_BASELINE, DECODE_KERNEL };
 	int chosen = choice("decode", text, names);
 
-	options->decoding = chosen == 0 ? DECODE_NONE : chosen == 1 ? DECODE_BASELINE : DECODE_LIBRARY;
-	options->decoder = ds325_method(chosen > 1 ? text : "scalar");
+	options->decoding = chosen < 3 ? ways[chosen] : DECODE_LIBRARY;
+	options->decoder = ds325_method(chosen > 2 ? text : "scalar");
 	if (!options->decoder)
 		die(BAD_INPUT, "--decode=%s: this processor has none of these instructions", text);
-	options->decode = chosen > 1 ? options->decoder->name : text;
+	options->decode = chosen > 2 ? options->decoder->name : text;
 }
 
 static void set(struct options *options, const char *key, const char *value)
@@ -85,6 +88,8 @@ static void set(struct options *options, const char *key, const char *value)
 
 	if (!strcmp(key, "device"))
 		options->device = value;
+	else if (!strcmp(key, "node"))
+		options->node = value;
 	else if (!strcmp(key, "method"))
 		set_method(options, value);
 	else if (!strcmp(key, "decode"))
@@ -135,8 +140,8 @@ static void set(struct options *options, const char *key, const char *value)
 
 void read_options(struct options *options, int argc, char **argv)
 {
-	*options = (struct options){ .device = "/dev/video0", .frames = 600, .buffers = 4, .priority = 80,
-				     .timeout_ms = 2000, .replug_ms = 10000, .switches = DS325_BASELINE_ALL,
+	*options = (struct options){ .device = "/dev/video0", .node = "/dev/ds325-dmabuf-0", .frames = 600, .buffers = 4,
+				     .priority = 80, .timeout_ms = 2000, .replug_ms = 10000, .switches = DS325_BASELINE_ALL,
 				     .calibration = DS325_CALIBRATION_DEFAULT };
 	set_method(options, "mmap");
 	set_decode(options, "simd");
@@ -146,6 +151,10 @@ void read_options(struct options *options, int argc, char **argv)
 		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "--version")) {
 			fputs(argv[i][2] == 'h' ? usage : "ds325-stream " VERSION "\n", stdout);
 			exit(0);
+		}
+		if (!strcmp(argv[i], "--pose")) {
+			options->pose = true;
+			continue;
 		}
 		if (strncmp(argv[i], "--", 2))
 			die(BAD_INPUT, "%s is no option: these have the form --KEY=VALUE", argv[i]);
@@ -162,4 +171,13 @@ void read_options(struct options *options, int argc, char **argv)
 		die(BAD_INPUT, "--device=%s is too long a name", options->device);
 	if (options->ring && options->decoding == DECODE_BASELINE)
 		die(BAD_INPUT, "--method=ring: ranges come decoded, so nothing is left for --decode=baseline");
+	if (options->decoding == DECODE_KERNEL && (options->ring || options->io != DS325_DMABUF))
+		die(BAD_INPUT, "--decode=kernel needs --method=dmabuf: it takes a video node's buffers as dma-bufs");
+	if (options->pose && !options->ring && options->decoding == DECODE_NONE)
+		die(BAD_INPUT, "--pose needs ranges, so not --decode=none");
+	if (options->pose && options->decoding == DECODE_BASELINE && options->switches & DS325_BASELINE_DECODE)
+		die(BAD_INPUT, "--pose needs ranges, and --decode=baseline makes none: "
+			       "choose others of --baseline-switches than decode");
+	if (options->pose && options->calibration.geometry != DS325_RADIAL)
+		die(BAD_INPUT, "--pose needs ranges along each pixel's ray, so not --geometry=depth");
 }

@@ -17,6 +17,7 @@ struct ring_run {
 	struct ds325_ring ring;
 	struct ds325_decoder decoder;
 	struct checker checker;
+	struct poser poser;
 	uint64_t torn, lost, decode_ns, decode_most_ns;
 };
 
@@ -26,13 +27,17 @@ static void on_ranges(struct ring_run *run, const struct ds325_ring_frame *frame
 	struct sample *sample = &results->samples[results->frames];
 	uint64_t done_ns = clock_ns(CLOCK_MONOTONIC), cpu_now_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t publishing_ns = frame->published_ns - frame->frame_end_ns;
-	bool good = !run->checker.count || checker_ranges(&run->checker, frame->ranges);
+	bool good;
 
-	if (!ds325_ring_kept(&run->ring, frame)) { /* what was checked was half another frame */
+	poser_frame(&run->poser, frame->ranges, frame->frame_end_ns, frame->frame_end_ns, sample);
+	good = !run->checker.count || checker_ranges(&run->checker, frame->ranges);
+	if (!ds325_ring_kept(&run->ring, frame)) { /* what was looked at was half another frame */
+		poser_forget(&run->poser);
 		run->torn++;
 		return;
 	}
 	sample->number = frame->sequence;
+	sample->end_ns = frame->frame_end_ns;
 	sample->latency_ns = done_ns > frame->frame_end_ns ? (uint32_t)(done_ns - frame->frame_end_ns) : 0;
 	sample->cpu_ns = (uint32_t)(cpu_now_ns - *cpu_ns);
 	*cpu_ns = cpu_now_ns;
@@ -43,7 +48,7 @@ static void on_ranges(struct ring_run *run, const struct ds325_ring_frame *frame
 	results->matched += run->checker.count && good;
 	results->wrong += !good;
 	results->frames++;
-	if (run->checker.count)
+	if (run->checker.count || run->poser.pose)
 		*cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
@@ -79,20 +84,25 @@ void stream_ring(const struct options *options, struct results *results, FILE *o
 	static struct ring_run run;
 	struct meter meter;
 	const char *wrong = ds325_decoder_init(&run.decoder, &options->calibration);
-	int fd = open(options->device, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd;
 
 	if (wrong)
 		die(BAD_INPUT, "%s", wrong);
-	if (fd < 0)
-		die(RUN_FAILED, "%s: opening it: %s", options->device, strerror(errno));
 	run.options = options;
 	run.results = results;
 	checker_open(&run.checker, options, &run.decoder);
+	poser_open(&run.poser, options);
 	meter_open(&meter);
 	become_realtime(options->priority);
+	fd = open(options->device, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a camera that streams while it is open begins */
+	if (fd < 0)
+		die(RUN_FAILED, "%s: opening it: %s", options->device, strerror(errno));
 	wrong = ds325_ring_map(&run.ring, fd);
 	if (wrong)
 		die(RUN_FAILED, "%s: %s", options->device, wrong);
+	if (options->pose && run.ring.header->format != DS325_RING_RANGE_U16)
+		die(RUN_FAILED, "%s: --pose needs ranges along each pixel's ray: load ds325-ring without depth=1",
+		    options->device);
 	meter_start(&meter);
 	results->started_ns = clock_ns(CLOCK_MONOTONIC);
 	loop(&run);

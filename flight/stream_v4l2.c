@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Frames from a video node to ranges, and what it took. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "stream.h"
@@ -13,6 +15,8 @@ struct v4l2_run {
 	struct ds325_decoder decoder;
 	struct ds325_baseline baseline;
 	struct checker checker;
+	struct poser poser;
+	struct feed feed;
 	uint64_t first_ns, back_ns;
 	uint8_t command[DS325_CONTROL_BYTES];
 	uint16_t ranges[DS325_PIXELS] __attribute__((aligned(64)));
@@ -46,28 +50,35 @@ static void baseline_command(struct v4l2_run *run)
 	results->commands++;
 }
 
-static void decode(struct v4l2_run *run, const struct ds325_frame *frame)
+/* Where the ranges are; NULL if there are none. */
+static const uint16_t *decode(struct v4l2_run *run, const struct ds325_frame *frame)
 {
+	if (run->options->decoding == DECODE_KERNEL)
+		return feed_decode(&run->feed, frame);
 	if (run->options->decoding == DECODE_BASELINE)
 		run->results->copies += ds325_baseline_frame(&run->baseline, frame->raw, run->ranges);
 	else if (run->options->decoding == DECODE_LIBRARY)
 		ds325_decode(run->options->decoder, &run->decoder, frame->raw, DS325_FRAME_BYTES, run->ranges);
 	__asm__ volatile("" : : "r"(run->ranges) : "memory"); /* somebody reads them */
+	return run->ranges;
 }
 
-static void on_frame(struct v4l2_run *run, const struct ds325_frame *frame, uint64_t *cpu_ns)
+static bool on_frame(struct v4l2_run *run, const struct ds325_frame *frame, uint64_t *cpu_ns)
 {
 	struct results *results = run->results;
 	struct sample *sample = &results->samples[results->frames];
 	uint64_t from_ns = frame->stamped_ns ? frame->stamped_ns : frame->time_ns, done_ns, cpu_now_ns;
+	const uint16_t *ranges = decode(run, frame);
 
-	decode(run, frame);
+	if (!ranges)
+		return false;
 	done_ns = clock_ns(CLOCK_MONOTONIC);
 	cpu_now_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	sample->number = frame->stamped_ns ? frame->stamped_number : frame->number;
 	sample->latency_ns = done_ns > from_ns ? (uint32_t)(done_ns - from_ns) : 0;
 	sample->cpu_ns = (uint32_t)(cpu_now_ns - *cpu_ns);
-	*cpu_ns = cpu_now_ns;
+	poser_frame(&run->poser, ranges, frame->time_ns, from_ns, sample);
+	*cpu_ns = run->poser.pose ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : cpu_now_ns;
 	if (!results->frames) {
 		run->first_ns = frame->time_ns;
 		results->stamped = frame->stamped_ns;
@@ -78,13 +89,16 @@ static void on_frame(struct v4l2_run *run, const struct ds325_frame *frame, uint
 		run->back_ns = 0;
 	}
 	if (run->checker.count) {
-		bool good = checker_frame(&run->checker, frame->raw, frame->stamped_ns ? (int64_t)frame->stamped_number : -1);
+		int64_t number = frame->stamped_ns ? (int64_t)frame->stamped_number : -1;
+		bool good = run->feed.fd < 0 ? checker_frame(&run->checker, frame->raw, number) :
+					       checker_ranges(&run->checker, ranges);
 
 		results->matched += good;
 		results->wrong += !good;
 		*cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID); /* checking is none of the frame's cost */
 	}
 	results->frames++;
+	return true;
 }
 
 static void loop(struct v4l2_run *run)
@@ -101,7 +115,10 @@ static void loop(struct v4l2_run *run)
 			baseline_command(run);
 		switch (ds325_capture_next(run->capture, away ? options->replug_ms : options->timeout_ms, &frame)) {
 		case DS325_FRAME:
-			on_frame(run, &frame, &cpu_ns);
+			if (!on_frame(run, &frame, &cpu_ns)) {
+				run->results->ended = "ds325-dmabuf decoded no frame";
+				return;
+			}
 			if (!ds325_capture_release(run->capture, &frame)) {
 				run->results->ended = run->capture->why;
 				return;
@@ -111,6 +128,7 @@ static void loop(struct v4l2_run *run)
 			break;
 		case DS325_BACK:
 			run->back_ns = clock_ns(CLOCK_MONOTONIC);
+			feed_attach(&run->feed, run->capture); /* what fails shows at the next frame */
 			break;
 		case DS325_TIMEOUT:
 			run->results->ended = away ? "the camera did not come back" : "no frame came in time";
@@ -118,8 +136,10 @@ static void loop(struct v4l2_run *run)
 		case DS325_FAILED:
 			run->results->ended = run->capture->why;
 			return;
+		case DS325_GONE: /* its buffers would stay as long as they are attached */
+			feed_attach(&run->feed, run->capture);
+			break;
 		case DS325_REFUSED:
-		case DS325_GONE:
 			break;
 		}
 	}
@@ -140,14 +160,19 @@ void stream_v4l2(const struct options *options, struct ds325_capture *capture, s
 	run.baseline.method = options->decoder;
 	run.baseline.decoder = &run.decoder;
 	checker_open(&run.checker, options, &run.decoder);
+	poser_open(&run.poser, options);
+	feed_open(&run.feed, options);
 	meter_open(&meter);
 	become_realtime(options->priority);
 	if (!ds325_capture_open(capture))
 		die(RUN_FAILED, "%s", capture->why);
+	if (!feed_attach(&run.feed, capture))
+		die(RUN_FAILED, "%s: its buffers: %s", options->node, strerror(errno));
 	meter_start(&meter);
 	results->started_ns = clock_ns(CLOCK_MONOTONIC);
 	loop(&run);
 	results->ended_ns = clock_ns(CLOCK_MONOTONIC);
 	meter_stop(&meter, results);
+	feed_close(&run.feed);
 	ds325_capture_close(capture);
 }

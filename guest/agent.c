@@ -5,6 +5,7 @@
  *   run DIR NAME FIFO PROGRAM [ARG...]  run a program; leave NAME.out, .err, .status and .threads in DIR
  *   phase SEED                          shift what follows by a seed-dependent memory layout and delay
  *   resolution                          print the resolution of CLOCK_MONOTONIC in ns
+ *   times                               print each process: its id, CPU time in ns, name
  *   raise FIFO                          run the calling shell under SCHED_FIFO (busybox has no chrt)
  *   now | pause | job | send FILE | exit N   on the virtual board: print the ns since it was switched on, stop
  *                                       for a snapshot, print the job handed in by the host, send stdin as one
@@ -238,6 +239,34 @@ static int resolution(void)
 	return 0;
 }
 
+/* The CPU clocks of processes: unlike /proc/PID/schedstat every kernel has them, and in ns. */
+static int times(void)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+
+	if (!processes)
+		die("cannot open /proc: %s", strerror(errno));
+	while ((entry = readdir(processes))) {
+		char path[40], name[80] = ""; /* a worker says after its name what it does */
+		struct timespec spent;
+		clockid_t clock;
+		FILE *comm;
+
+		if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) || strlen(entry->d_name) > 10)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.10s/comm", entry->d_name);
+		comm = fopen(path, "r");
+		if (!comm)
+			continue; /* it has ended */
+		if (fgets(name, sizeof(name), comm) && !clock_getcpuclockid((pid_t)number(entry->d_name), &clock) &&
+		    !clock_gettime(clock, &spent))
+			printf("%s %lld %s", entry->d_name, (long long)spent.tv_sec * 1000000000 + spent.tv_nsec, name);
+		fclose(comm);
+	}
+	return closedir(processes);
+}
+
 /* --- virtual board ----------------------------------------------------------------------------- */
 
 static uint32_t fw_be(int bytes)
@@ -330,6 +359,8 @@ int main(int argc, char **argv)
 		return phase(number(argv[2]));
 	if (!strcmp(verb, "resolution") && argc == 2)
 		return resolution();
+	if (!strcmp(verb, "times") && argc == 2)
+		return times();
 	if (!strcmp(verb, "raise") && argc == 3) {
 		set_policy(getppid(), number(argv[2]));
 		return 0;
@@ -346,7 +377,7 @@ int main(int argc, char **argv)
 		machine_pause();
 		return 0;
 	}
-	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | raise FIFO | "
-	      "now | job | send FILE | exit N | pause\n", stderr);
+	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | times | "
+	      "raise FIFO | now | job | send FILE | exit N | pause\n", stderr);
 	return 2;
 }

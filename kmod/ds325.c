@@ -40,9 +40,12 @@ MODULE_PARM_DESC(exposure, "per cent; -1 leaves it");
 
 enum {
 	CAMERAS_MOST = 8,
-	/* 32 KiB: a tenth of a frame, so that little is left to decode when the frame's end comes; 1.7 frames are in flight. */
-	TRANSFER_BYTES = 32 * 1024,
-	TRANSFERS = 16,
+	/*
+	 * Four transfers and 12,290 bytes are a frame: few, since each costs the USB host as much as 8 KiB, and little is left
+	 * to decode when the last has come. 1.9 frames are in flight.
+	 */
+	TRANSFER_BYTES = 72 * 1024,
+	TRANSFERS = 8,
 	CONTROL_MS = 500,
 	RETRY_LEAST_MS = 2,
 	RETRY_MOST_MS = 200,
@@ -480,6 +483,7 @@ static int __init ds325_init(void)
 		error = ds325_node_make(&places[made].node, name, slots, THIS_MODULE, NULL);
 		places[made].payload.ring = places[made].node.ring;
 		places[made].payload.decoder = ds325_node_decoder();
+		places[made].payload.blocks = in_completion ? ds325_node_blocks_atomic : ds325_node_blocks;
 		places[made].payload.clock = clock;
 	}
 	if (error)

@@ -142,8 +142,8 @@ static int decode(struct feed *to, struct file *file, const struct ds325_dmabuf_
 	slot->frame_end_ns = wanted->frame_end_ns ? wanted->frame_end_ns : ktime_get_ns();
 	slot->sequence = wanted->sequence;
 	slot->lost_before = to->unpublished;
-	ds325_blocks_scalar(ds325_node_decoder(), buffer->map.vaddr, 0, DS325_PIXELS / DS325_BLOCK,
-			    ds325_ring_ranges(ring, slot));
+	ds325_node_blocks(ds325_node_decoder(), buffer->map.vaddr, 0, DS325_PIXELS / DS325_BLOCK,
+			  ds325_ring_ranges(ring, slot));
 	dma_buf_end_cpu_access(buffer->shared, DMA_FROM_DEVICE);
 	slot->published_ns = ktime_get_ns();
 	to->unpublished = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nodes of rings, and the decoder that all sources share. The rules for waiting stand in flight/ring.h. */
+/* Nodes of rings. The rules for waiting stand in flight/ring.h. */
 #include <linux/compat.h>
 #include <linux/eventfd.h>
 #include <linux/log2.h>
@@ -13,26 +13,6 @@
 #include <linux/vmalloc.h>
 
 #include "node.h"
-
-static bool depth;
-module_param(depth, bool, 0444);
-MODULE_PARM_DESC(depth, "ranges along the optical axis instead of along each pixel's ray");
-static unsigned int confidence = DS325_CONFIDENCE_LEAST;
-module_param(confidence, uint, 0444);
-MODULE_PARM_DESC(confidence, "amplitude in counts below which a pixel is not valid");
-static unsigned int modulation_hz = DS325_MODULATION_HZ;
-module_param(modulation_hz, uint, 0444);
-MODULE_PARM_DESC(modulation_hz, "modulation frequency");
-static int offset_um;
-module_param(offset_um, int, 0444);
-MODULE_PARM_DESC(offset_um, "what the camera reads too much");
-static int k1_ppm, k2_ppm;
-module_param(k1_ppm, int, 0444);
-MODULE_PARM_DESC(k1_ppm, "radial distortion, r^2, in millionths");
-module_param(k2_ppm, int, 0444);
-MODULE_PARM_DESC(k2_ppm, "radial distortion, r^4, in millionths");
-
-static struct ds325_decoder *decoder;
 
 /* An open file of a node. */
 struct reader {
@@ -201,7 +181,7 @@ int ds325_node_make(struct ds325_node *node, const char *name, unsigned int slot
 	node->ring = vmalloc_user(node->bytes);
 	if (!node->ring)
 		return -ENOMEM;
-	ds325_ring_make(node->ring, slots, depth ? DS325_RING_DEPTH_U16 : DS325_RING_RANGE_U16);
+	ds325_ring_make(node->ring, slots, ds325_decoder_depth() ? DS325_RING_DEPTH_U16 : DS325_RING_RANGE_U16);
 	init_waitqueue_head(&node->readers);
 	spin_lock_init(&node->signals);
 	INIT_LIST_HEAD(&node->files);
@@ -254,41 +234,14 @@ bool ds325_node_wanted(struct ds325_node *node)
 }
 EXPORT_SYMBOL_GPL(ds325_node_wanted);
 
-const struct ds325_decoder *ds325_node_decoder(void)
-{
-	return decoder;
-}
-EXPORT_SYMBOL_GPL(ds325_node_decoder);
-
-/* For the two that use it; what it does is the flight library's. */
-EXPORT_SYMBOL_GPL(ds325_blocks_scalar);
-
 static int __init ds325_ring_init(void)
 {
-	struct ds325_calibration calibration = DS325_CALIBRATION_DEFAULT;
-	const char *wrong;
-
-	calibration.geometry = depth ? DS325_DEPTH : DS325_RADIAL;
-	calibration.confidence = confidence;
-	calibration.modulation_hz = modulation_hz;
-	calibration.offset_um = offset_um;
-	calibration.k1_ppm = k1_ppm;
-	calibration.k2_ppm = k2_ppm;
-	decoder = vzalloc(sizeof(*decoder));
-	if (!decoder)
-		return -ENOMEM;
-	wrong = ds325_decoder_init(decoder, &calibration);
-	if (wrong) {
-		pr_err("ds325-ring: %s\n", wrong);
-		vfree(decoder);
-		return -EINVAL;
-	}
-	return 0;
+	return ds325_decoder_make();
 }
 
 static void __exit ds325_ring_exit(void)
 {
-	vfree(decoder);
+	ds325_decoder_remove();
 }
 
 module_init(ds325_ring_init);

@@ -13,7 +13,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "decode.h"
+#include "decoder.h"
 #include "ring.h"
 
 struct ds325_node;
@@ -51,8 +51,5 @@ bool ds325_node_wanted(struct ds325_node *node);
 
 /* After frames were published: wakes readers, signals eventfds. From any context. */
 void ds325_node_published(struct ds325_node *node);
-
-/* Made from ds325-ring's parameters when it was loaded, constant since. */
-const struct ds325_decoder *ds325_node_decoder(void);
 
 #endif

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#ifndef __KERNEL__
+#include <string.h>
+#endif
+
 #include "payload.h"
 
 enum { FRAME_ID = 0x01, END_OF_FRAME = 0x02, ERROR = 0x40, HEADER_LEAST = 2, HEADER_MOST = 12 };
@@ -34,6 +38,7 @@ static void begin_frame(struct ds325_payload *payload, uint64_t now_ns)
 	lose(payload, missing(payload, now_ns));
 	payload->sequence = payload->next++;
 	payload->begun_ns = now_ns;
+	payload->frame_flags = payload->flags;
 	payload->bytes = 0;
 	payload->bad = false;
 	payload->slot = ds325_ring_begin(payload->ring);
@@ -62,8 +67,8 @@ static void decode(struct ds325_payload *payload, const uint8_t *data, uint32_t 
 {
 	size_t first = payload->bytes / DS325_BLOCK_BYTES;
 
-	ds325_blocks_scalar(payload->decoder, data, first, blocks,
-			    ds325_ring_ranges(payload->ring, payload->slot) + first * DS325_BLOCK);
+	payload->blocks(payload->decoder, data, first, blocks,
+			ds325_ring_ranges(payload->ring, payload->slot) + first * DS325_BLOCK);
 	payload->bytes += blocks * DS325_BLOCK_BYTES;
 }
 
@@ -103,6 +108,7 @@ static uint32_t header(struct ds325_payload *payload, const uint8_t *data, uint3
 {
 	uint32_t size = data[0];
 
+	payload->opened = false;
 	payload->skip = length < HEADER_LEAST || size < HEADER_LEAST || size > HEADER_MOST || size > length;
 	payload->flags = payload->skip ? 0 : data[1];
 	if (payload->skip) {
@@ -115,9 +121,10 @@ static uint32_t header(struct ds325_payload *payload, const uint8_t *data, uint3
 }
 
 /* The first byte of a payload that is not its header's: does another frame begin? */
-static void open_frame(struct ds325_payload *payload, uint64_t now_ns, uint8_t last_flags)
+static void open_frame(struct ds325_payload *payload, uint64_t now_ns)
 {
-	if (payload->slot && (payload->flags ^ last_flags) & FRAME_ID) {
+	payload->opened = true;
+	if (payload->slot && (payload->flags ^ payload->frame_flags) & FRAME_ID) {
 		payload->bad = true; /* its end never came */
 		end_frame(payload, now_ns);
 	}
@@ -145,14 +152,14 @@ unsigned int ds325_payload_take(struct ds325_payload *payload, const uint8_t *da
 		uint32_t part;
 
 		if (!payload->done) {
-			uint8_t last_flags = payload->flags;
-
 			part = header(payload, data, length, ended_ns);
-			if (!payload->skip && (length > part || payload->flags & ERROR))
-				open_frame(payload, ended_ns, last_flags);
+			if (!payload->skip && payload->flags & ERROR)
+				open_frame(payload, ended_ns);
 		} else {
 			part = payload->most - payload->done;
 			part = part < length ? part : length;
+			if (!payload->skip && !payload->opened)
+				open_frame(payload, ended_ns);
 			if (!payload->skip && payload->slot)
 				frame_bytes(payload, data, part);
 		}

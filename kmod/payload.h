@@ -13,6 +13,7 @@ struct ds325_payload {
 	/* Set by the caller. */
 	struct ds325_ring_header *ring;
 	const struct ds325_decoder *decoder;
+	ds325_blocks *blocks; /* the way to decode */
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 	uint64_t interval_ns; /* between frames as negotiated; a longer silence is a loss */
 	uint32_t most; /* bytes of a payload with its header */
@@ -20,11 +21,13 @@ struct ds325_payload {
 	/* The payload. */
 	uint32_t done; /* bytes so far; 0: its header comes next */
 	bool skip; /* its header made no sense, so neither does the rest */
+	bool opened; /* bytes that are not its header's have come */
 	uint8_t flags; /* of its header */
 
 	/* The frame. */
 	struct ds325_ring_slot *slot; /* being written; NULL between frames */
 	bool bad;
+	uint8_t frame_flags; /* of its first payload */
 	uint32_t bytes;
 	uint32_t sequence;
 	uint64_t begun_ns; /* when its first transfer ended; 0: nothing to count losses from */

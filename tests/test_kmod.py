@@ -15,8 +15,9 @@ from flight_programs import program
 from rtqual.architecture import AMD64
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.module import build_camera_modules
+from rtqual.candidate.module import CAMERA_MODULES, build_camera_modules, build_modules
 from rtqual.candidate.ready import image_of, make_ready
+from rtqual.candidate.sources import camera_sources
 from rtqual.image.guest import TOOL_PACKAGES
 from rtqual.packages import fetch, fetch_closure
 
@@ -39,6 +40,14 @@ HEALTH = "\ndmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for|UBSAN|refco
 Guest = Callable[..., Outcome]
 
 
+def with_exact() -> dict[str, bytes]:
+    """The modules' sources, and those of a fourth that only a test here has."""
+    sources = dict(camera_sources())
+    sources |= {f"kmod/test/{path.name}": path.read_bytes() for path in (KMOD / "test").glob("*exact*")}
+    sources["kmod/Kbuild"] += b"obj-m += ds325-exact.o\nds325-exact-y := test/ds325_exact.o\n"
+    return sources
+
+
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Guest]:
     """Runs a shell script under one of Debian's kernels; modules, emulator and readers are there."""
@@ -50,7 +59,8 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Guest]:
 
     def board(package: str) -> VirtualBoard:
         kernel = fetch(package, kernel=True)
-        modules = build_camera_modules(image_of("kmod", kernel)[1])
+        names = (*CAMERA_MODULES, "ds325-exact.ko")
+        modules = build_modules(image_of("kmod", kernel)[1], with_exact(), "kmod", names)
         extra = {f"usr/bin/{tool.name}": tool for tool in tools} | {f"lib/rtqual/{m.name}": m for m in modules}
         made = fetch_closure(TOOL_PACKAGES)
         ready = make_ready("kmod", kernel, boot=(), tools=made, architecture=AMD64, extra=extra)
@@ -60,8 +70,8 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Guest]:
         if package not in boards:
             boards[package] = board(package)
 
-        def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), collect: tuple[str, ...] = ()) -> Outcome:
-            job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH)), modules=modules, collect=collect)
+        def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> Outcome:
+            job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH), fifo=fifo), modules=modules)
             outcome = boards[package].run(job, seed=1, timeout_s=600)
             assert outcome.exit_code == 0, outcome.stderr
             assert "kernel " not in outcome.stdout, outcome.stdout
@@ -96,6 +106,44 @@ def test_every_range_is_the_scalar_decoders_and_no_frame_is_lost(
     assert (seen["ring_missed"], seen["ring_lost"], seen["ring_refused"]) == (0, 0, 0)
     assert seen["frames_lost_without_urb"] == 0
     assert 9.9e9 < seen["elapsed_ns"] < 10.7e9  # 600 at 60 a second, and the time to find the camera
+
+
+def exact(way: str, frames: int, *, first: int = 0) -> str:
+    calibration = "depth=1 confidence=50 offset_um=12000 k1_ppm=-150000"
+    return (
+        f"insmod /lib/rtqual/ds325-ring.ko decode={way} {calibration} || exit 1\n"
+        f"insmod /lib/rtqual/ds325-exact.ko first={first} count={frames} || exit 1\n"
+        "dmesg | grep ds325_exact: | tail -1\n"
+        "rmmod ds325_exact && rmmod ds325_ring || exit 1\n"
+    )
+
+
+def hashed(frames: int, folder: Path, *, first: int = 0) -> str:
+    """What the kernel has to say of these frames, by the scalar reference on this machine."""
+    subprocess.run(["make", "-s", "-C", KMOD / "test", f"BUILD={folder}", folder / "exact"], check=True)
+    command = [folder / "exact", "scalar", str(first), str(frames), "1", "50", "12000", "-150000"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return f"ds325_exact: {frames} frames {done.stdout.strip()} "
+
+
+@pytest.mark.full  # about 20 s
+def test_the_drivers_decoding_is_bit_exact(guest: Callable[[str], Guest], tmp_path: Path) -> None:
+    """Through the code that takes bulk transfers, by vectors in slices and without; words at random and at edges."""
+    script = exact("auto", 400) + exact("scalar", 30, first=400)
+    script += "insmod /lib/rtqual/ds325-ring.ko decode=avx2 2> /dev/null && exit 1; dmesg | grep decode=\n"
+    outcome = guest(KERNELS[0])(script)
+    assert hashed(400, tmp_path) in outcome.stdout
+    assert hashed(30, tmp_path, first=400) in outcome.stdout
+    assert "decode=avx2: auto and scalar are there" in outcome.stdout  # the virtual board's processor has none
+
+
+@pytest.mark.manual  # some 5 minutes
+def test_the_drivers_decoding_is_bit_exact_on_ten_thousand_frames(
+    guest: Callable[[str], Guest], tmp_path: Path
+) -> None:
+    outcomes = [guest(KERNELS[0])(exact("auto", 2500, first=first)).stdout for first in range(0, 10_000, 2500)]
+    for number, outcome in enumerate(outcomes):
+        assert hashed(2500, tmp_path, first=2500 * number) in outcome
 
 
 @pytest.mark.full
@@ -198,6 +246,28 @@ def test_wrong_descriptors_are_refused_without_harm(guest: Callable[[str], Guest
     )
     seen = values(guest(KERNELS[0])(script).stdout)
     assert (seen["check_good"], seen["check_wrong"]) == (5, 0)
+
+
+@pytest.mark.full
+def test_a_camera_that_ends_right_after_a_stream_hangs_nobody(guest: Callable[[str], Guest]) -> None:
+    """The USB host's threads have the lowest priority of all here: transfers are taken back before they were sent. If
+    the connection ends meanwhile, vhci_hcd never gives them back; so the camera lets the host come to an end first."""
+    script = (
+        "i=0; while [ $i -lt 5 ]; do load\nds325-emulator --attach --daemon --replay ring --report report || exit 1\n"
+        "usleep 400000\nds325-stream --method=ring --device=/dev/ds325-0 --priority=80 --frames=5 > out || exit 1\n"
+        "unplug\nunload\ni=$((i + 1)); done\n"
+    )
+    assert guest(KERNELS[0])(script, fifo=1).stdout.count("report frames_sent ") == 5
+
+
+def test_no_bytes_make_the_payload_parser_fault(tmp_path: Path) -> None:
+    """With sanitizers; and of frames cut anywhere the whole ones are published as they are, all others refused."""
+    subprocess.run(["make", "-s", "-C", KMOD / "test", f"BUILD={tmp_path}", tmp_path / "payload_fuzz"], check=True)
+    done = subprocess.run([tmp_path / "payload_fuzz", "1", "60"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = re.fullmatch(r"published (\d+) refused (\d+)\n", done.stdout)
+    assert told
+    assert int(told[1]) > 50
 
 
 @pytest.mark.full  # about a minute for each the first time

@@ -19,7 +19,9 @@ from emulator import programs as emulator_programs
 
 ROOT = Path(__file__).parents[1]
 POSE = ROOT / "flight" / "pose"
-MOST_INSTRUCTIONS = 3_000_000  # a frame: 6 ms at the virtual board's 2 ns each
+# A frame, each: 4 ms at the virtual board's 2 ns. With the 2 ms that the ranges may take, 6 ms.
+MOST_INSTRUCTIONS = 2_000_000
+SEARCH = 6  # frames at first sight, at most, that are "not found" yet
 
 
 def build(folder: Path, *kinds: str) -> None:
@@ -130,8 +132,17 @@ def fly(programs: Path, tmp_path: Path) -> Fly:
 APPROACH = ((0, 0.06, -0.04, 1.0, 10, 6, -8), (4, 0.01, -0.01, 0.35, 3, 1.5, -2), (5, 0, 0, 0.15, 0, 0, 0))
 
 
+def settled(answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Without the first frames, in which the target is looked for."""
+    statuses = [one.status for one in answers[: SEARCH + 1]]
+    found = statuses.index("ok")
+    assert set(statuses[:found]) <= {"not found"}
+    return answers[found:]
+
+
 def check_goals(answers: Sequence[Answer]) -> None:
     """Range within 2 mm RMS from 0.15 to 1 m; pose within 5 mm and 1 degree for 95 % of the frames inside 0.5 m."""
+    answers = settled(answers)
     assert [one.said for one in answers if one.status != "ok"] == []
     assert np.sqrt(np.mean([one.range_error_mm**2 for one in answers if 0.149 <= one.distance <= 1.01])) <= 2
     near = np.array([one.error for one in answers if one.distance <= 0.5])
@@ -151,8 +162,9 @@ def test_an_approach_is_followed_within_the_goals(fly: Fly, scene: tuple[object,
 
 @pytest.mark.parametrize("roll", [90, 178, -60])
 def test_the_keys_tell_how_the_target_is_rolled(fly: Fly, roll: float) -> None:
-    answers = fly(((0, 0.02, 0.01, 0.5, roll, 5, -5), (1, 0.02, 0.01, 0.4, roll, 5, -5)), 6, 1 / 5)
-    assert [one.status for one in answers] == ["ok"] * 6
+    answers = fly(((0, 0.02, 0.01, 0.5, roll, 5, -5), (1, 0.02, 0.01, 0.4, roll, 5, -5)), 20, 1 / 20)
+    answers = settled(answers)
+    assert {one.status for one in answers} == {"ok"}
     assert all(np.linalg.norm(one.error[3:]) < np.radians(1) for one in answers)
 
 
@@ -170,14 +182,17 @@ def test_a_lost_target_is_not_found_until_it_is_back(programs: Path, fly: Fly, t
     still, empty = tmp_path / "still", tmp_path / "empty"
     for file, place in ((still, "0 0 0 0.6 5 3 2"), (empty, "0 3 0 1 0 0 0")):
         subprocess.run(
-            [emulator_programs() / "ds325-emulator", "--write", file, "--frames", "8", "--at", place],
+            [emulator_programs() / "ds325-emulator", "--write", file, "--frames", "16", "--at", place],
             check=True,
             capture_output=True,
         )
     both = tmp_path / "both"
-    both.write_bytes(still.read_bytes() + 2 * empty.read_bytes() + still.read_bytes())
+    both.write_bytes(still.read_bytes() + empty.read_bytes() + still.read_bytes())
     said = [one["status"] for one in estimate(programs, both)]
-    assert said == ["ok"] * 8 + ["not found"] * 16 + ["ok"] * 8
+    first, back = said.index("ok"), said.index("ok", 20)
+    assert first <= SEARCH
+    assert 32 <= back <= 32 + 2 * SEARCH  # every other frame looks where it was predicted
+    assert said == ["not found"] * first + ["ok"] * (16 - first) + ["not found"] * (back - 16) + ["ok"] * (48 - back)
 
 
 PLAIN_FACE = ((0, 0, -0.05, 0.4, 3, 2, -2), (2, 0, -0.11, 0.08, 0, 0, 0))
@@ -186,7 +201,7 @@ PLAIN_FACE = ((0, 0, -0.05, 0.4, 3, 2, -2), (2, 0, -0.11, 0.08, 0, 0, 0))
 def test_a_plain_face_that_fills_the_view_is_degenerate_and_says_in_what(fly: Fly) -> None:
     """Nearest, neither ring, keys nor outline are in the picture: what is left is distance and tilt."""
     answers = fly(PLAIN_FACE, 60, 1 / 30, "--albedo", 0.2)
-    assert {one.status for one in answers[:40]} == {"ok"}
+    assert {one.status for one in settled(answers[:40])} == {"ok"}
     last = answers[-1]
     assert (last.status, last.said["unobserved"]) == ("degenerate", ["x", "y", "rz"])
     assert abs(last.error[2]) < 0.001
@@ -197,6 +212,15 @@ def test_a_plain_face_that_fills_the_view_is_degenerate_and_says_in_what(fly: Fl
 def test_nothing_is_claimed_of_a_plain_face_never_seen_before(fly: Fly) -> None:
     answers = fly(((0, 0, -0.11, 0.08, 0, 0, 0),), 6, 1 / 30, "--albedo", 0.2)
     assert {one.status for one in answers} == {"not found"}
+
+
+@pytest.mark.parametrize("place", [(0, 0.07, 0.04, 0.26, 3, 6, 6), (0, 0, 0, 0.2, 2, 1, -1)])
+def test_too_close_to_be_found_at_first_sight_it_is_not_taken_for_another_side(
+    fly: Fly, place: tuple[float, ...]
+) -> None:
+    """Where the picture cuts the body's sides off, ring and keys tell whether a guess is right."""
+    for one in fly((place,), 20, 1 / 60, "--wall", 1.6):
+        assert one.status == "not found" or np.linalg.norm(one.error[3:]) < np.radians(1)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -244,33 +268,67 @@ def random_motion(seed: int, count: int, step: float) -> list[list[float]]:
     return points
 
 
-@pytest.mark.full
-def test_the_filter_is_consistent(fly: Fly) -> None:
-    """50 flights of 64 frames (1 minute on two cores): the mean NEES over flights and frames lies inside the
-    two-sided 95 % bounds of the mean over the flights, and so does that of at least half of the frames."""
-    runs, frames = 50, 64
+def flown(fly: Fly, runs: int, step: float, start_m: tuple[float, float]) -> list[Sequence[Answer]]:
+    """Flights of 64 frames from a random distance on, without the frames in which the target is looked for."""
 
-    def one(seed: int) -> list[Answer]:
-        return fly(random_motion(seed, frames, 5 / frames), frames, 5 / frames, "--seed", seed + 1)
+    def one(seed: int) -> Sequence[Answer]:
+        motion = random_motion(seed, 64, step)
+        start = np.random.default_rng(seed + 500).uniform(*start_m)
+        slower = min(1.0, 64 * step / 5)  # 0.8 m in 5 s
+        for point in motion:
+            point[3] = start - (1 - point[3]) * slower
+        answers = fly(motion, 64, step, "--seed", seed + 1)
+        assert answers[SEARCH].status == "ok"
+        return answers[SEARCH:]
 
     with ThreadPoolExecutor(2) as pool:
-        flights = list(pool.map(one, range(runs)))
+        return list(pool.map(one, range(runs)))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("runs", "step", "start_m"),
+    [(40, 5 / 64, (1, 1)), (30, 1 / 60, (0.35, 1))],
+    ids=["approaches, 12.8 frames a second", "parts of them, 60 frames a second"],
+)
+def test_the_filter_is_consistent(fly: Fly, runs: int, step: float, start_m: tuple[float, float]) -> None:
+    """Normalised estimation error squared, 6 degrees of freedom (about 1 minute each on two cores). Its mean over all
+    frames and flights lies in the two-sided 95 % interval of a mean over as many flights as there are (frames of one
+    flight are not independent). Nine tenths of all frames, of which 95 % would be right, lie in their own two-sided
+    interval, and neither side of it is left by more than a twelfth. Two thirds of the frames' means over the flights
+    lie in theirs: a range of one distance has the same error in all flights, the decoder's."""
+    flights = flown(fly, runs, step, start_m)
     check_goals([answer for flight in flights for answer in flight])
     nees = np.array([[answer.nees for answer in flight] for flight in flights])
     low, high = chi2.ppf([0.025, 0.975], 6 * runs) / runs
-    assert low <= nees.mean() <= high
     means = nees.mean(axis=0)
-    assert np.mean((low <= means) & (means <= high)) >= 0.5
+    of_means = np.mean((low <= means) & (means <= high))
+    least, most = chi2.ppf([0.025, 0.975], 6)
+    below, above = np.mean(nees < least), np.mean(nees > most)
+    print(f"NEES {nees.mean():.2f}; frames {below:.1%} below, {above:.1%} above; means {of_means:.1%} within")
+    assert low <= nees.mean() <= high
+    assert below + above <= 0.1
+    assert max(below, above) <= 1 / 12
+    assert of_means >= 2 / 3
+
+
+FIRST_SIGHTS = [(0.07, -0.06, 0.26, 8, 0, 7), (0.05, 0.05, 0.35, -20, 5, 5), (0, 0.05, 1.2, 5, 5, 5)]
 
 
 @pytest.mark.full
-def test_a_frame_takes_no_more_instructions_than_there_is_time_for(programs: Path, tmp_path: Path) -> None:
-    """Counted by callgrind, one dump a frame (10 s): 99 % of the frames within 6 ms of the virtual board."""
+@pytest.mark.parametrize("place", [None, *FIRST_SIGHTS])
+def test_a_frame_takes_no_more_instructions_than_there_is_time_for(
+    programs: Path, tmp_path: Path, place: tuple[float, ...] | None
+) -> None:
+    """Counted by callgrind, one dump a frame (10 s, 2 for a first sight): every frame of an approach, finding the
+    target and tracking it, in 4 ms of the virtual board."""
     build(programs, "count")
     file = tmp_path / "frames"
-    at = [part for point in APPROACH for part in ("--at", " ".join(map(str, point)))]
+    points = APPROACH if place is None else ((0, *place),)
+    frames = 120 if place is None else 8
+    at = [part for point in points for part in ("--at", " ".join(map(str, point)))]
     subprocess.run(
-        [emulator_programs() / "ds325-emulator", "--write", file, "--frames", "120", "--step", "0.0416", *at],
+        [emulator_programs() / "ds325-emulator", "--write", file, "--frames", str(frames), "--step", "0.0416", *at],
         check=True,
         capture_output=True,
     )
@@ -286,5 +344,6 @@ def test_a_frame_takes_no_more_instructions_than_there_is_time_for(programs: Pat
         if line.startswith("totals:")
     ]
     counts = np.array([total for total in totals if total > 0])
-    assert len(counts) == 120
-    assert np.quantile(counts, 0.99) <= MOST_INSTRUCTIONS
+    assert len(counts) == frames
+    print(f"median {np.median(counts):.0f}, worst {counts.max()} instructions a frame")
+    assert counts.max() <= MOST_INSTRUCTIONS

@@ -5,25 +5,25 @@
 #define MOST_PIECES 64
 
 /* The mean of the four pixels in the middle, where they agree: a block on an edge is none. */
-static float block_range(const struct pose *pose, const struct pose_frame *frame, int left, int top)
+static float block_range(const struct pose *pose, const struct pose_frame *frame, int left, int top, uint32_t most_mm)
 {
-	double sum = 0, low = INFINITY, high = 0;
-	int count = 0;
+	const uint16_t *row = frame->range_mm + (long)(top + 1) * pose->camera.width + left + 1;
+	const uint32_t mm[4] = {row[0], row[1], row[pose->camera.width], row[pose->camera.width + 1]};
+	uint32_t sum = 0, low = UINT32_MAX, high = 0, count = 0;
 
 	for (int k = 0; k < 4; k++) {
-		double range = frame_range(pose, frame, left + 1 + (k & 1), top + 1 + (k >> 1));
+		bool there = mm[k] - 1 < most_mm; /* 0 wraps around */
 
-		if (range == 0 || range > pose->set.most_range)
-			continue;
-		sum += range;
-		low = fmin(low, range);
-		high = fmax(high, range);
-		count++;
+		sum += there ? mm[k] : 0;
+		low = there && mm[k] < low ? mm[k] : low;
+		high = there && mm[k] > high ? mm[k] : high;
+		count += there;
 	}
 	if (count < 3)
 		return 0;
-	sum /= count;
-	return high - low < 0.02 + 6 * range_noise(pose, sum) ? (float)sum : 0;
+	double mean = 0.001 * sum / count;
+
+	return 0.001 * (high - low) < 0.02 + 6 * range_noise(pose, mean) ? (float)mean : 0;
 }
 
 /* Labels one piece from a block on; its number of blocks and the sum of their ranges. */
@@ -59,13 +59,14 @@ static int fill(struct pose *pose, int wide, int high, int from, int16_t label, 
 int blocks_label(struct pose *pose, const struct pose_frame *frame, int16_t *labels, int most)
 {
 	int wide = pose->camera.width / BLOCK, high = pose->camera.height / BLOCK, pieces = 0, kept = 0;
-	double means[MOST_PIECES];
+	double means[MOST_PIECES], most_mm = 1000 * pose->set.most_range;
 
 	for (int y = 0; y < high; y++) {
 		for (int x = 0; x < wide; x++) {
 			struct block *block = pose->blocks + y * wide + x;
 
-			block->range = block_range(pose, frame, BLOCK * x, BLOCK * y);
+			block->range = block_range(pose, frame, BLOCK * x, BLOCK * y,
+						   (uint32_t)(most_mm < POSE_RANGE_LAST ? most_mm : POSE_RANGE_LAST));
 			block->label = 0;
 			block->x = (int16_t)x;
 			block->y = (int16_t)y;

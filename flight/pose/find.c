@@ -2,35 +2,34 @@
 /* Where in the frame is the target, with nothing known before? Connected pieces of about one range, nearest first; the
  * plane most of a piece lies in and the rectangle around it; every face of the body that fits, in each of its turns;
  * the few that explain the frame best are fitted, and the best fit is the target, or there is none.
+ *
+ * All that in one frame would take several times what tracking does, so it is spread: one frame for the guesses, one for
+ * each of their fits, one to go on with the best, and the one after begins to track. The target has moved by some
+ * millimetres meanwhile, which is less than a guess is off by.
  */
 #include "find.h"
 
 #include <string.h>
 
 #define PIECES 2
-#define GUESSES 24
-#define FITTED 4
-#define SAMPLES 260
+#define WAYS 24
+#define SAMPLES 200
 #define MOST_COST 0.35
 #define GRID 8 /* points a side of a block's top */
-
-struct guess {
-	struct placed at;
-	double cost;
-};
 
 /* Mean cost of what the frame shows against what it should, 0 (all as it should) to 1. */
 static double find_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
 {
 	int window[4], count = 0;
-	double origin[3], cost = 0;
+	double cost = 0;
+	struct view view;
 
-	if (!model_window(pose, at, 12, window))
+	if (!model_window(pose, at, 0, 12, window))
 		return 1;
 	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
 	int step = (int)fmax(1, ceil(sqrt((double)wide * high / wanted)));
 
-	surface_origin(at, origin);
+	view_of(pose, at, &view);
 	for (int y = window[1] + step / 2; y <= window[3]; y += step) {
 		for (int x = window[0] + step / 2; x <= window[2]; x += step) {
 			double ray[3], direction[3], range = frame_range(pose, frame, x, y);
@@ -40,7 +39,7 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 				continue;
 			camera_ray(pose, x, y, ray);
 			rotate_back(at->r, ray, direction);
-			bool shown = model_hit(&pose->model, origin, direction, &hit);
+			bool shown = model_hit(&pose->model, view_parts(pose, &view, x, y), view.origin, direction, &hit);
 
 			if (!shown && range == 0)
 				continue;
@@ -66,7 +65,9 @@ static double blocks_seen(const struct pose *pose, const struct pose_frame *fram
 	double evidence = 0, sharp = 0, origin[3];
 	int count = 0;
 
-	surface_origin(at, origin);
+	rotate_back(at->r, at->p, origin);
+	for (int k = 0; k < 3; k++)
+		origin[k] = -origin[k];
 	for (int i = 1; i < pose->model.parts; i++) {
 		const struct pose_part *part = pose->model.part + i;
 		double top = part->centre[2] - part->half[2];
@@ -184,47 +185,78 @@ static void keep(struct guess *guesses, int *count, int most, const struct guess
 	guesses[at] = *one;
 }
 
-bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out)
+/* Of the next piece, every way in which the body may lie there; the best few stay. */
+static void look(struct pose *pose, const struct pose_frame *frame)
 {
-	static const double prior[36] = {[0] = 0.0025, [7] = 0.0025, [14] = 0.0025,
-					 [21] = 0.04,  [28] = 0.04,  [35] = 0.04};
+	struct search *search = &pose->search;
 	int16_t labels[PIECES];
 	int pieces = blocks_label(pose, frame, labels, PIECES);
 	struct face_points points;
-	struct guess best = {.cost = MOST_COST};
-	bool found = false;
+	struct rectangle rectangle;
 
-	for (int piece = 0; piece < pieces && !found; piece++) {
-		struct guess guesses[FITTED];
-		struct rectangle rectangle;
-		int count = 0;
+	if (search->piece >= pieces)
+		search->piece = 0;
+	if (pieces == 0)
+		return;
+	blocks_points(pose, labels[search->piece++], &points);
+	if (!plane_fit(pose, &points))
+		return;
+	plane_rectangle(pose, &points, &rectangle);
+	for (int which = 0; which < WAYS; which++) {
+		struct guess guess;
 
-		blocks_points(pose, labels[piece], &points);
-		if (!plane_fit(pose, &points))
+		if (!place(pose, &points, &rectangle, which / 8, which & 4 ? 1 : -1, which & 3, &guess.at))
 			continue;
-		plane_rectangle(pose, &points, &rectangle);
-		for (int which = 0; which < GUESSES; which++) {
-			struct guess guess;
-
-			if (!place(pose, &points, &rectangle, which / 8, which & 4 ? 1 : -1, which & 3, &guess.at))
-				continue;
-			guess.cost = total_cost(pose, frame, &guess.at, SAMPLES);
-			keep(guesses, &count, FITTED, &guess);
-		}
-		for (int i = 0; i < count; i++) {
-			struct fit fitted;
-			struct guess guess;
-
-			if (!fit(pose, frame, &guesses[i].at, prior, 0.01, 2, false, &fitted))
-				continue;
-			guess.at = fitted.at;
-			guess.cost = total_cost(pose, frame, &guess.at, 2 * SAMPLES);
-			if (guess.cost < best.cost) {
-				best = guess;
-				found = true;
-			}
-		}
+		guess.cost = total_cost(pose, frame, &guess.at, SAMPLES);
+		keep(search->guesses, &search->count, GUESSES, &guess);
 	}
-	*out = best.at;
-	return found;
+}
+
+static void try_guess(const struct pose *pose, const struct pose_frame *frame, struct guess *guess, struct guess *best)
+{
+	static const double prior[36] = {[0] = 0.0025, [7] = 0.0025, [14] = 0.0025,
+					 [21] = 0.04,  [28] = 0.04,  [35] = 0.04};
+	struct fit fitted;
+
+	if (!fit(pose, frame, &guess->at, prior, 0.01, 2, false, &fitted))
+		return;
+	guess->at = fitted.at;
+	guess->cost = total_cost(pose, frame, &guess->at, SAMPLES);
+	if (guess->cost < best->cost)
+		*best = *guess;
+}
+
+void find_forget(struct pose *pose)
+{
+	pose->search = (struct search){.piece = pose->search.piece, .best.cost = MOST_COST};
+}
+
+bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out)
+{
+	struct search *search = &pose->search;
+
+	if (search->count == 0) {
+		look(pose, frame);
+		return false;
+	}
+	if (search->tried < search->count) {
+		try_guess(pose, frame, search->guesses + search->tried++, &search->best);
+		if (search->tried == search->count && search->best.cost >= MOST_COST)
+			find_forget(pose);
+		return false;
+	}
+	if (!search->refined) {
+		struct guess guess = search->best;
+
+		search->refined = true;
+		search->best.cost = MOST_COST;
+		try_guess(pose, frame, &guess, &search->best);
+		if (search->best.cost >= MOST_COST)
+			find_forget(pose);
+		return false;
+	}
+	*out = search->best.at;
+	find_forget(pose);
+	search->piece = 0;
+	return true;
 }

@@ -105,7 +105,8 @@ static inline bool cylinder_hit(const struct pose_part *c, const struct ray *ray
 	return wall_hit(c, ray, c->half[0], -1, hit);
 }
 
-bool model_hit(const struct pose_model *model, const double origin[3], const double direction[3], struct hit *hit)
+bool model_hit(const struct pose_model *model, unsigned int parts, const double origin[3], const double direction[3],
+	       struct hit *hit)
 {
 	struct ray ray = {.o = origin, .d = direction};
 
@@ -113,7 +114,9 @@ bool model_hit(const struct pose_model *model, const double origin[3], const dou
 		ray.inverse[k] = 1 / (fabs(direction[k]) < 1e-9 ? copysign(1e-9, direction[k]) : direction[k]);
 	hit->range = INFINITY;
 	hit->part = NULL;
-	for (int i = 0; i < model->parts; i++) {
+	for (int i = 0; parts; i++, parts >>= 1) {
+		if (!(parts & 1))
+			continue;
 		if (model->part[i].kind == POSE_BOX)
 			box_hit(model->part + i, &ray, hit);
 		else
@@ -136,16 +139,19 @@ bool model_hit(const struct pose_model *model, const double origin[3], const dou
 	return true;
 }
 
-bool model_window(const struct pose *pose, const struct placed *at, int wider, int window[4])
+bool model_window(const struct pose *pose, const struct placed *at, int part, int wider, int window[4])
 {
-	const struct pose_part *body = pose->model.part;
+	const struct pose_part *of = pose->model.part + part;
 	double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
 
 	for (int corner = 0; corner < 8; corner++) {
 		double x[3], point[3], pixel[2];
 
-		for (int k = 0; k < 3; k++)
-			x[k] = body->centre[k] + (corner >> k & 1 ? body->half[k] : -body->half[k]);
+		for (int k = 0; k < 3; k++) {
+			double half = of->half[of->kind == POSE_CYLINDER && k == 1 ? 0 : k];
+
+			x[k] = of->centre[k] + (corner >> k & 1 ? half : -half);
+		}
 		rotate(at->r, x, point);
 		for (int k = 0; k < 3; k++)
 			point[k] += at->p[k];
@@ -169,4 +175,14 @@ bool model_window(const struct pose *pose, const struct placed *at, int wider, i
 			return false;
 	}
 	return true;
+}
+
+void view_of(const struct pose *pose, const struct placed *at, struct view *view)
+{
+	rotate_back(at->r, at->p, view->origin);
+	for (int k = 0; k < 3; k++)
+		view->origin[k] = -view->origin[k];
+	for (int i = 1; i < pose->model.parts; i++)
+		if (!model_window(pose, at, i, 1, view->window[i]))
+			view->window[i][0] = pose->camera.width;
 }

@@ -4,10 +4,16 @@
  */
 #include "state.h"
 
+#include <string.h>
+
 #define MOST_REACH 12
 #define SAMPLES 24
-#define SHARED 0.1
-#define AVERAGED 0.75 /* of their scatter is what neighbouring crossings do not share: parts of pixels go by in turn */
+#define PRIOR 6
+#define SHADE 0.004 /* pixels: how far the means of true edges scatter beyond what their crossings do */
+#define PIXEL 0.29 /* 1 / sqrt(12): of a place that is known to the pixel */
+#define WIDER 0.33
+#define WIDER_BY 0.15
+#define GOLDEN 0.6180339887498949
 
 /* The face inside: a ray meets it at level / (normal . ray). */
 struct face {
@@ -89,14 +95,61 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	return true;
 }
 
+/* Without amplitudes a pixel counts that shows some of the target, so that it seems wider, by as much on all sides: WIDER
+ * pixels give or take WIDER_BY, one more unknown of the frame. These are the sums that it takes to solve for it.
+ */
+struct wider {
+	double row[6], weight, error;
+};
+
+/* Schur's complement: what is left of the equations once the unknown has its best value for every pose. */
+static void solve_wider(const struct wider *wider, struct normal *normal)
+{
+	double whole = wider->weight + 1 / (WIDER_BY * WIDER_BY);
+
+	for (int i = 0; i < 6; i++) {
+		for (int j = 0; j <= i; j++)
+			normal->h[6 * i + j] -= wider->row[i] * wider->row[j] / whole;
+		normal->g[i] -= wider->row[i] * wider->error / whole;
+	}
+}
+
+/* What an edge's crossings say of their own noise: they lie on a line, whatever the pose is off by; what they are off
+ * that line by is noise. It differs by edge: one that runs along a row is cut by all its pixels alike, one that runs
+ * across them is averaged within each. With `pooled`, the mean of all edges, for PRIOR crossings more.
+ */
+static double scatter(const double error[SAMPLES], const double place[SAMPLES], int count, double pooled)
+{
+	double mean = 0, middle = 0, slope = 0, spread = 0, sum = 0, most = 9 * pooled * pooled;
+
+	for (int i = 0; i < count; i++) {
+		mean += error[i] / count;
+		middle += place[i] / count;
+	}
+	for (int i = 0; i < count; i++) {
+		slope += (place[i] - middle) * (error[i] - mean);
+		spread += (place[i] - middle) * (place[i] - middle);
+	}
+	slope = spread > 0 ? slope / spread : 0;
+	for (int i = 0; i < count; i++) {
+		double off = error[i] - mean - slope * (place[i] - middle);
+
+		sum += off * off < most ? off * off : most;
+	}
+	return sqrt((sum + PRIOR * pooled * pooled) / (count > 2 ? count - 2 + PRIOR : PRIOR));
+}
+
 /* One edge, from corner to corner (target coordinates). */
 static void measure_edge(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 			 const double corners[2][3], const struct face *face, int reach, double slack,
-			 struct normal *normal)
+			 struct normal *normal, struct wider *wider)
 {
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
-	double first = NAN, span = 0;
+	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
+	/* Where along the edge: never at even distances, which may fall in step with the pixels that it crosses. */
+	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
+	int count = 0;
 
 	rotate(at->r, corners[0], from);
 	rotate(at->r, corners[1], along);
@@ -109,33 +162,51 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		double arm[3], end;
 		struct line line;
 
+		dither += GOLDEN;
+		dither -= (int)dither;
+		place[count] = (i + dither) / SAMPLES;
 		for (int k = 0; k < 3; k++)
-			arm[k] = from[k] + (i + 0.5) / SAMPLES * along[k];
+			arm[k] = from[k] + place[count] * along[k];
 		if (!line_across(pose, at, arm, along, out, reach, &line) ||
 		    !crossing(pose, frame, &line, face, reach, slack, &end))
 			continue;
-		double error = (end - line.predicted) * line.slant, z = fabs(error) / (slack > 0 ? 3 : noise);
+		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
-		count_error(normal->crossing_errors, fabs(error) / noise);
-		normal->outline++;
-		/* As with pixels: whole weight up to three deviations, none from five on. */
-		if (z > 5)
+		low = across < low ? across : low;
+		high = across > high ? across : high;
+		error[count] = (end - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
+		memcpy(row[count++], line.row, sizeof(line.row));
+	}
+	if (count == 0)
+		return;
+	double own = scatter(error, place, count, noise), gate = slack > 0 ? 3 : 3 * noise;
+
+	if (count > 2) {
+		normal->scatter += own * own / (noise * noise) * count;
+		normal->outline += count;
+	}
+	for (int i = 0; i < count; i++) {
+		double z = fabs(error[i]) / gate;
+
+		/* As with pixels: whole weight up to `gate`, none from 5/3 of it on. */
+		if (z > 5.0 / 3)
 			continue;
-		double weight = (z < 3 ? 1 : (5 - z) / 2) / (AVERAGED * AVERAGED * noise * noise);
+		double weight = (z < 1 ? 1 : (5 - 3 * z) / 2) / (own * own);
 
 		normal->crossings++;
-		normal_add(normal, line.row, error, weight);
-		bias_add(bias, line.row, weight);
-		double crossing = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
-
-		if (isnan(first))
-			first = crossing;
-		span = fabs(crossing - first);
+		normal_add(normal, row[i], error[i], weight);
+		bias_add(bias, row[i], weight);
+		wider->weight += weight;
+		wider->error += weight * error[i];
+		for (int k = 0; k < 6; k++)
+			wider->row[k] += weight * row[i][k];
 	}
-	/* An edge along the rows cuts all its pixels alike, and what a pixel makes of that is the same for all; one that
-	 * runs across pixels averages it away. Some is left: SHARED.
+	/* An edge along the rows cuts all its pixels alike, and what a pixel makes of that is the same for all; from half
+	 * a pixel on it averages away. What does not is that the face's light changes towards its edge.
 	 */
-	bias->sigma = SHARED * noise + pose->set.edge_bias / (1 + 4 * span);
+	double parts = frame->amplitude ? 4 : 1, span = parts * (high - low);
+
+	bias->sigma = frame->amplitude ? SHADE + pose->set.edge_bias / (1 + span * span) : PIXEL / (1 + span * span);
 }
 
 enum sight { HIDDEN, UNSURE, SEEN };
@@ -165,6 +236,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 {
 	const struct pose_part *body = pose->model.part;
 	double eye[3], light = normal->samples ? normal->light / normal->samples : 0;
+	struct wider wider = {0};
 	enum sight seen[3][2];
 
 	rotate_back(at->r, at->p, eye);
@@ -196,7 +268,10 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 			for (int k = 0; k < 3; k++)
 				corner[k] += at->p[k];
 			face.level = dot3(face.normal, corner);
-			measure_edge(pose, frame, at, (const double(*)[3])corners, &face, reach, slack, normal);
+			measure_edge(pose, frame, at, (const double(*)[3])corners, &face, reach, slack, normal,
+				     &wider);
 		}
 	}
+	if (!frame->amplitude)
+		solve_wider(&wider, normal);
 }

@@ -111,21 +111,24 @@ bool plane_fit(struct pose *pose, struct face_points *points)
 	return fabs(dot3(points->normal, points->centre)) > 0.1 * points->range;
 }
 
-static void reach(const struct face_points *points, struct rectangle *out)
+/* `at`: the points' coordinates in the plane; along axes that are turned by the angle of this cosine and sine. */
+static void reach(const struct face_points *points, double at[][2], double c, double s, struct rectangle *out)
 {
 	for (int a = 0; a < 2; a++) {
 		out->low[a] = INFINITY;
 		out->high[a] = -INFINITY;
 		out->low_cut[a] = out->high_cut[a] = false;
-		for (int i = 0; i < points->points; i++) {
-			double at = dot3(out->axis[a], points->point[i]);
+	}
+	for (int i = 0; i < points->points; i++) {
+		const double turned[2] = {c * at[i][0] + s * at[i][1], c * at[i][1] - s * at[i][0]};
 
-			if (at < out->low[a]) {
-				out->low[a] = at;
+		for (int a = 0; a < 2; a++) {
+			if (turned[a] < out->low[a]) {
+				out->low[a] = turned[a];
 				out->low_cut[a] = points->at_border[i];
 			}
-			if (at > out->high[a]) {
-				out->high[a] = at;
+			if (turned[a] > out->high[a]) {
+				out->high[a] = turned[a];
 				out->high_cut[a] = points->at_border[i];
 			}
 		}
@@ -135,8 +138,8 @@ static void reach(const struct face_points *points, struct rectangle *out)
 /* The rectangle of least area, tried in steps of 3 degrees. */
 void plane_rectangle(const struct pose *pose, const struct face_points *points, struct rectangle *out)
 {
-	const double step = 3 * M_PI / 180, c = cos(step), s = sin(step);
-	double first[3] = {1, 0, 0}, second[3], least = INFINITY;
+	const double step_c = cos(3 * M_PI / 180), step_s = sin(3 * M_PI / 180);
+	double first[3] = {1, 0, 0}, second[3], at[MOST_POINTS][2], least = INFINITY, c = 1, s = 0;
 	struct rectangle tried;
 
 	/* Begin along the picture's rows, so that a face that is cut by the picture keeps its axes there. */
@@ -147,22 +150,26 @@ void plane_rectangle(const struct pose *pose, const struct face_points *points, 
 	for (int k = 0; k < 3; k++)
 		first[k] /= length;
 	cross3(points->normal, first, second);
+	for (int i = 0; i < points->points; i++) {
+		at[i][0] = dot3(first, points->point[i]);
+		at[i][1] = dot3(second, points->point[i]);
+	}
 	for (int trial = 0; trial < 30; trial++) {
-		memcpy(tried.axis[0], first, sizeof(first));
-		memcpy(tried.axis[1], second, sizeof(second));
-		reach(points, &tried);
+		reach(points, at, c, s, &tried);
 		double area = (tried.high[0] - tried.low[0]) * (tried.high[1] - tried.low[1]);
 
 		if (area < least) {
 			least = area;
 			*out = tried;
+			for (int k = 0; k < 3; k++) {
+				out->axis[0][k] = c * first[k] + s * second[k];
+				out->axis[1][k] = c * second[k] - s * first[k];
+			}
 		}
-		for (int k = 0; k < 3; k++) {
-			double turned = c * first[k] + s * second[k];
+		double turned = step_c * c - step_s * s;
 
-			second[k] = c * second[k] - s * first[k];
-			first[k] = turned;
-		}
+		s = step_s * c + step_c * s;
+		c = turned;
 	}
 	/* Blocks on the edge dropped out: half a block and what of one is hidden, on each side. */
 	double pad = 0.75 * BLOCK * points->range / pose->camera.fx;

@@ -5,6 +5,7 @@
 
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
+#define MOST_CONTRARY 0.004 /* of the pixels: a right pose has 0.002 at most, one that is turned over 0.016 close by */
 #define MOST_MISSES 10    /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0      /* s without a frame, after which nothing is predicted */
 
@@ -118,22 +119,25 @@ void pose_reset(struct pose *pose)
 {
 	pose->tracking = false;
 	pose->misses = 0;
+	find_forget(pose);
 	pose->noise_scale = pose->edge_scale = 1;
 }
 
-/* The median of |error| / sigma is 0.6745 where sigma is right. Slowly, and within reason. */
-static void learn(double *scale, const int histogram[64], int count)
+/* Of |error| / sigma; 0.6745 where sigma is right. */
+static double median(const int histogram[64], int count)
 {
 	double half = 0.5 * count, below = 0;
 	int eighth = 0;
 
-	if (count < 40)
-		return;
 	while (eighth < 63 && below + histogram[eighth] < half)
 		below += histogram[eighth++];
-	double median = (eighth + (half - below) / fmax(1, histogram[eighth])) / 8;
+	return (eighth + (half - below) / fmax(1, histogram[eighth])) / 8;
+}
 
-	*scale *= pow(fmin(2, fmax(0.5, median / 0.6745)), count / (count + 1500.0));
+/* By what this frame's `count` errors are larger than thought. Slowly, and within reason. */
+static void learn(double *scale, double larger, int count)
+{
+	*scale *= pow(fmin(2, fmax(0.5, larger)), count / (count + 1500.0));
 	*scale = fmin(10, fmax(0.1, *scale));
 }
 
@@ -173,10 +177,16 @@ static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 	return bits;
 }
 
-static bool plausible(const struct pose *pose, const struct fit *fit, double *agreement)
+/* `found`: the pose is a guess, which the whole picture has to bear out; not one that was tracked so far. */
+static bool plausible(const struct pose *pose, const struct fit *fit, bool found, double *agreement)
 {
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
-	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
+	if (fit->last.samples < LEAST_SAMPLES)
+		return false;
+	/* Where noise is larger than thought, as in first frames under the sun, it is what many pixels are contrary by. */
+	bool noisy = median(fit->last.pixel_errors, fit->last.samples) > 1;
+
+	return *agreement >= LEAST_AGREEMENT && (noisy || !found || fit->last.contrary <= MOST_CONTRARY * fit->last.shown) &&
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
@@ -219,7 +229,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 {
 	struct fit fitted;
 	double prior[36], seconds = 1e-9 * (double)(int64_t)(frame->time_ns - pose->time_ns);
-	bool good = false;
+	bool tried = false, good = false;
 
 	memset(result, 0, sizeof(*result));
 	result->time_ns = frame->time_ns;
@@ -231,33 +241,39 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		pose_reset(pose);
 	if (pose->tracking) {
 		filter_predict(pose, seconds);
+		/* A target out of sight is expected where it was predicted and looked for elsewhere, in turn: each frame has
+		 * the time for one of both. The first miss is not yet a loss: a frame may be bad.
+		 */
+		tried = pose->misses % 2 == 0;
+	}
+	if (tried) {
 		prior_of(pose, prior);
 		good = fit(pose, frame, &pose->at, prior, 0.004, 2, true, &fitted) &&
-		       plausible(pose, &fitted, &result->agreement);
+		       plausible(pose, &fitted, false, &result->agreement);
 	}
 	if (!good) {
 		struct placed at;
 
 		if (pose->tracking && ++pose->misses > MOST_MISSES)
 			pose_reset(pose);
-		/* The first miss is not yet a loss: a frame may be bad. */
-		if (pose->tracking && pose->misses < 2)
-			return;
-		if (!find(pose, frame, &at))
+		if (tried || !find(pose, frame, &at))
 			return;
 		filter_start(pose, &at);
 		prior_of(pose, prior);
 		/* A view that does not tell all of the pose does not tell either whether this is the target. */
-		good = fit(pose, frame, &at, prior, 0.004, 4, true, &fitted) &&
-		       plausible(pose, &fitted, &result->agreement) && unobserved(pose, &fitted) == 0;
+		good = fit(pose, frame, &at, prior, 0.004, 2, true, &fitted) &&
+		       plausible(pose, &fitted, true, &result->agreement) && unobserved(pose, &fitted) == 0;
 		pose->tracking = good;
 		if (!good)
 			return;
 	}
 	pose->misses = 0;
 	filter_update(pose, &fitted);
-	learn(&pose->noise_scale, fitted.last.pixel_errors, fitted.last.samples);
-	learn(&pose->edge_scale, fitted.last.crossing_errors, fitted.last.outline);
+	if (fitted.last.samples >= 40)
+		learn(&pose->noise_scale, median(fitted.last.pixel_errors, fitted.last.samples) / 0.6745,
+		      fitted.last.samples);
+	if (fitted.last.outline >= 40)
+		learn(&pose->edge_scale, sqrt(fitted.last.scatter / fitted.last.outline), fitted.last.outline);
 	fill(pose, &fitted, result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);

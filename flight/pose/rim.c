@@ -10,11 +10,11 @@
 
 #define AROUND 28    /* points of a circle */
 #define ALONG 7      /* points of a straight rim */
-#define SHARED 0.25 /* pixels: what all points of a rim may be off by, as mixed pixels are not drawn */
+#define SHARED 0.06 /* pixels: what all points of a rim may be off by, as mixed pixels are not drawn */
 #define LEAST_JUMP 0.004 /* m; less says less than a mixed pixel spoils */
 
 static void measure_point(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-			  const double origin[3], const double point[3], const double along[3], const double out[3],
+			  const struct view *view, const double point[3], const double along[3], const double out[3],
 			  int reach, struct normal *normal, struct bias *bias)
 {
 	double arm[3], along_there[3], out_there[3], row[6] = {0}, error = 0, variance = 0, seen = 0;
@@ -22,7 +22,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 
 	/* Where the wall below the rim is seen, the range does not jump. */
 	for (int k = 0; k < 3; k++)
-		seen += (origin[k] - point[k]) * out[k];
+		seen += (view->origin[k] - point[k]) * out[k];
 	if (seen > 0)
 		return;
 	rotate(at->r, point, arm);
@@ -31,10 +31,10 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 	if (!line_across(pose, at, arm, along_there, out_there, reach, &line))
 		return;
 	/* The jump: from the rim on along its ray to the docking face. */
-	double steep = point[2] - origin[2], distance = 0;
+	double steep = point[2] - view->origin[2], distance = 0;
 
 	for (int k = 0; k < 3; k++)
-		distance += (point[k] - origin[k]) * (point[k] - origin[k]);
+		distance += (point[k] - view->origin[k]) * (point[k] - view->origin[k]);
 	distance = sqrt(distance);
 	double jump = -point[2] / steep * distance;
 
@@ -45,11 +45,10 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 		return;
 	for (int j = -reach; j <= reach; j++) {
 		int x = line.x + j * line.dx, y = line.y + j * line.dy;
-		double ray[3], one[6], range = frame_range(pose, frame, x, y);
+		double one[6], range = frame_range(pose, frame, x, y);
 		struct hit hit;
 
-		camera_ray(pose, x, y, ray);
-		if (range == 0 || !surface_predict(pose, at, origin, ray, &hit, one))
+		if (range == 0 || !surface_predict(pose, at, view, x, y, &hit, one))
 			return;
 		double sigma = range_noise(pose, hit.range);
 
@@ -73,7 +72,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 }
 
 static void measure_circle(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-			   const double origin[3], const struct pose_part *part, double radius, double sign, int reach,
+			   const struct view *view, const struct pose_part *part, double radius, double sign, int reach,
 			   struct normal *normal)
 {
 	/* The next point by turning the last: no sine a point. */
@@ -87,14 +86,14 @@ static void measure_circle(const struct pose *pose, const struct pose_frame *fra
 		const double along[3] = {-y, x, 0}, out[3] = {sign * x, sign * y, 0};
 		double turned = c * x - s * y;
 
-		measure_point(pose, frame, at, origin, point, along, out, reach, normal, bias);
+		measure_point(pose, frame, at, view, point, along, out, reach, normal, bias);
 		y = s * x + c * y;
 		x = turned;
 	}
 }
 
 static void measure_rectangle(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-			      const double origin[3], const struct pose_part *part, int reach, struct normal *normal)
+			      const struct view *view, const struct pose_part *part, int reach, struct normal *normal)
 {
 	struct bias *bias = normal_bias(normal, SHARED * part->half[2] * 2);
 
@@ -109,7 +108,7 @@ static void measure_rectangle(const struct pose *pose, const struct pose_frame *
 
 			point[across] += sign * part->half[across];
 			point[!across] += part->half[!across] * (2 * (i + 0.5) / ALONG - 1);
-			measure_point(pose, frame, at, origin, point, along, out, reach, normal, bias);
+			measure_point(pose, frame, at, view, point, along, out, reach, normal, bias);
 		}
 	}
 }
@@ -117,22 +116,22 @@ static void measure_rectangle(const struct pose *pose, const struct pose_frame *
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
 		 struct normal *normal)
 {
-	double origin[3];
+	struct view view;
 
-	surface_origin(at, origin);
+	view_of(pose, at, &view);
 	for (int i = 1; i < pose->model.parts; i++) {
 		const struct pose_part *part = pose->model.part + i;
 		double top = part->centre[2] - part->half[2];
 
 		/* Seen from the front, and not along the face. */
-		if (top > -LEAST_JUMP || origin[2] > top - 0.02)
+		if (top > -LEAST_JUMP || view.origin[2] > top - 0.02)
 			continue;
 		if (part->kind == POSE_BOX) {
-			measure_rectangle(pose, frame, at, origin, part, reach, normal);
+			measure_rectangle(pose, frame, at, &view, part, reach, normal);
 			continue;
 		}
-		measure_circle(pose, frame, at, origin, part, part->half[0], 1, reach, normal);
+		measure_circle(pose, frame, at, &view, part, part->half[0], 1, reach, normal);
 		if (part->half[1] > 0)
-			measure_circle(pose, frame, at, origin, part, part->half[1], -1, reach, normal);
+			measure_circle(pose, frame, at, &view, part, part->half[1], -1, reach, normal);
 	}
 }

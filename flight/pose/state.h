@@ -7,6 +7,7 @@
 #include "pose.h"
 
 #define BLOCK 4          /* pixels a side: finding the target looks at blocks first */
+#define GUESSES 4        /* that are fitted */
 #define MOST_BIASES 40   /* unknowns that many measurements of a frame share */
 
 /* Where the target is thought to be. */
@@ -35,15 +36,30 @@ struct normal {
 	int biases;
 	int samples, crossings;
 	int shown, agreeing;       /* pixels that should show the target; those that do */
+	int contrary;              /* those that show something else, before or behind it */
 	double light;              /* amplitude of a face seen straight on at 1 m, summed over the samples */
-	/* Of |error| / sigma in eighths: of the pixels, and of the outline's crossings. */
-	int pixel_errors[64], crossing_errors[64];
+	int pixel_errors[64];      /* of |error| / sigma in eighths */
 	int outline;               /* crossings of the outline */
+	double scatter;            /* theirs, squared, in units of what was expected; the sum over them */
 };
 
 struct block {
 	float range; /* m, 0: nothing there */
 	int16_t label, x, y;
+};
+
+/* A pose that the target may have; the cost is the less the better. */
+struct guess {
+	struct placed at;
+	double cost;
+};
+
+/* Looking for the target, which takes some frames. */
+struct search {
+	int piece; /* which of the pieces, nearest first, is next to be looked at */
+	struct guess guesses[GUESSES], best;
+	int count, tried;
+	bool refined;
 };
 
 struct pose {
@@ -54,6 +70,7 @@ struct pose {
 	struct block *blocks;
 	int32_t *stack; /* of the flood fill */
 
+	struct search search;
 	bool tracking;
 	int misses;
 	uint64_t time_ns;
@@ -113,9 +130,29 @@ static inline void count_error(int histogram[64], double deviations)
 
 /* model.c */
 bool model_usable(const struct pose_model *model);
-bool model_hit(const struct pose_model *model, const double origin[3], const double direction[3], struct hit *hit);
-/* Rectangle of pixels around the placed body, `wider` pixels around it, within the image; false where it is outside. */
-bool model_window(const struct pose *pose, const struct placed *at, int wider, int window[4]);
+/* Of the parts in `parts` (bits) the first; what a pixel cannot show need not be asked: view_parts(). */
+bool model_hit(const struct pose_model *model, unsigned int parts, const double origin[3], const double direction[3],
+	       struct hit *hit);
+/* Rectangle of pixels around a placed part, `wider` pixels around it, within the image; false where it is outside. */
+bool model_window(const struct pose *pose, const struct placed *at, int part, int wider, int window[4]);
+
+/* The placed target as the camera sees it. */
+struct view {
+	double origin[3]; /* the camera, target coordinates */
+	int window[POSE_PARTS][4]; /* pixels that may show the part; low > high: none */
+};
+void view_of(const struct pose *pose, const struct placed *at, struct view *view);
+static inline unsigned int view_parts(const struct pose *pose, const struct view *view, int x, int y)
+{
+	unsigned int parts = 1;
+
+	for (int i = 1; i < pose->model.parts; i++) {
+		const int *window = view->window[i];
+
+		parts |= (unsigned int)(x >= window[0] && y >= window[1] && x <= window[2] && y <= window[3]) << i;
+	}
+	return parts;
+}
 
 /* normal.c */
 void normal_add(struct normal *normal, const double row[6], double error, double weight);
@@ -139,10 +176,9 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 /* surface.c, outline.c, rim.c: the three kinds of measurement */
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
 		     double slack, struct normal *normal);
-/* What a ray from `origin` (target coordinates) should read, and the range's row; false where that is nothing useful. */
-bool surface_predict(const struct pose *pose, const struct placed *at, const double origin[3], const double ray[3],
+/* What a pixel should read, and the range's row; false where that is nothing useful. */
+bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
 		     struct hit *hit, double row[6]);
-void surface_origin(const struct placed *at, double origin[3]);
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
 		     double slack, struct normal *normal);
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
@@ -164,8 +200,9 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 void placed_offset(const struct placed *from, const struct placed *to, double out[6]);
 void placed_move(struct placed *at, const double step[6]);
 
-/* find.c: looks for the target in the whole frame */
+/* find.c: a step of looking for the target in the whole frame; true when it is known about where it is. */
 bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out);
+void find_forget(struct pose *pose);
 
 /* filter.c */
 void filter_start(struct pose *pose, const struct placed *at);

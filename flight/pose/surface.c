@@ -35,13 +35,14 @@ static void range_row(const double normal[3], const double ray[3], double range,
 		row[k] *= f;
 }
 
-bool surface_predict(const struct pose *pose, const struct placed *at, const double origin[3], const double ray[3],
+bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
 		     struct hit *hit, double row[6])
 {
-	double direction[3], normal[3];
+	double ray[3], direction[3], normal[3];
 
+	camera_ray(pose, x, y, ray);
 	rotate_back(at->r, ray, direction);
-	if (!model_hit(&pose->model, origin, direction, hit))
+	if (!model_hit(&pose->model, view_parts(pose, view, x, y), view->origin, direction, hit))
 		return false;
 	rotate(at->r, hit->normal, normal);
 	range_row(normal, ray, hit->range, at->p, row);
@@ -49,34 +50,26 @@ bool surface_predict(const struct pose *pose, const struct placed *at, const dou
 	return fabs(dot3(normal, ray)) > 0.15;
 }
 
-void surface_origin(const struct placed *at, double origin[3])
-{
-	rotate_back(at->r, at->p, origin);
-	for (int k = 0; k < 3; k++)
-		origin[k] = -origin[k];
-}
-
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
 		     double slack, struct normal *normal)
 {
 	int window[4];
-	double origin[3];
+	struct view view;
 	struct bias *bias = normal_bias(normal, pose->set.range_bias);
 
-	if (!model_window(pose, at, 0, window))
+	if (!model_window(pose, at, 0, 0, window))
 		return;
 	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
 	int step = (int)fmax(1, ceil(sqrt((double)wide * high / wanted)));
 
-	surface_origin(at, origin);
+	view_of(pose, at, &view);
 	/* Other pixels each frame, so that what is wrong with one does not stay. */
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
 		for (int x = window[0] + (int)(pose->frames % step); x <= window[2]; x += step) {
-			double ray[3], row[6], range = frame_range(pose, frame, x, y);
+			double row[6], range = frame_range(pose, frame, x, y);
 			struct hit hit;
 
-			camera_ray(pose, x, y, ray);
-			if (!surface_predict(pose, at, origin, ray, &hit, row) ||
+			if (!surface_predict(pose, at, &view, x, y, &hit, row) ||
 			    hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
 				continue;
 			double sigma = range_noise(pose, hit.range), error = range - hit.range;
@@ -87,6 +80,8 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				continue;
 			if (z < 5 || fabs(error) < 0.01)
 				normal->agreeing++;
+			else
+				normal->contrary++;
 			if (z > 5 || lone(pose, frame, x, y, range, 6 * sigma + 0.008))
 				continue;
 			/* Whole weight up to three deviations, none from five on. */

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The calibration and the way to decode, from the module's parameters, and the slices in which vectors are used. */
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/vmalloc.h>
+
+#include "decoder.h"
+
+#if defined(CONFIG_X86_64)
+#include <asm/cpufeature.h>
+#include <asm/fpu/api.h>
+#include <asm/simd.h>
+#define vectors_begin() kernel_fpu_begin() /* which sets the rounding that the decoder needs */
+#define vectors_end() kernel_fpu_end()
+#elif defined(CONFIG_ARM64)
+#include <asm/neon.h>
+#include <asm/simd.h>
+#define vectors_begin() kernel_neon_begin()
+#define vectors_end() kernel_neon_end()
+#else
+#define vectors_begin()
+#define vectors_end()
+#define may_use_simd() false
+#endif
+
+static bool depth;
+module_param(depth, bool, 0444);
+MODULE_PARM_DESC(depth, "ranges along the optical axis instead of along each pixel's ray");
+static unsigned int confidence = DS325_CONFIDENCE_LEAST;
+module_param(confidence, uint, 0444);
+MODULE_PARM_DESC(confidence, "amplitude in counts below which a pixel is not valid");
+static unsigned int modulation_hz = DS325_MODULATION_HZ;
+module_param(modulation_hz, uint, 0444);
+MODULE_PARM_DESC(modulation_hz, "modulation frequency");
+static int offset_um;
+module_param(offset_um, int, 0444);
+MODULE_PARM_DESC(offset_um, "what the camera reads too much");
+static int k1_ppm, k2_ppm;
+module_param(k1_ppm, int, 0444);
+MODULE_PARM_DESC(k1_ppm, "radial distortion, r^2, in millionths");
+module_param(k2_ppm, int, 0444);
+MODULE_PARM_DESC(k2_ppm, "radial distortion, r^4, in millionths");
+static char *decode = "auto";
+module_param(decode, charp, 0444);
+MODULE_PARM_DESC(decode, "auto: the fastest here; scalar, sse2, avx2, neon");
+
+static struct ds325_decoder *decoder;
+static ds325_blocks *vectors; /* or NULL */
+
+const struct ds325_decoder *ds325_node_decoder(void)
+{
+	return decoder;
+}
+EXPORT_SYMBOL_GPL(ds325_node_decoder);
+
+static void decode_slices(const struct ds325_decoder *by, const u8 *from, size_t first, size_t count, u16 *ranges,
+			  bool may_sleep)
+{
+	while (count) {
+		size_t slice = min_t(size_t, count, DS325_SLICE_BLOCKS);
+
+		if (vectors && may_use_simd()) {
+			vectors_begin();
+			vectors(by, from, first, slice, ranges);
+			vectors_end();
+		} else {
+			ds325_blocks_scalar(by, from, first, slice, ranges);
+		}
+		from += slice * DS325_BLOCK_BYTES;
+		ranges += slice * DS325_BLOCK;
+		first += slice;
+		count -= slice;
+		if (may_sleep)
+			cond_resched(); /* kernels without full preemption wait for it */
+	}
+}
+
+void ds325_node_blocks(const struct ds325_decoder *by, const void *raw, size_t first, size_t count, uint16_t *ranges)
+{
+	decode_slices(by, raw, first, count, ranges, true);
+}
+EXPORT_SYMBOL_GPL(ds325_node_blocks);
+
+void ds325_node_blocks_atomic(const struct ds325_decoder *by, const void *raw, size_t first, size_t count,
+			      uint16_t *ranges)
+{
+	decode_slices(by, raw, first, count, ranges, false);
+}
+EXPORT_SYMBOL_GPL(ds325_node_blocks_atomic);
+
+/* A way to decode by its name; false if this processor has none of it. */
+static bool choose(const char *name)
+{
+	bool any = !strcmp(name, "auto");
+
+	vectors = NULL;
+#if defined(CONFIG_X86_64)
+	if (any || !strcmp(name, "sse2"))
+		vectors = ds325_blocks_sse2;
+	if ((any || !strcmp(name, "avx2")) && boot_cpu_has(X86_FEATURE_AVX2) &&
+	    cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL))
+		vectors = ds325_blocks_avx2;
+#elif defined(CONFIG_ARM64)
+	if ((any || !strcmp(name, "neon")) && cpu_has_neon())
+		vectors = ds325_blocks_neon;
+#endif
+	return any || vectors || !strcmp(name, "scalar");
+}
+
+bool ds325_decoder_depth(void)
+{
+	return depth;
+}
+
+int ds325_decoder_make(void)
+{
+	struct ds325_calibration calibration = DS325_CALIBRATION_DEFAULT;
+	const char *wrong;
+
+	if (!choose(decode)) {
+		pr_err("ds325-ring: decode=%s: auto and scalar are there, and what vectors the processor has\n", decode);
+		return -EINVAL;
+	}
+	calibration.geometry = depth ? DS325_DEPTH : DS325_RADIAL;
+	calibration.confidence = confidence;
+	calibration.modulation_hz = modulation_hz;
+	calibration.offset_um = offset_um;
+	calibration.k1_ppm = k1_ppm;
+	calibration.k2_ppm = k2_ppm;
+	decoder = vzalloc(sizeof(*decoder));
+	if (!decoder)
+		return -ENOMEM;
+	wrong = ds325_decoder_init(decoder, &calibration);
+	if (wrong) {
+		pr_err("ds325-ring: %s\n", wrong);
+		vfree(decoder);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+void ds325_decoder_remove(void)
+{
+	vfree(decoder);
+}
