@@ -3,7 +3,8 @@
 # make test        style, types and the tests; make test-full: the slow proofs too; make test-manual: the slowest
 # make             install only: rtqual is then .venv/bin/rtqual
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
-# make tailor      cut a kernel down to missions/docking.toml and measure it; make stepwise: group by group, hours
+# make tailor      cut a kernel down to missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
+# make stepwise    the same one group of the removal list at a time: what each gained (an hour or two)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
@@ -21,7 +22,7 @@ PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sys
 ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross make gcc-arm-none-eabi \
 	libnewlib-arm-none-eabi
 # What a Linux kernel is built with (rtqual tailor; docs/tailor.md).
-KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils
+KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils zstd
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
 IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # The tests read the PDF, open the report in a browser, ask every real program for its version, watch the probe's
@@ -42,7 +43,7 @@ WITH_LIBRARIES := '.[analysis,report]'
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: install demo test test-full test-manual arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
-	tailor stepwise
+	tailor tailor-arm64 stepwise
 
 install: $(VENV)/.installed
 	@echo "Ready: $(BIN)/rtqual doctor"
@@ -52,6 +53,9 @@ demo: $(VENV)/.installed
 
 tailor: kernel-packages $(VENV)/.installed
 	$(BIN)/rtqual tailor missions/docking.toml
+
+tailor-arm64: kernel-packages image-packages arm
+	$(BIN)/rtqual tailor missions/docking-arm64.toml
 
 stepwise: kernel-packages $(VENV)/.installed
 	$(BIN)/rtqual tailor missions/docking.toml --stepwise

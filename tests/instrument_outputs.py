@@ -38,13 +38,17 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
     "footprint": ("footprint.txt", {}),
     "exercise": ("exercise.txt", {}),
     **{
-        f"lidar-{name}": ("lidar-baseline.txt", {"frames": 12, "unthrottled": 10})
+        f"lidar-{name}": ("lidar-baseline.txt", {"frames": 12, "unthrottled": 10, "beside": 0})
         for name in ("baseline", "no-sleep", "no-command", "no-clear", "no-copy")
     },
-    **{f"lidar-{name}": ("lidar-mmap-simd.txt", {"frames": 12, "unthrottled": 10}) for name in ("mmap", "mmap-simd")},
-    "lidar-driver": ("lidar-driver.txt", {"frames": 12, "unthrottled": 10}),
+    **{
+        f"lidar-{name}": ("lidar-mmap-simd.txt", {"frames": 12, "unthrottled": 10, "beside": 0})
+        for name in ("mmap", "mmap-simd", "mmap-raised")
+    },
+    "lidar-dmabuf": ("lidar-dmabuf.txt", {"frames": 60, "unthrottled": 0, "beside": 120}),
+    "lidar-driver": ("lidar-driver.txt", {"frames": 60, "unthrottled": 0, "beside": 120}),
     "lidar-faults": ("lidar-faults.txt", {}),
-    "lidar-faults-driver": ("lidar-faults.txt", {}),
+    "lidar-faults-driver": ("lidar-faults-driver.txt", {}),
     "timerlat": ("timerlat.txt", {"cycles": 8}),
     "osnoise": ("osnoise.txt", {"cycles": 4}),
 }

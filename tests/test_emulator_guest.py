@@ -47,10 +47,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
     reader = folder / "v4l2_frames"
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
     subprocess.run(["gcc", *flags, "-o", reader, TESTS / "v4l2_frames.c"], check=True)
-    standard = folder / "standard"  # the usbip tools and their libraries
+    standard = folder / "standard"  # the usbip tools, v4l2-ctl and their libraries
     (standard / "usr/bin").mkdir(parents=True)
-    packages = [package.tree for package in fetch_closure(("usbip",))]
-    copy_program(find(packages, ("usr/sbin",), "usbip"), standard, packages, AMD64.triplet)
+    packages = [package.tree for package in fetch_closure(("usbip", "v4l-utils"))]
+    for name in ("usbip", "v4l2-ctl"):
+        copy_program(find(packages, ("usr/sbin", "usr/bin"), name), standard, packages, AMD64.triplet)
     tools = {str(p.relative_to(standard)): p for p in standard.rglob("*") if p.is_file() and not p.is_symlink()}
     kernel = make_ready(
         "debian-rt",
@@ -122,6 +123,17 @@ def test_the_standard_usbip_tools_attach_it_over_tcp(run: Callable[..., Outcome]
     seen, crcs = Seen(outcome.stdout), truth(outcome, "ring.truth", tmp_path).crcs
     assert "2113:0145" in outcome.stdout  # the list
     assert seen.crcs == [crcs[n % RING] for n in range(60)]
+
+
+def test_v4l2_ctl_streams_every_byte(run: Callable[..., Outcome]) -> None:
+    """Debian's own tool writes what it got; it is compared with what the camera was given to send."""
+    asked = "--set-fmt-video=width=640,height=240,pixelformat=YUYV --set-parm=60 --stream-mmap=4 --stream-count=60"
+    outcome = run(
+        f"plug --replay ring --speed high\nv4l2-ctl --device=/dev/video0 {asked} --stream-to=got || exit 1\nunplug\n"
+        f"for n in $(seq {60 // RING}); do cat ring; done | cmp - got || exit 1\necho got $(wc -c < got)\n"
+    )
+    assert f"got {60 * FRAME_BYTES}" in outcome.stdout
+    assert Seen(outcome.stdout).report["frames_lost_without_urb"] == 0
 
 
 def test_z16_streams_too_and_all_rates_can_be_asked_for(run: Callable[..., Outcome], tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from rtqual import approach
 from rtqual.approach import Approach, Sight
 from rtqual.campaign import Watcher
 from rtqual.errors import BadInput, RunFailed
+from rtqual.instrument.lidar_faults import DESCRIPTORS, FAULTS
 from rtqual.instrument.lidar_output import cpu_ns, stream_of
 from rtqual.lidar import lidar
 from rtqual.mission import load_mission
@@ -41,6 +42,44 @@ def test_the_driver_copies_nothing_and_decodes_in_the_kernel() -> None:
     driver, mmap = (read_text(name, captured_text(name)).scalars for name in ("lidar-driver", "lidar-mmap-simd"))
     assert (driver["raw_copies"].value, mmap["raw_copies"].value) == (0, 1)
     assert driver["cpu_program"].value < 0.2 * mmap["cpu_program"].value
+
+
+def test_the_drivers_ranges_count_from_where_the_others_do() -> None:
+    """The last transfer ends long after the camera handed the frame over, for decoding began before."""
+    found = {series.info.name: series for series in read_text("lidar-driver", captured_text("lidar-driver")).series}
+    assert [found[name].total for name in ("range", "last transfer to range", "pose")] == [60, 60, 120]
+    assert found["range"].values.min() > 10 * found["last transfer to range"].values.max()
+    assert found["range"].values.max() < found["pose"].values.min() < 16e6
+
+
+def test_a_frame_that_ends_before_the_camera_sent_it_is_refused() -> None:
+    text = captured_text("lidar-driver")
+    lines = text.split("== log\n")[1].split("== beside")[0].splitlines()
+    late = text.replace(lines[30], re.sub(r"\d+$", "9" * 18, lines[30]))
+    with pytest.raises(RunFailed, match="log does not have the 60 frames that the ring had"):
+        read_text("lidar-driver", late)
+    with pytest.raises(RunFailed, match="log does not have the 60 frames"):
+        read_text("lidar-driver", text.replace("\n".join(lines), ""))
+
+
+@pytest.mark.parametrize("name", ["lidar-dmabuf", "lidar-driver"])
+def test_a_task_beside_the_stream_has_its_wake_ups(name: str) -> None:
+    found = read_text(name, captured_text(name))
+    task = next(series for series in found.series if series.info.name == "wake-up")
+    assert 2_000 < task.total < 2_100  # 120 frames at 60/s, at 1 kHz
+    assert 1_000 < task.values.min() < task.values.max() < 100_000
+    assert found.problems == ()
+
+
+def test_a_task_that_was_not_above_the_stream_forbids_a_verdict() -> None:
+    text = captured_text("lidar-dmabuf").replace("scheduling priority: 90", "scheduling priority: 20")
+    assert any("1 measuring threads seen at fifo 90" in problem for problem in read_text("lidar-dmabuf", text).problems)
+
+
+def test_poses_that_are_not_told_of_are_no_result() -> None:
+    text = re.sub(r"^pose_latency_ns=.*\n", "", captured_text("lidar-dmabuf"), flags=re.MULTILINE)
+    with pytest.raises(RunFailed, match="told of 0 poses of 120"):
+        read_text("lidar-dmabuf", text)
 
 
 def test_the_baseline_says_how_wrong_its_invented_times_are() -> None:
@@ -82,6 +121,28 @@ def test_each_fault_has_its_outcome() -> None:
     assert (told["drop: first lost"], told["late: first lost"]) == (20, 21)
     assert (told["unplug: frames"], told["unplug: unplugged"], told["unplug:0: frames"]) == (60, 1, 20)
     assert 0 < told["unplug: replug"] < 1e9
+    assert told["descriptors none: frames"] == 5
+
+
+def test_each_fault_through_the_driver_has_its_outcome() -> None:
+    """Of 60 frames all came, but where the camera did not come back; what was lost or refused adds up."""
+    scalars = read_text("lidar-faults-driver", captured_text("lidar-faults-driver")).scalars
+    told = {name: int(scalar.value) for name, scalar in scalars.items()}
+    costs = {fault: tuple(told[f"{fault}: {what}"] for what in ("lost", "refused", "wrong")) for fault in FAULTS}
+    assert costs == {
+        "drop": (1, 0, 0),
+        "short": (0, 1, 0),
+        "corrupt": (0, 0, 1),
+        "error": (0, 1, 0),
+        "header": (0, 1, 0),
+        "late": (1, 0, 0),
+        "stall": (1, 0, 0),
+        "unplug": (0, 1, 0),
+        "unplug:0": (0, 1, 0),
+    }
+    assert [told[f"{fault}: frames"] for fault in FAULTS[:-1]] == [60] * (len(FAULTS) - 1)
+    assert told["unplug: unplugged"] == 1
+    assert all(told[f"descriptors {kind}: frames"] in (0, 5) for kind in DESCRIPTORS)
     assert told["descriptors none: frames"] == 5
 
 

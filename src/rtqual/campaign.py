@@ -24,6 +24,7 @@ from rtqual.candidate import Kernel, built, rtos
 from rtqual.candidate.debian import prepare
 from rtqual.errors import BadInput, RunFailed
 from rtqual.image.guest import TOOL_PACKAGES
+from rtqual.image.measured import MEMORY_MIB, under_root
 from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.version import parse_version
@@ -67,6 +68,8 @@ class Cell:
 
     @property
     def machine(self) -> Machine:
+        if self.candidate.root:
+            return Machine(cpus=self.cpus, memory_mib=MEMORY_MIB, disks=self.instrument.disks)
         return Machine(cpus=self.cpus, disks=self.instrument.disks)
 
     @property
@@ -219,7 +222,11 @@ class Campaign:
                 watcher.preparing(f"the guest's tools ({architecture.name})")
                 tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
             programs = {c.instrument.program for c in self.cells if c.candidate == candidate}
-            self._kernels[candidate.name] = self._kernel(candidate, tools[architecture], watcher, programs)
+            kernel = self._kernel(candidate, tools[architecture], watcher, programs)
+            if candidate.root:
+                watcher.preparing(f"{candidate.name} (its {candidate.root} root)")
+                kernel = under_root(kernel, candidate.root, self.mission.mission.needs, tools[architecture])
+            self._kernels[candidate.name] = kernel
         if not self._kernels:
             return
         (self.folder / "configs").mkdir(parents=True, exist_ok=True)
@@ -322,7 +329,7 @@ class Campaign:
         outcome = self._board(cell).run(cell.job(), seed=cell.seed, timeout_s=timeout_s)
         outcome = replace(outcome, facts={**outcome.facts, **self._sizes(cell)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
-        measurement = replace(measurement, problems=(*measurement.problems, *_kernel_complaints(outcome.console)))
+        measurement = replace(measurement, problems=(*measurement.problems, *kernel_complaints(outcome.console)))
         timing = Timing.UNTESTED if cell.emulated else Timing.REAL
         provenance = _provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, provenance, timing=timing, repeat=cell.repeat))
@@ -380,7 +387,7 @@ def _page_faults(outcome: Outcome) -> list[int]:
     return [outcome.status[kind] for kind in ("minor_faults", "major_faults") if kind in outcome.status]
 
 
-def _kernel_complaints(console: str) -> list[str]:
+def kernel_complaints(console: str) -> list[str]:
     """What the kernel itself says went wrong while it ran."""
     signs = ("BUG:", "Oops", "WARNING: CPU", "RT throttling activated", "Call Trace", "rcu: INFO")
     return [f"the kernel said: {line.strip()[:160]}" for line in console.splitlines() if any(s in line for s in signs)][

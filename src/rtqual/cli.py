@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -82,6 +83,7 @@ def tailor(
     out: Path | None = None,
     jobs: int = 2,
     stepwise: Annotated[bool, Parameter(negative="")] = False,
+    trim: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
     """Cut a kernel down to a mission, build it, and measure it beside the kernel it replaces (docs/tailor.md).
@@ -97,15 +99,19 @@ def tailor(
     jobs
         Guests at a time, 1 or 2.
     stepwise
-        From Debian's configuration, one group of the removal list at a time: each group's own gain. Takes hours.
+        With the removal list put back, then without one group of it after the other: what each gained. An hour or two.
+    trim
+        Then watch which of the kernel's code the scale's runs use, and try what could go too (docs/trim.md).
     """
     from rtqual import tailor as stage  # noqa: PLC0415 - the libraries behind it are slow to load
 
+    if trim and stepwise:
+        raise BadInput("--trim and --stepwise: the one begins with what the other ends with; give one")
     loaded = _load(mission, scale, jobs)
     folder = out or Path("out") / f"{loaded.mission.name}-{stage.STEPWISE if stepwise else scale}"
     if stepwise:
         loaded, scale = stage.step_by_step(loaded, scale, folder), stage.STEPWISE
-    return _run(stage.tailor, loaded, scale, folder, jobs, as_json=as_json)
+    return _run(partial(stage.tailor, trimming=trim), loaded, scale, folder, jobs, as_json=as_json)
 
 
 @app.command

@@ -16,6 +16,8 @@ from rtqual.analysis.evidence import analyse
 from rtqual.analysis.model import Evidence
 from rtqual.campaign import Campaign, Watcher, forecast
 from rtqual.errors import BadInput, RunFailed
+from rtqual.kernel import trimmed
+from rtqual.kernel.account import with_trims
 from rtqual.mission import Mission
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.report import FORMATS, write_report
@@ -77,7 +79,7 @@ def _conclude(campaign: kept.Kept, folder: Path, formats: Collection[str], out: 
         result.failures,
         formats,
         out,
-        result.accounts,
+        with_trims(result.accounts, trimmed.read(folder)),
         approach.read(folder),
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))

@@ -10,21 +10,30 @@ from pathlib import Path
 from rtqual.campaign import Watcher
 from rtqual.errors import BadInput, RunFailed
 from rtqual.kept import content_of
+from rtqual.kernel import trimmed
 from rtqual.kernel.rules import removals
-from rtqual.mission import Candidate, Mission, load_mission
-from rtqual.select import Selection, select
+from rtqual.mission import Candidate, Mission, Tailor, TailorStart, load_mission
+from rtqual.select import Selection, report, select
+from rtqual.trim import trim
 
 SCALE, STEPWISE = "tailor", "stepwise"
 
 
-def tailor(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2) -> Selection:
-    """Resolve, build, boot, measure before and after, report."""
+def tailor(
+    mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2, trimming: bool = False
+) -> Selection:
+    """Resolve, build, boot, measure before and after, report; `trimming`: then find what else could go (trim.py)."""
     if not tailored(mission, scale):
         raise BadInput(
             f"{mission.path or mission.mission.name}: scale {scale!r} measures no tailored kernel: give a candidate a "
             "table [candidate.tailor] and name it in a plan of the scale (docs/tailor.md)"
         )
-    return select(mission, scale, folder, watcher, workers=workers)
+    selection = select(mission, scale, folder, watcher, workers=workers)
+    if not trimming:
+        return selection
+    kernels = [one for one in tailored(mission, scale) if not one.root]  # the same kernel under two roots is one
+    trimmed.write(folder, [trim(mission, scale, one, watcher) for one in kernels])
+    return report(folder)
 
 
 def tailored(mission: Mission, scale: str) -> list[Candidate]:
@@ -36,32 +45,29 @@ def tailored(mission: Mission, scale: str) -> list[Candidate]:
 def stepwise(mission: Mission, text: str, scale: str = SCALE) -> str:
     """The mission's file with a candidate a removal group and a scale STEPWISE that measures them in order.
 
-    The first step is Debian's configuration with the mission's needs; each further one takes a group of the removal
-    list away, and is compared with the one before, so that each group's gain is known. Kernels of Debian's size are
-    built, with all their modules: hours.
+    The first step is the mission's kernel with the whole removal list in it, as Debian has it; each further one takes
+    a group away and is compared with the one before, so that each group's gain is known; the last is the tailored
+    kernel. Where the mission starts at Debian's configuration the steps do, and are kernels of Debian's size: hours.
     """
     candidate = next(iter(tailored(mission, scale)), None)
     if candidate is None or candidate.tailor is None:
         raise BadInput(
             f"{mission.path or mission.mission.name}: no candidate with [candidate.tailor] in scale {scale!r}"
         )
-    entries = removals()
+    entries = [entry for entry in removals() if entry.id not in candidate.tailor.keep]
     groups = list(dict.fromkeys(entry.group for entry in entries))
-    before, added = mission.baseline(candidate), []
+    base = before = mission.baseline(candidate)
+    names, added = [], []
     for number in range(len(groups) + 1):
-        name = f"{candidate.name}-{number:02d}-{groups[number - 1] if number else 'debian'}"
-        keep = [entry.id for entry in entries if entry.group not in groups[:number]]
-        title = f"without {groups[number - 1]}" if number else "Debian's configuration, with the mission's needs"
-        lines = [f"name = {json.dumps(name)}", f"title = {json.dumps(title)}", "[candidate.tailor]"]
-        lines += [f"source = {json.dumps(candidate.tailor.source)}", 'start = "debian"']
-        lines += [f"needs = {json.dumps(candidate.tailor.needs)}", f"keep = {json.dumps(keep)}"]
-        lines += [f"baseline = {json.dumps(before)}"] if before else []
-        added.append("\n".join(["[[candidate]]", *lines]))
+        name = f"{candidate.name}-{number:02d}-{groups[number - 1] if number else 'all'}"
+        left = tuple(entry.id for entry in entries if entry.group not in groups[:number])
+        title = f"without {groups[number - 1]}" if number else "With the whole removal list, as Debian has it"
+        added.append(_step(name, title, candidate, left, before))
+        names.append(name)
         before = name
-    names = [line.split('"')[1] for one in added for line in one.splitlines() if line.startswith("name = ")]
-    base = mission.baseline(candidate)
+    measured = [*([base] if base else []), *names]
     plans = [
-        f"[[scale.{STEPWISE}.plan]]\ncandidates = {json.dumps([*([base] if base else []), *names])}\n{what}"
+        f"[[scale.{STEPWISE}.plan]]\ncandidates = {json.dumps(measured)}\n{what}"
         for what in (
             'instruments = ["cyclictest"]\nloads = ["none", "hackbench"]\nruns = 10\n'
             "parameters.cyclictest = { cycles = 1_000 }",
@@ -69,6 +75,25 @@ def stepwise(mission: Mission, text: str, scale: str = SCALE) -> str:
         )
     ]
     return "\n\n".join([text.rstrip(), *added, *plans]) + "\n"
+
+
+def _step(name: str, title: str, candidate: Candidate, left: tuple[str, ...], before: str | None) -> str:
+    """A candidate like the tailored one, with the entries that are left; none of its goals."""
+    assert candidate.tailor is not None, "a tailored candidate"  # noqa: S101
+    staying = {"keep": (*candidate.tailor.keep, *left)} if _from_debian(candidate.tailor) else {"restore": left}
+    wanted = candidate.tailor.model_copy(update={**staying, "baseline": before, "goals": {}})
+    table = wanted.model_dump(mode="json", exclude_defaults=True)
+    lines = [f"name = {json.dumps(name)}", f"title = {json.dumps(title)}"]
+    lines += [f"boot = {json.dumps(candidate.boot)}"] if candidate.boot else []
+    lines += ["[candidate.tailor]"]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in table.items() if key != "require"]
+    lines += [f"require.{symbol} = {json.dumps(value)}" for symbol, value in wanted.require.items()]
+    return "\n".join(["[[candidate]]", *lines])
+
+
+def _from_debian(wanted: Tailor) -> bool:
+    """Whether the removal list is in where tailoring begins; what a file has in it nobody knows."""
+    return wanted.start != TailorStart.MINIMAL
 
 
 def step_by_step(mission: Mission, scale: str, folder: Path) -> Mission:

@@ -47,12 +47,14 @@ def _option(path: Path | str) -> str:
 class VirtualBoard:
     """One candidate on one machine shape.
 
-    `scratch` keeps the saved state and the jobs; an outcome's command runs in the folder above it.
+    `scratch` keeps the saved state and the jobs; an outcome's command runs in the folder above it. `used`: where the
+    code that the kernel runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (guest/used.c).
     """
 
     instruction_clock = True
 
-    def __init__(self, kernel: Kernel, machine: Machine, scratch: Path) -> None:
+    def __init__(self, kernel: Kernel, machine: Machine, scratch: Path, *, used: Path | None = None) -> None:
+        self._used = used
         self._emulator = emulator_for(kernel.architecture)
         self.name = self._emulator.board
         self.kernel = kernel
@@ -156,12 +158,20 @@ class VirtualBoard:
             self._emulator.qemu,
             *self._emulator.options(self.machine),
             *("-plugin", plugin),
+            *self._noting(saving=saving),
             *self._emulator.ports(_option(folder / "console"), _option(folder / "result")),
             *("-kernel", str(self.kernel.image), "-initrd", str(self._initramfs), "-append", self._append()),
             *("-fw_cfg", f"name=opt/rtqual/job,file={_option(job)}"),
             *(self._disk_options() if self.machine.disks else []),
             *("-action", "panic=none"),
         )
+
+    def _noting(self, *, saving: bool) -> tuple[str, ...]:
+        """A second plugin, which changes nothing of the guest's time."""
+        if self._used is None:
+            return ()
+        log = self._used.with_suffix(".boot" if saving else ".jobs")
+        return ("-plugin", f"file={_option(guest_file('rtqual-used.so'))},log={_option(log)}")
 
     def _console(self, folder: Path) -> str:
         return (folder / "console").read_text(errors="replace") if (folder / "console").exists() else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from rtqual.architecture import Architecture
 from rtqual.candidate import Kernel
 from rtqual.candidate.carried import carried
-from rtqual.candidate.module import CAMERA_MODULES, MODULE
+from rtqual.candidate.headers import of_built
 from rtqual.candidate.ready import make_ready
 from rtqual.errors import BadInput
 from rtqual.kernel.account import Account, account_of
@@ -42,21 +42,33 @@ def tailor(
     *,
     tell: Callable[[str], None] = lambda _: None,
     without: Sequence[Removal] | None = None,
+    objects: Path | None = None,
 ) -> Tailored:
-    """Resolve and build, from the cache where that was done before. `without`: in place of the whole removal list."""
+    """Resolve and build, from the cache where that was done before. `without`: in place of the whole removal list;
+    `objects`: a folder of object files that a kernel like it left."""
     tell(f"{name}: the kernel's source")
     tree = source_of(wanted, architecture)
-    asked = [one for one in (removals() if without is None else without) if one.id not in wanted.keep]
-    unknown = set(wanted.keep) - {one.id for one in removals()}
+    staying = {*wanted.keep, *wanted.restore}
+    asked = [one for one in (removals() if without is None else without) if one.id not in staying]
+    unknown = staying - {one.id for one in removals()}
     if unknown:
         known = ", ".join(one.id for one in removals())
         raise BadInput(
-            f"candidate {name}: keep names no entry of the removal list: {sorted(unknown)[0]}; they are {known}"
+            f"candidate {name}: keep or restore names no entry of the removal list: {sorted(unknown)[0]}; "
+            f"they are {known}"
         )
     tell(f"{name}: its configuration")
     resolution = _resolve(tree, (*needs, *wanted.needs), wanted, asked)
-    built = build(tree, resolution.config_path.read_text(), watch=as_steps(tell, f"{name}: building"))
+    # Kernels of the stepwise mode differ by little: each is made from what the one before left.
+    kept = objects or (kept_objects(tree) if wanted.restore else None)
+    watch = as_steps(tell, f"{name}: building")
+    built = build(tree, resolution.config_path.read_text(), watch=watch, kept_objects=kept)
     return Tailored(tree, resolution, built)
+
+
+def kept_objects(tree: Tree, purpose: str = "") -> Path:
+    """The folder of object files that stays from one kernel of a tree to the next."""
+    return cache_dir() / "kernel-objects" / f"{tree_identity(tree.path)[:32]}-{tree.arch}{purpose}"
 
 
 def _resolve(tree: Tree, needs: Sequence[str], wanted: Tailor, asked: Sequence[Removal]) -> Resolution:
@@ -72,6 +84,7 @@ def _resolve(tree: Tree, needs: Sequence[str], wanted: Tailor, asked: Sequence[R
             removals=asked,
             extra_require={symbol: str(value) for symbol, value in wanted.require.items()},
             extra_forbid=wanted.forbid,
+            restore=[one for one in removals() if one.id in wanted.restore],
             folder=folder,
         )
 
@@ -98,8 +111,6 @@ def prepare(
     """Tailor and build a kernel, and make the guest's file systems for it; `baseline`: what it is compared with."""
     wanted, architecture = candidate.tailor, candidate.architecture
     assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
-    if MODULE in programs or {*CAMERA_MODULES} & {*programs}:
-        raise BadInput(f"candidate {candidate.name}: modules of ours are built for Debian's kernels only")
     made = tailor(candidate.name, wanted, needs, architecture, tell=tell)
     account = account_of(
         candidate.name,
@@ -111,7 +122,7 @@ def prepare(
         resolution=made.resolution,
         made=made.built,
     )
-    extra = carried(programs, made.built.release, architecture)
+    extra = carried(programs, architecture, lambda: of_built(made.tree, made.built))
     kernel = as_candidate(candidate.name, made.built, architecture, boot=candidate.boot, tools=tools, extra=extra)
     return kernel, account
 

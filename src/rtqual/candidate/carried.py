@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What a guest carries besides Debian's programs, by what the instruments need: our programs and kernel modules."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from rtqual.architecture import Architecture
+from rtqual.candidate.headers import Headers
 from rtqual.candidate.module import CAMERA_MODULES, MODULE, MODULE_PATH, build_camera_modules, build_module
 from rtqual.image.guest import guest_file
 from rtqual.packages import fetch
@@ -12,15 +13,15 @@ from rtqual.packages import fetch
 CAMERA_PROGRAMS = ("ds325-stream", "ds325-emulator")
 
 
-def carried(programs: Collection[str], release: str, architecture: Architecture) -> dict[str, Path]:
-    """Path in the guest -> file, for instruments whose `program`s these are, on the kernel of that release."""
+def carried(programs: Collection[str], architecture: Architecture, headers: Callable[[], Headers]) -> dict[str, Path]:
+    """Path in the guest -> file, for instruments whose `program`s these are; `headers` are the kernel's."""
     files: dict[str, Path] = {}
     if MODULE in programs:
-        files[MODULE_PATH.lstrip("/")] = build_module(release, architecture)
+        files[MODULE_PATH.lstrip("/")] = build_module(headers())
     if {*CAMERA_PROGRAMS, *CAMERA_MODULES} & {*programs}:
         files |= {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in CAMERA_PROGRAMS}
         # Gives the threads that stand for the USB host's interrupts the priority that these would have.
         files["usr/bin/chrt"] = fetch("util-linux", architecture=architecture).tree / "usr/bin/chrt"
     if {*CAMERA_MODULES} & {*programs}:
-        files |= {f"lib/rtqual/{path.name}": path for path in build_camera_modules(release, architecture)}
+        files |= {f"lib/rtqual/{path.name}": path for path in build_camera_modules(headers())}
     return files

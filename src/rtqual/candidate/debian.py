@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from rtqual.architecture import of_kernel
 from rtqual.candidate import Kernel
 from rtqual.candidate.carried import carried
+from rtqual.candidate.headers import of_debian
 from rtqual.candidate.ready import image_of, make_ready
 from rtqual.errors import BadInput
 from rtqual.packages import Package, fetch
@@ -37,5 +38,5 @@ def prepare(
         boot=(*([f"preempt={preempt}"] if preempt else []), *boot),
         tools=tools,
         architecture=architecture,
-        extra=carried(programs, release, architecture),
+        extra=carried(programs, architecture, lambda: of_debian(release, architecture)),
     )

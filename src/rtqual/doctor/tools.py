@@ -59,6 +59,7 @@ _PROGRAMS = (
     _Program("flex", "flex", "tailoring a kernel"),
     _Program("patch", "patch", "tailoring a kernel"),
     _Program("xz", "xz-utils", "tailoring a kernel"),
+    _Program("zstd", "zstd", "tailoring a kernel"),
     _Program("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
     _Program("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
     _Program("mcopy", "mtools", "system images"),
@@ -69,6 +70,7 @@ _PROGRAMS = (
 _OWN = {
     "rtqual-agent": "starting programs, here and in guests",
     "rtqual-clock.so": "virtual board",
+    "rtqual-used.so": "tailoring a kernel: --trim",
     "rtqual-probe": "the probe, here and in guests",
     "ds325-emulator": "the software depth camera",
     "ds325-stream": "depth frames to ranges",

@@ -10,5 +10,6 @@ root.py        a root on its way into an image; ext4.py, archive.py, flash.py: i
 initrd.py, bootpart.py  what else lies on the boot partition
 sbom.py, licences.py    the list of what is inside
 trial.py, comparison.py  booted, and two roots compared
+measured.py    a root that a campaign measures in
 files/         scripts of ours that go into images
 """

@@ -66,7 +66,8 @@ def bootstrap(packages: Sequence[str], architecture: Architecture) -> Path:
                 command = [
                     *(mmdebstrap, "--quiet", "--variant=minbase", f"--architectures={architecture.name}"),
                     *(f"--dpkgopt={option}" for option in (*_LEFT_OUT, "force-unsafe-io")),
-                    *("--aptopt=Acquire::Languages none", f"--include={','.join(packages)}"),
+                    "--aptopt=Acquire::Languages none",
+                    *([f"--include={','.join(packages)}"] if packages else []),
                     *(release, str(fresh), *sources),
                 ]
                 _run(command, Path(scratch))

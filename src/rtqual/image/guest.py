@@ -18,7 +18,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
-from rtqual.architecture import AMD64, ARMHF, Architecture
+from rtqual.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.errors import RunFailed
 from rtqual.packages import Package, cache_dir, fetch, locked
 
@@ -34,10 +34,12 @@ DISKS = ("/dev/vda", "/dev/sda")
 
 def guest_file(name: str) -> Path:
     """A file of ours that goes into the guest: `rtqual-agent` (runs programs here and there alike) or `init`."""
-    with as_file(files("rtqual") / "guest" / name) as path:
-        if not path.exists():
-            target = " arm" if name.endswith(ARMHF.suffix) else ""
-            raise RunFailed(f"rtqual's {name} is not installed: run `make{target}` in rtqual's folder")
+    place = files("rtqual") / "guest" / name
+    if not place.is_file():
+        target = " arm" if name.endswith((ARMHF.suffix, ARM64.suffix)) else ""
+        packages = " image-packages" if name.endswith(ARM64.suffix) else ""  # with the compiler for these
+        raise RunFailed(f"rtqual's {name} is not installed: run `make{packages}{target}` in rtqual's folder")
+    with as_file(place) as path:
         return path
 
 

@@ -86,6 +86,21 @@ def build(request: Request, out: Path, tell: Callable[[str], None] = lambda _: N
         raise RunFailed(f"the image {out} cannot be written: {error.strerror or error}; what was there stays") from None
 
 
+@dataclass(frozen=True)
+class Filled:
+    """A root with the kernel's modules, before it is put into an image. Sizes as in Image."""
+
+    root: Root
+    packages: tuple[Package, ...]
+    content: Size
+    modules: Size
+
+
+def fill(request: Request, scratch: Path) -> Filled:
+    """The root of an image, in a folder of `scratch`."""
+    return _Assembly(request, scratch, lambda _: None).fill()
+
+
 def _check(request: Request, out: Path) -> None:
     if request.flavour not in FLAVOURS or request.form not in FORMS:
         raise BadInput(f"no image is {request.flavour}, {request.form}: {', '.join(FLAVOURS)}; {', '.join(FORMS)}")
@@ -109,19 +124,23 @@ class _Assembly:
         self._release = images[0].name.removeprefix("vmlinuz-")
         self._config = parse((images[0].parent / f"config-{self._release}").read_text(), request.kernel.name)
 
-    def finish(self, out: Path) -> Image:
-        request = self._request
-        self._tell(f"the {request.flavour} root")
+    def fill(self) -> Filled:
+        self._tell(f"the {self._request.flavour} root")
         root, packages = self._root()
-        root_size = size(root.folder)
+        content = size(root.folder)
         self._modules(root)
         whole = size(root.folder)
-        modules_size = Size(whole.content_b - root_size.content_b, whole.files - root_size.files)
+        modules = Size(whole.content_b - content.content_b, whole.files - content.files)
+        return Filled(root, tuple(packages), content, modules)
+
+    def finish(self, out: Path) -> Image:
+        request, filled = self._request, self.fill()
+        root = filled.root
         identity = Identity(uuid5(_NAMESPACE, self._digest(root)))
         self._tell("the image")
         path, boot = (self._disk if request.form == "disk" else self._archive)(root, identity)
         self._tell("the list of what is inside")
-        parts = self._parts(root, [*packages, *boot.packages])
+        parts = self._parts(root, [*filled.packages, *boot.packages])
         content = sbom.document(out.name, parts, {"": root, **self._beside(boot)})
         listing = sbom.write(self._scratch / "sbom", content)
         beside = self._keep(out, path, listing)
@@ -139,8 +158,8 @@ class _Assembly:
             image_b=out.stat().st_size,
             kernel_b=self._kernel.stat().st_size,
             initrd_b=initrd_b,
-            root=root_size,
-            modules=modules_size,
+            root=filled.content,
+            modules=filled.modules,
             packages=len(parts),
             missing=tuple(boot.missing),
         )

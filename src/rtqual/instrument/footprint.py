@@ -14,9 +14,13 @@ kernel_memory    SUnreclaim + KernelStack + PageTables + Percpu: what the kernel
 kernel_reserved  all "System RAM" of /proc/iomem - MemTotal: the kernel's image and what it reserved at boot
                  (page descriptors first of all). Absent where /proc/iomem hides its addresses (not root).
 image_size, installed_size  as the candidate's package states them, or as a kernel built here lies on the disk.
-                 Absent for one without either.
+                 Absent for one without either. With the root of a system image (`root` in the mission) installed_size
+                 is that of all its files: kernel, modules, root_size.
+root_size, installed_with_minbase  with such a root only: its files without the kernel's modules; and installed_size,
+                 if a Debian root held nothing but mmdebstrap's minbase.
 boot_to_user_space, boot_until_ready  on the virtual board, from power-on to the first process, and to where jobs
                  start: executed instructions of 2 ns each, firmware and unpacking included, idle time too.
+start_up         the difference of these two: what the root's own start takes.
 modules_loaded, modules_available, built_in_drivers  lines of /proc/modules; files of the module tree and lines of its
                  modules.builtin, as the candidate's files have them.
 symbols, syscalls  functions (types t and T) in the kernel's own symbol table, those of modules left out, and entry
@@ -40,7 +44,11 @@ _LISTED = re.compile(r"^ +count: +(\d{1,15})$", re.MULTILINE | re.ASCII)  # free
 _PAGES_B = (4096, 16_384, 65_536)
 _RECLAIMABLE = ("MemFree", "Buffers", "Cached", "SReclaimable")
 _KERNEL = ("SUnreclaim", "KernelStack", "PageTables", "Percpu")
-_SIZES = {"image_size": "image_size_b", "installed_size": "installed_size_b"}  # figure: the campaign's fact
+_SIZES = {  # figure: the campaign's fact
+    "image_size": "image_size_b",
+    "installed_size": "installed_size_b",
+    **{name: name for name in ("root_size", "installed_with_minbase")},
+}
 _COUNTS = ("modules_available", "built_in_drivers", "symbols", "syscalls")  # figures that are the campaign's facts
 # Memory first: what counts the symbols takes some itself.
 _LOOK = """\
@@ -113,7 +121,10 @@ def _listed(text: str, free_b: int) -> int:
 
 def _boot(text: str) -> dict[str, int]:
     found = _BOOT.search(text)
-    return {"boot_to_user_space": int(found[1]), "boot_until_ready": int(found[2])} if found else {}
+    if found is None:
+        return {}
+    first, ready = map(int, found.groups())
+    return {"boot_to_user_space": first, "boot_until_ready": ready, "start_up": ready - first}
 
 
 def _counted(text: str) -> dict[str, int]:

@@ -6,6 +6,7 @@ Each fault (docs/emulator.md) strikes at frame STRUCK of a stream that wants FRA
 
 FAULT: frames         good frames that came; FRAMES, or what came before the stream ended
 FAULT: lost           counted as lost; `emulated` is what the camera itself counted as lost, dropped and cut
+FAULT: estimated      lost too, by how long nothing came; their numbers are not known
 FAULT: refused        counted as damaged
 FAULT: wrong          taken as good, but not the bytes that were sent
 FAULT: first lost     the number of the first frame in a gap, where there is one
@@ -25,18 +26,18 @@ from pydantic import Field
 from rtqual.board import Command, Job, Outcome
 from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
-from rtqual.instrument.lidar import (
+from rtqual.instrument.lidar_output import of_emulator, values_of
+from rtqual.instrument.lidar_script import (
     COMMON,
     DRIVER_MODULE,
     EMULATOR,
     MODULES_AT,
-    RECORDED,
     RING_MODULE,
     RING_NODE,
     STREAM,
     UVC_NODE,
+    rendered,
 )
-from rtqual.instrument.lidar_output import of_emulator, values_of
 from rtqual.instrument.output import last_line, require_success
 from rtqual.record.schema import Measurement, Scalar
 
@@ -88,7 +89,7 @@ class LidarFaults:
             '    echo "== descriptors $1"',
             f"    {cls.load_modules}",
             f"    {EMULATOR} --attach --daemon --replay frames --stamp --descriptors $1 --report report",
-            f"    usleep 400000; if there; then stream {DESCRIBED} 2>&1; fi; unplug; cat report",
+            f"    as_interrupts; usleep 400000; if there; then stream {DESCRIBED} 2>&1; fi; unplug; cat report",
             f"    {cls.unload_modules} || fail 'the modules cannot be unloaded'",
             "}",
             *(f"one {fault} {FRAMES} --fault {_asked(fault)}" for fault in FAULTS),
@@ -96,7 +97,7 @@ class LidarFaults:
             f"one 'descriptors {RIGHT}' {DESCRIBED}",
             "echo == end",
         ]
-        render = f"{EMULATOR} --write frames --frames {RECORDED} --step 2.5 --seed {seed}"
+        render = COMMON + rendered(seed)
         return Job(
             setup=(Command(("sh", "-c", render)),),
             measure=Command(("sh", "-c", "\n".join(one)), fifo=_MAIN_THREAD_FIFO),
@@ -162,6 +163,7 @@ def _told(text: str, fault: str) -> Iterator[tuple[str, Scalar]]:
         "frames": number("frames"),
         "lost": number("lost", "lost_unseen_by_driver", "ring_lost", "ring_missed", "ring_torn"),
         "refused": number("refused", "ring_refused"),
+        "estimated": number("lost_estimated") if "lost_estimated" in values else 0,
         "wrong": number("check_wrong"),
         "unplugged": number("disconnections") if "disconnections" in values else number("ring_connections") - 1,
         "emulated": sum(emulated.get(name, 0) for name in ("frames_lost_without_urb", "frames_dropped", "frames_cut")),

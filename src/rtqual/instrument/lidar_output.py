@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What ds325-stream, the software camera and /proc/PID/schedstat print, read with every line checked."""
+"""What ds325-stream, the software camera and `rtqual-agent times` print, read with every line checked."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from rtqual.errors import RunFailed
 from rtqual.instrument.output import last_line
@@ -11,9 +11,12 @@ from rtqual.instrument.output import last_line
 _SECTION = re.compile(r"^== (\w+)\n", re.MULTILINE | re.ASCII)
 _VALUE = re.compile(r"^(\w+)=(.*)$", re.MULTILINE | re.ASCII)
 _NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
+_PRIORITY = re.compile(r"scheduling priority: (\d{1,2})$", re.MULTILINE | re.ASCII)
 _RUN_TIME = re.compile(r"^(\d{1,9}) (\d{1,18}) (.+)$", re.MULTILINE | re.ASCII)
 _REPORTED = re.compile(r"^(\w+) (\d{1,18})$", re.MULTILINE | re.ASCII)
+_SENT = re.compile(r"^(\d{1,9}) \d+ \S+ sent \d+ \d+ (\d{1,18})$", re.MULTILINE | re.ASCII)
 _NS_PER_S = 10**9
+POSES = ("valid", "degenerate", "not_found")
 # Whose a thread is, by the beginning of its name; the first that fits. What fits none (loads, the shell) is left out.
 _OWNERS = (
     ("ds325-emulator", "emulator"),
@@ -43,6 +46,11 @@ class Stream:
     memory_b: int
     stamped: bool
     ended: str
+    numbers: tuple[int, ...] = ()  # of a ring: each frame's, as the driver counts them
+    end_ns: tuple[int, ...] = ()  # and the end that its latency counts from, on the guest's clock
+    pose_ns: tuple[int, ...] = ()  # from each frame's end to its pose, or to "not found"
+    pose_cpu_ns: tuple[int, ...] = ()
+    poses: Mapping[str, int] = field(default_factory=dict)  # valid | degenerate | not found -> frames
 
     @property
     def per_s(self) -> float:
@@ -90,6 +98,9 @@ def stream_of(text: str, what: str) -> Stream:
     elapsed_ns = number("elapsed_ns")
     if elapsed_ns <= 0:
         raise RunFailed(f"{what}: it took {elapsed_ns} ns")
+    per_frame = {name: samples(name) for name in ("frame_number", "frame_end_ns", "pose_latency_ns", "pose_cpu_ns")}
+    if any(len(some) not in (0, frames) for some in per_frame.values()):
+        raise RunFailed(f"{what}: {frames} frames, but not as many ends and poses; last: {last_line(text)!r}")
     lost = ("lost", "lost_unseen_by_driver", "ring_lost", "ring_missed", "ring_torn")
     return Stream(
         latency_ns,
@@ -107,7 +118,37 @@ def stream_of(text: str, what: str) -> Stream:
         memory_b=number("memory_kib") * 1024,
         stamped=values.get("latency_from") in ("stamp", "ring"),
         ended=values.get("ended", "cut off")[:120],
+        numbers=per_frame["frame_number"],
+        end_ns=per_frame["frame_end_ns"],
+        pose_ns=per_frame["pose_latency_ns"],
+        pose_cpu_ns=per_frame["pose_cpu_ns"],
+        poses={name: number(f"poses_{name}") for name in POSES} if per_frame["pose_latency_ns"] else {},
     )
+
+
+def since_sent(stream: Stream, log: str) -> Stream:
+    """A ring's stream with latencies from where all others count: when the camera had handed its frame to the USB host.
+
+    A driver takes the last transfer's completion for a frame's end. That is late where decoding what came before
+    holds up the host. `log` is the emulator's of this stream alone. The first frame in the ring is the last that had
+    been sent by its end, and from there on both count the same. Raises RunFailed where a frame ends before it was sent.
+    """
+    sent_ns = {int(number): int(ns) for number, ns in _SENT.findall(log)}
+    first = max((number for number, ns in sent_ns.items() if stream.end_ns and ns <= stream.end_ns[0]), default=-1)
+    place = [first + number - stream.numbers[0] for number in stream.numbers]
+    if first < 0 or any(sent_ns.get(one, end + 1) > end for one, end in zip(place, stream.end_ns, strict=True)):
+        raise RunFailed(f"the emulator's log does not have the {len(stream.latency_ns)} frames that the ring had")
+    held_ns = [end - sent_ns[one] for one, end in zip(place, stream.end_ns, strict=True)]
+    return replace(
+        stream,
+        latency_ns=tuple(latency + held for latency, held in zip(stream.latency_ns, held_ns, strict=True)),
+        pose_ns=tuple(latency + held for latency, held in zip(stream.pose_ns, held_ns, strict=False)),
+    )
+
+
+def fifo_of(text: str) -> list[int]:
+    """Priorities above 0 that `chrt -a -p` printed: those of SCHED_FIFO, which is all that is asked for here."""
+    return [int(priority) for priority in _PRIORITY.findall(text) if int(priority)]
 
 
 def cpu_ns(before: str, after: str) -> dict[str, int]:
@@ -119,7 +160,7 @@ def cpu_ns(before: str, after: str) -> dict[str, int]:
         if owner:
             spent[owner] += max(0, int(ns) - began.get(pid, 0))
     if not began or not spent["emulator"]:
-        raise RunFailed("no run time of the camera's emulator was seen: the kernel needs CONFIG_SCHED_INFO")
+        raise RunFailed("no run time of the camera's emulator was seen")
     return spent
 
 

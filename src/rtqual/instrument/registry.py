@@ -8,8 +8,10 @@ from rtqual.instrument.footprint import Footprint
 from rtqual.instrument.hackbench import Hackbench
 from rtqual.instrument.lidar import (
     LidarBaseline,
+    LidarDmabuf,
     LidarDriver,
     LidarMmap,
+    LidarMmapRaised,
     LidarMmapSimd,
     LidarNoClear,
     LidarNoCommand,
@@ -71,6 +73,8 @@ _ALL: tuple[type[Instrument], ...] = (
     LidarNoCopy,
     LidarMmap,
     LidarMmapSimd,
+    LidarMmapRaised,
+    LidarDmabuf,
     LidarDriver,
     LidarFaults,
     LidarFaultsDriver,

@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rtqual.errors import BadInput
 from rtqual.kernel.build import Built
 from rtqual.kernel.config import parse
+from rtqual.kernel.lint import State, lint, rules
 from rtqual.kernel.resolve import Change, Resolution
 from rtqual.kernel.rules import Removal
+from rtqual.kernel.system import from_config
+from rtqual.kernel.trimmed import Trimmed
 
 _LEVELS = 2  # of a menu's path that changes are counted by
 
@@ -40,6 +43,16 @@ class MenuChange(_Model):
     added: int
 
 
+class Judged(_Model):
+    """A rule of the real-time lint that the kernel's configuration breaks, or that it does not answer."""
+
+    id: str
+    title: str
+    severity: str  # "error", "warning", "note"
+    state: str  # "found" or "not known"
+    seen: str
+
+
 class Account(_Model):
     """One tailored kernel."""
 
@@ -58,6 +71,9 @@ class Account(_Model):
     entries: tuple[Entry, ...]
     changes: tuple[MenuChange, ...]
     explanations: tuple[str, ...]  # one sentence a step of the way to the configuration
+    lint: tuple[Judged, ...] = ()
+    lint_rules: int = 0  # that were asked; those that are not in `lint` hold, or do not apply
+    trim: Trimmed | None = Field(default=None, exclude=True)  # kept in a file of its own
 
 
 class _File(_Model):
@@ -102,7 +118,16 @@ def account_of(
         entries=tuple(entries),
         changes=tuple(_by_menu(resolution.removed, resolution.forced)),
         explanations=resolution.explanations,
+        lint=tuple(_judged(made.config, candidate)),
+        lint_rules=len(rules()),
     )
+
+
+def _judged(config: str, candidate: str) -> Iterable[Judged]:
+    for one in lint(from_config(config, candidate)):
+        if one.state in (State.FOUND, State.UNKNOWN):
+            told = (one.rule.id, one.rule.title, one.rule.severity.value, one.state.value, one.seen)
+            yield Judged(**dict(zip(Judged.model_fields, told, strict=True)))
 
 
 def _by_menu(removed: Iterable[Change], forced: Iterable[Change]) -> Iterable[MenuChange]:
@@ -121,6 +146,12 @@ def write(path: Path, accounts: Sequence[Account]) -> None:
         path.write_text(_File(kernels=tuple(accounts)).model_dump_json(indent=1) + "\n")
     else:
         path.unlink(missing_ok=True)
+
+
+def with_trims(accounts: Iterable[Account], trims: Iterable[Trimmed]) -> tuple[Account, ...]:
+    """Each account with the trim of the very kernel it is of, where there was one."""
+    found = {(one.candidate, one.kernel_sha256): one for one in trims}
+    return tuple(one.model_copy(update={"trim": found.get((one.candidate, one.sha256))}) for one in accounts)
 
 
 def read(path: Path) -> tuple[Account, ...]:

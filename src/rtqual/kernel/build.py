@@ -14,7 +14,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,11 +31,15 @@ _FIXED = {
     "KBUILD_BUILD_HOST": "rtqual",
     "KBUILD_BUILD_VERSION": "1",
 }
-_RECIPE = "3"  # another one: what is kept was made otherwise
+_RECIPE = "4"  # another one: what is kept was made otherwise
 _OBJECTS_B = 3 * 2**30  # of Debian's own configuration without debugging information; a tailored one takes 0.3 GB
 _IMAGES = {"x86_64": ("bzImage", "arch/x86/boot/bzImage"), "arm64": ("Image.gz", "arch/arm64/boot/Image.gz")}
 # Programs that kbuild calls, and Debian's packages of them.
-_PROGRAMS = {"make": "make", "ld": "binutils", "bc": "bc", "flex": "flex", "bison": "bison", "depmod": "kmod"}
+_PROGRAMS = {
+    **{name: name for name in ("make", "bc", "flex", "bison", "zstd")},
+    "ld": "binutils",
+    "depmod": "kmod",
+}
 _HEADERS = {
     "gelf.h": "libelf-dev",
     "libelf.h": "libelf-dev",
@@ -70,6 +74,11 @@ class Built:
         return self.folder / "boot" / f"System.map-{self.release}"
 
     @property
+    def exported(self) -> Path:
+        """Module.symvers: what kernel and modules export, which modules of ours are built against."""
+        return self.folder / "boot" / f"Module.symvers-{self.release}"
+
+    @property
     def modules(self) -> Path | None:
         """The module tree; none of a kernel that loads no modules."""
         place = self.folder / "lib/modules" / self.release
@@ -77,9 +86,10 @@ class Built:
 
     @property
     def installed_size_b(self) -> int:
-        """Bytes on a flight disk: all but System.map, which Debian's packages do not carry either."""
+        """Bytes on a flight disk: all but what modules are built with and System.map, as in Debian's packages."""
+        left_out = (self.system_map, self.exported)
         files = (path for path in self.folder.rglob("*") if path.is_file() and not path.is_symlink())
-        return sum(path.stat().st_size for path in files if path != self.system_map)
+        return sum(path.stat().st_size for path in files if path not in left_out)
 
 
 class Watch:
@@ -105,20 +115,42 @@ def as_steps(tell: Callable[[str], None], what: str) -> Watch:
 
 
 def build(
-    tree: Tree, config: str, *, watch: Watch | None = None, ccache: bool = True, jobs: int | None = None
+    tree: Tree,
+    config: str,
+    *,
+    watch: Watch | None = None,
+    ccache: bool = True,
+    jobs: int | None = None,
+    kept_objects: Path | None = None,
 ) -> Built:
     """The kernel of a tree and a .config, from the cache where it was built before.
 
-    `jobs`: compilers at a time, one a processor unless given. Raises RunFailed with the build's first complaint; the
-    whole output is kept beside the place in the cache.
+    `jobs`: compilers at a time, one a processor unless given. `kept_objects`: a folder of object files that stays for
+    a next build of the same tree: kbuild compiles again what another configuration changes. Raises RunFailed with the
+    build's first complaint; the whole output is kept beside the place in the cache.
     """
     _check_programs(tree)
     compiler = _compiler(tree)
     place = cache_dir() / "kernels" / _identity(tree, config, compiler)
     with locked(place):
         if not place.exists():
-            _make(tree, config, compiler, place, watch or Watch(), ccache=ccache, jobs=jobs or os.cpu_count() or 1)
+            with locked(kept_objects) if kept_objects else nullcontext():
+                _make(
+                    *(tree, config, compiler, place, watch or Watch(), kept_objects),
+                    ccache=ccache, jobs=jobs or os.cpu_count() or 1,
+                )  # fmt: skip
     return _read(place, tree.version)
+
+
+def compile_objects(tree: Tree, config: str, folder: Path, watch: Watch, *, jobs: int | None = None) -> None:
+    """Leave the object files of a kernel in `folder`, which may hold those of another one of the tree. Raises as
+    `build` does."""
+    _check_programs(tree)
+    _need_space(cache_dir(), config)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".config").write_text(config)
+    tree.make(folder, "olddefconfig")
+    _compile(tree, folder, config, folder.with_suffix(".log"), watch, ccache=True, jobs=jobs or os.cpu_count() or 1)
 
 
 def _identity(tree: Tree, config: str, compiler: str) -> str:
@@ -158,14 +190,17 @@ def _compiler(tree: Tree) -> str:
     return "; ".join(line for lines in said for line in lines)
 
 
-def _make(tree: Tree, config: str, compiler: str, place: Path, watch: Watch, *, ccache: bool, jobs: int) -> None:
-    fresh, objects = place.with_suffix(".new"), place.with_suffix(".objects")
+def _make(
+    tree: Tree, config: str, compiler: str, place: Path, watch: Watch, kept: Path | None, *, ccache: bool, jobs: int
+) -> None:
+    fresh, objects = place.with_suffix(".new"), kept or place.with_suffix(".objects")
     log = place.with_suffix(".log")
-    for stale in (fresh, objects):
+    passing = (fresh,) if kept else (fresh, objects)
+    for stale in passing:
         shutil.rmtree(stale, ignore_errors=True)
     _need_space(place.parent, config)
     try:
-        objects.mkdir(parents=True)
+        objects.mkdir(parents=True, exist_ok=True)
         (objects / ".config").write_text(config)
         tree.make(objects, "olddefconfig")
         settled = (objects / ".config").read_text()
@@ -177,7 +212,7 @@ def _make(tree: Tree, config: str, compiler: str, place: Path, watch: Watch, *, 
     except OSError as error:
         raise RunFailed(f"{place.parent}: the kernel cannot be built there: {error.strerror or error}") from None
     finally:
-        for rest in (fresh, objects):
+        for rest in passing:
             shutil.rmtree(rest, ignore_errors=True)
 
 
@@ -256,8 +291,9 @@ def _expected(config: str) -> int:
     for path in reversed(kept):
         boot = next(iter((path.parent / "boot").glob("config-*")), None)
         of_it = boot and sum(value in ("y", "m") for value in parse(boot.read_text(), str(boot)).values())
-        if of_it:
-            return round(symbols * int(path.read_text().splitlines()[2]) / of_it)
+        compiled = int(path.read_text().splitlines()[2])
+        if of_it and compiled > of_it:  # fewer where object files were kept
+            return round(symbols * compiled / of_it)
     return round(symbols * _OBJECTS_OF_A_SYMBOL)
 
 
@@ -280,6 +316,7 @@ def _install(tree: Tree, objects: Path, folder: Path) -> None:
     shutil.copyfile(objects / ".config", boot / f"config-{release}")
     shutil.copyfile(objects / "System.map", boot / f"System.map-{release}")
     if "CONFIG_MODULES=y" in (objects / ".config").read_text():
+        shutil.copyfile(objects / "Module.symvers", boot / f"Module.symvers-{release}")
         into = {"INSTALL_MOD_PATH": str(folder), "INSTALL_MOD_STRIP": "1"}
         tree.make(objects, "modules_install", variables=into, environment=_environment())
         for link in ("build", "source"):  # to where it was built

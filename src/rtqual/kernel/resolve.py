@@ -14,6 +14,7 @@ from rtqual.errors import BadInput, RunFailed
 from rtqual.kernel.chain import few, why_off, why_on
 from rtqual.kernel.config import Config
 from rtqual.kernel.kconfig import LEVELS, Kconfig
+from rtqual.kernel.restore import restored, symbols_of
 from rtqual.kernel.rules import Removal, Wish, wishes
 from rtqual.kernel.start import Start, settled, start_from
 from rtqual.kernel.steer import Plan, Steering
@@ -67,21 +68,29 @@ def resolve(
     removals: Iterable[Removal],  # rules.removals(), or some of them (stepwise)
     extra_require: Mapping[str, str] | None = None,  # symbol -> y, m, a number or a text
     extra_forbid: Iterable[str] = (),
+    restore: Iterable[Removal] = (),  # entries to begin with, as Debian has them
     folder: Path,  # for the final .config and the program's own files; kept
 ) -> Resolution:
     """Raises BadInput on contradictory needs and unknown symbols, RunFailed where no configuration is found."""
     asked = _merged(wishes(needs, tree.architecture, tree.number), extra_require or {}, extra_forbid)
-    return resolve_wishes(tree, asked.values(), start=start, removals=removals, folder=folder)
+    return resolve_wishes(tree, asked.values(), start=start, removals=removals, restore=restore, folder=folder)
 
 
 def resolve_wishes(
-    tree: Tree, asked: Iterable[Wish], *, start: str | Path, removals: Iterable[Removal], folder: Path
+    tree: Tree,
+    asked: Iterable[Wish],
+    *,
+    start: str | Path,
+    removals: Iterable[Removal],
+    restore: Iterable[Removal] = (),
+    folder: Path,
 ) -> Resolution:
     """As `resolve`, with the wishes of needs and caller looked up: one a symbol."""
     wanted = {wish.symbol: wish for wish in asked}
     entries = tuple(removals)
     beginning = start_from(start, tree)
     kconfig = Kconfig(tree)
+    beginning = restored(beginning, kconfig, restore)
     _check_known(kconfig, wanted, tree)
     search = _Search(tree, kconfig, beginning, wanted, entries, folder)
     before = beginning.complete(tree, {}, folder)
@@ -180,11 +189,11 @@ class _Search:
 
     def _forbid(self) -> None:
         for entry in self.entries:
-            for name in (*entry.symbols, *(self.kconfig.below(entry.below) if entry.below else ())):
+            for name in symbols_of(self.kconfig, entry):
                 wish = self.wanted.get(name)
                 if wish and wish.value != "n":
                     self.held[name] = f"{name} is needed by {wish.need}: {wish.reason}"
-                elif name in self.kconfig and not wish:
+                elif not wish:
                     self._forbidden[name] = entry.id
                     self.reasons[name] = f"removal list: {entry.id}"
         self.reasons |= {wish.symbol: f"{wish.need}: {wish.reason}" for wish in self.wanted.values()}
@@ -294,11 +303,7 @@ def _met(final: Config, wish: Wish) -> bool:
 
 
 def _outcome(kconfig: Kconfig, entry: Removal, search: _Search) -> Outcome:
-    names = (
-        [name for name in (*entry.symbols, *kconfig.below(entry.below)) if name in kconfig]
-        if entry.below
-        else [name for name in entry.symbols if name in kconfig]
-    )
+    names = list(symbols_of(kconfig, entry))
     if not names:
         version = f"{search.tree.version} for {search.tree.architecture.name}"
         return Outcome(entry, "no longer exists", entry.gone or f"Linux {version} has no {entry.symbols[0]}", {})

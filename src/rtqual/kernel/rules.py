@@ -69,6 +69,7 @@ class _Entry(_Table):
     group: str
     symbols: tuple[_Symbol, ...] = Field(min_length=1)
     below: str = ""
+    along: tuple[_Symbol, ...] = ()
     gone: str = ""
     reason: str = Field(min_length=5)
 
@@ -84,6 +85,7 @@ class Removal:
     reason: str  # why a flight computer does without
     below: str = ""  # every symbol that Kconfig files in this folder show is to be off too
     gone: str = ""  # where a tree has none of the symbols: what became of them
+    along: tuple[str, ...] = ()  # where the entry is put in (restore.py): what most of its drivers need besides
 
 
 @dataclass(frozen=True)

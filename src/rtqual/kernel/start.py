@@ -39,7 +39,7 @@ class Start:
     def complete(self, tree: Tree, values: Mapping[str, str], folder: Path) -> Config:
         """The final .config in `folder` for this start with `values` instead of its own, written by the kernel's
         own program. Values are as .config writes them: texts in quotes."""
-        lines = [line for line in self.text.splitlines() if _symbol(line) not in values]
+        lines = [line for line in self.text.splitlines() if symbol_of(line) not in values]
         lines += [f"# CONFIG_{name} is not set" if v == "n" else f"CONFIG_{name}={v}" for name, v in values.items()]
         text = "\n".join(lines) + "\n"
         config = folder / ".config"
@@ -60,7 +60,8 @@ def settled(tree: Tree, folder: Path) -> Config:
     return parse((folder / ".config").read_text(), str(folder / ".config"))
 
 
-def _symbol(line: str) -> str:
+def symbol_of(line: str) -> str:
+    """The symbol a line of a .config is about, without CONFIG_."""
     return line.removeprefix("# ").removeprefix("CONFIG_").partition("=")[0].partition(" ")[0]
 
 
@@ -91,6 +92,6 @@ def _debian(tree: Tree) -> str:
     if not found:
         raise BadInput(f"package {package.name}: holds no configuration of a real-time kernel for {debian}")
     text = lzma.decompress(found[0].read_bytes()).decode()
-    lines = [line for line in text.splitlines() if _symbol(line) not in _DEBIANS_OWN]
+    lines = [line for line in text.splitlines() if symbol_of(line) not in _DEBIANS_OWN]
     lines += [f"# CONFIG_{name} is not set" if v == "n" else f"CONFIG_{name}={v}" for name, v in _DEBIANS_OWN.items()]
     return "\n".join(lines) + "\n"

@@ -22,9 +22,11 @@ from rtqual.mission.model import (
     Plan,
     Preempt,
     Requirement,
+    RootSystem,
     Scale,
     Statistic,
     Tailor,
+    TailorStart,
 )
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.values import Quantity
@@ -42,9 +44,11 @@ __all__ = [
     "Preempt",
     "Quantity",
     "Requirement",
+    "RootSystem",
     "Scale",
     "Statistic",
     "Tailor",
+    "TailorStart",
     "load_mission",
     "mission_schema",
 ]

@@ -121,6 +121,13 @@ class TailorStart(StrEnum):
     DEBIAN = "debian"
 
 
+class RootSystem(StrEnum):
+    """A root file system that flies, in place of the one that the battery of benchmarks brings (docs/image.md)."""
+
+    MINIMAL = "minimal"
+    DEBIAN = "debian"
+
+
 class Tailor(_Table):
     """A kernel cut down to the mission's needs and built from source (docs/tailor.md)."""
 
@@ -138,6 +145,8 @@ class Tailor(_Table):
     """What it is built for beyond the mission's needs: names of rules (docs/tailor.md)."""
     keep: Annotated[tuple[Text, ...], Distinct] = ()
     """Entries of the removal list that are not asked to go, by their ids: "input"."""
+    restore: Annotated[tuple[Text, ...], Distinct] = ()
+    """Entries that are put in first, as Debian's kernel has them, and kept: what the stepwise mode removes."""
     require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = {}
     """Further symbols and the values they must have: "y", "m", "n", a number or a text."""
     forbid: Annotated[tuple[Symbol, ...], Distinct] = ()
@@ -170,6 +179,8 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machi
     """Boots a kernel of selectable preemption with preempt=none, voluntary or full."""
     boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
     """Further kernel parameters, each a string of its own."""
+    root: RootSystem | None = None
+    """Boots the kernel with the root of a system image, "minimal" or "debian", and measures in it."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -189,7 +200,9 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machi
                 if getattr(self, key):
                     raise At(key, "cannot stand beside [candidate.tailor], whose kernel rtqual builds; leave it out")
         elif other:
-            for key, given in (("package", self.package), ("preempt", self.preempt), ("boot", self.boot)):
+            for key, given in (
+                *(("package", self.package), ("preempt", self.preempt), ("boot", self.boot), ("root", self.root)),
+            ):
                 if given:
                     raise At(key, f"cannot stand beside {other}; leave it out")
         elif self.package is None:

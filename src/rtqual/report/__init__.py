@@ -10,7 +10,8 @@ material.py   what a report is made of, in a fixed order
 executive.py  the verdicts in short             chapters.py     what was tested, with what, how
 results.py    the figures, with distributions.py, what is plotted of them, battery.py and paths.py, those of the probe
 mechanisms.py  the probe's by operating system, published ones beside them
-tailor.py     what tailoring a kernel changed
+tailor.py     what tailoring a kernel changed, with goals.py, tailor_lint.py, tailor_roots.py (whole systems),
+              trim.py (what a scenario showed no use of)
 lidar.py      the docking camera: ways from frames to ranges, its faults, an approach
 judgement.py  stability.py  comparisons.py  shift.py  tails.py  beside.py  the analysis;   view.py puts all together
 render.py     the tree as HTML, PDF and Markdown (templates/); markdown.py escapes

@@ -6,10 +6,14 @@ from dataclasses import replace
 
 from rtqual.analysis.model import Comparison, Figure, Group, Interval, Summary
 from rtqual.kernel.account import Account
-from rtqual.mission import Quantity
 from rtqual.report.document import Block, Bullets, Cell, Column, Notes, Paragraph, Table
+from rtqual.report.goals import goal_cell
 from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
-from rtqual.report.text import clean, load_text, marked, number, place, prose, quantity, readable
+from rtqual.report.steps import step_by_step
+from rtqual.report.tailor_lint import linted
+from rtqual.report.tailor_roots import root_systems
+from rtqual.report.text import clean, load_text, marked, number, place, prose, readable
+from rtqual.report.trim import trimming
 
 _LATENCY = "cyclictest"
 _STATISTICS = ("p50", "p99", "p99.9", "max")
@@ -18,11 +22,23 @@ _MOST_MENUS = 25
 
 
 def tailoring(material: Material) -> Iterator[Block]:
+    yield from step_by_step(material)
+    yield from _kernels(material)
+    yield from root_systems(material)
+
+
+def _kernels(material: Material) -> Iterator[Block]:
+    """One under two roots is told once."""
+    rooted = {candidate.name for candidate in material.mission.candidates if candidate.root}
     for account in material.accounts:
+        if account.candidate in rooted:
+            continue
         yield Paragraph(prose(_how(account)))
         yield from _figures(material, account)
         yield from _latencies(material, account)
         yield _removals(material, account)
+        yield from linted(material, account)
+        yield from trimming(material, account)
         yield from _changes(material, account)
         if account.explanations:
             yield Bullets(tuple(prose(one) for one in account.explanations), "The way to the configuration")
@@ -58,11 +74,11 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
                 Cell(readable(name)),
                 *(figure_cell(s.figures.get(name), notes, of=s) for s in (b, a)),
                 *_ratio(b.figures.get(name), a.figures.get(name)),
-                _goal(goals.get(name), b.figures.get(name), a.figures.get(name)),
+                goal_cell(goals.get(name), b.figures.get(name), a.figures.get(name)),
             ]
             for name in dict.fromkeys((*b.figures, *a.figures))
         ]
-        rows += [[Cell(readable(name)), *[Cell("-")] * 3, _goal(goal, None, None)] for name, goal in goals.items()
+        rows += [[Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, None, None)] for name, goal in goals.items()
                  if name not in a.figures and name not in b.figures]  # fmt: skip
         yield _beside(material, account, f"Before and after, {place(a.group)}", (a, b), rows, notes)
 
@@ -91,21 +107,6 @@ def _ratio(before: Figure | None, after: Figure | None) -> tuple[Cell, ...]:
     if before is None or after is None or before.value <= 0:
         return (Cell("-"),)
     return (Cell(number(after.value / before.value)),)
-
-
-def _goal(goal: Quantity | None, before: Figure | None, after: Figure | None) -> Cell:
-    """At most a size, or at most a part of what it was before."""
-    if goal is None:
-        return Cell("-")
-    text = f"at most {prose(goal.text)}" + (" of before" if goal.unit == "%" else "")
-    if after is None or (goal.unit == "%" and before is None):
-        return Cell(f"{text}: not measured", tone="open")
-    limit = goal.value if goal.unit != "%" or before is None else goal.value / 100 * before.value
-    met = after.value <= limit
-    shown = quantity(limit, after.unit)
-    return Cell(
-        f"{text}: {'met' if met else 'missed'}", "" if goal.unit != "%" else shown, tone="met" if met else "failed"
-    )
 
 
 def _latencies(material: Material, account: Account) -> Iterator[Block]:

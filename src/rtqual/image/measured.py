@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The root of a system image with what measuring in it needs, as an initial RAM file system for the virtual board.
+
+The root is the one that `rtqual image` makes, and starts as it would on board; where its start-up ends, the jobs begin.
+Sizes are taken before the programs that measure are added: rtqual-agent, cyclictest and hackbench with their
+libraries, and busybox's usleep.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rtqual.architecture import Architecture
+from rtqual.candidate import Kernel
+from rtqual.image import debian, guest
+from rtqual.image.archive import write_cpio
+from rtqual.image.needs import packages_for
+from rtqual.image.own import own_text
+from rtqual.image.root import Root, epoch_s, size, unpack_tar
+from rtqual.image.system import Filled, Request, fill
+from rtqual.mission import Need, RootSystem
+from rtqual.packages import Package, cache_dir, locked
+
+# A Debian root with its modules takes 330 MB, and its archive lies beside it while it is unpacked: a root in memory may
+# take half of what the archive leaves. With 1 GiB it is full, and the first programs cannot write.
+MEMORY_MIB = 1536
+_PROGRAMS = ("cyclictest", "hackbench")
+_MEASURE = "usr/lib/rtqual/measure"
+_SHARED = "# The teardown must not wait"  # from here on the first process of the board's own root does the same
+_BEGIN = """\
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Where start-up has ended: stop for the snapshot, then run the one job the host hands in.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mkdir -p /run/memory /run/root /run/usb /run/result
+read -r started < /started
+"""
+_FIRST = """\
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+/usr/bin/rtqual-agent now > /started
+exec /sbin/init
+"""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """In bytes, but for the modules' number. `minbase_b`: of a Debian root with nothing but mmdebstrap's minbase."""
+
+    root_b: int
+    modules_b: int
+    modules: int
+    minbase_b: int | None
+
+
+def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: Sequence[Package]) -> Kernel:
+    """A candidate's kernel with the root of a system image. Its sizes are then those of all that is installed."""
+    package = Package(kernel.package, kernel.version, "", kernel.installed_size_b, kernel.image.parent.parent)
+    request = Request(package, kernel.architecture, flavour=root, form="initramfs", needs=tuple(needs))
+    identity = hashlib.sha256(f"{kernel.release} {root} {needs} {epoch_s()}".encode())
+    for program in (kernel.image, *_own_files(kernel.architecture)):
+        identity.update(program.read_bytes())
+    for tool in tools:
+        identity.update(tool.sha256.encode())
+    if root == RootSystem.DEBIAN:
+        packages = packages_for(request.needs)
+        identity.update(debian.bootstrap(packages, kernel.architecture).name.encode())
+    archive = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
+    told = archive.with_suffix(".json")
+    with locked(archive):
+        if not (archive.exists() and told.exists()):
+            with TemporaryDirectory(dir=archive.parent) as scratch:
+                filled = fill(request, Path(scratch))
+                sizes = _sizes(filled, root, kernel.architecture)
+                _add(filled.root, root, kernel.architecture, tools)
+                write_cpio(filled.root, Path(scratch) / "archive", compress=False).rename(archive)
+                told.write_text(json.dumps(asdict(sizes)))
+    sizes = Sizes(**json.loads(told.read_text()))
+    return replace(
+        kernel,
+        initramfs=archive,
+        disk_initramfs=archive,
+        installed_size_b=kernel.image_size_b + sizes.modules_b + sizes.root_b,
+        facts={**kernel.facts, **_facts(kernel, sizes)},
+    )
+
+
+def _facts(kernel: Kernel, sizes: Sizes) -> dict[str, str]:
+    base_b = sizes.root_b if sizes.minbase_b is None else sizes.minbase_b
+    return {
+        "root_size": str(sizes.root_b),
+        "installed_with_minbase": str(kernel.image_size_b + sizes.modules_b + base_b),
+        "modules_available": str(sizes.modules),
+    }
+
+
+def _sizes(filled: Filled, root: RootSystem, architecture: Architecture) -> Sizes:
+    modules = sum("modules" in path.parts for path in filled.root.folder.rglob("*.ko*"))
+    minbase_b = None
+    if root == RootSystem.DEBIAN:
+        with TemporaryDirectory(dir=filled.root.folder.parent) as scratch:
+            minbase_b = size(unpack_tar(debian.bootstrap((), architecture), Path(scratch) / "root").folder).content_b
+    return Sizes(filled.content.content_b, filled.modules.content_b, modules, minbase_b)
+
+
+def _own_files(architecture: Architecture) -> tuple[Path, ...]:
+    agent, probe = (guest.guest_file(name + architecture.suffix) for name in ("rtqual-agent", "rtqual-probe"))
+    here = Path(__file__)
+    sources = [here.with_name(f"{name}.py") for name in ("measured", "system", "minimal", "debian", "needs", "archive")]
+    scripts = [here.with_name("files") / name for name in ("rcS", "report", "measure.service")]
+    return (agent, probe, guest.guest_file("init"), *sources, *scripts)
+
+
+def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Sequence[Package]) -> None:
+    """What measuring needs besides the root."""
+    trees = [tool.tree for tool in tools]
+    root.copy(guest.guest_file(f"rtqual-agent{architecture.suffix}"), "usr/bin/rtqual-agent")
+    tail = guest.guest_file("init").read_text().partition(_SHARED)[2]
+    root.write(_MEASURE, f"{_BEGIN}{_SHARED}{tail}", executable=True)
+    root.write("init", _FIRST, executable=True)
+    if flavour == RootSystem.DEBIAN:  # the need `realtime` brings the programs
+        root.copy(guest.find(trees, ("bin", "usr/bin"), "busybox"), "usr/lib/rtqual/busybox")
+        (root.folder / "usr/bin/usleep").symlink_to("/usr/lib/rtqual/busybox")
+        root.write("usr/lib/systemd/system/rtqual-measure.service", own_text("measure.service"))
+        wants = root.folder / "etc/systemd/system/multi-user.target.wants/rtqual-measure.service"
+        wants.symlink_to("/usr/lib/systemd/system/rtqual-measure.service")
+        return
+    (root.folder / "etc/init.d/mission").symlink_to(os.path.relpath(_MEASURE, "etc/init.d"))
+    for name in _PROGRAMS:
+        program = guest.find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), name)
+        guest.copy_program(program, root.folder, trees, architecture.triplet)
