@@ -20,7 +20,7 @@ from rtqual.candidate import Kernel
 from rtqual.cli import tailor
 from rtqual.errors import BadInput, RunFailed
 from rtqual.image.guest import guest_file
-from rtqual.kernel import objects, trimmed
+from rtqual.kernel import trimmed
 from rtqual.kernel.account import Account, with_trims
 from rtqual.kernel.kbuild import gates
 from rtqual.kernel.kconfig import Kconfig
@@ -110,15 +110,6 @@ def test_objects_are_told_with_their_functions_in_the_order_they_are_linked(tmp_
     main = found["init/main.o"]
     assert main.functions == {"start", "probe"} and main.init == {"once"}
     assert found["drivers/usb.o"].functions == {"usb", "probe"} and main.size_b > 10
-    objects.write(tmp_path / "objects.json", found)
-    assert objects.read(tmp_path / "objects.json") == found
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"a": 1}', b'{"a": ["x", {}]}'])
-def test_a_damaged_list_of_objects_is_named(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "objects.json").write_bytes(content)
-    with pytest.raises(RunFailed, match=r"objects\.json: damaged"):
-        objects.read(tmp_path / "objects.json")
 
 
 # --- what ran -------------------------------------------------------------------------------------------------------

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What code each object file of a built kernel holds: the functions by name, as binutils' nm and size tell them."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.errors import RunFailed
 from rtqual.kernel.tree import Tree, run
 
 # vmlinux is linked from these: kbuild's archive of all that is built in, and the libraries.
@@ -81,16 +79,3 @@ def _each(tree: Tree, folder: Path, command: list[str], names: Iterable[str]) ->
     for start in range(0, len(waiting), _BATCH):
         files = [str(folder / name) for name in waiting[start : start + _BATCH]]
         yield run([f"{tree.cross_compile}{command[0]}", *command[1:], *files]).stdout.replace(f"{folder}/", "")
-
-
-def write(path: Path, objects: Mapping[str, Code]) -> None:
-    path.write_text(json.dumps({name: [code.size_b, code.sections] for name, code in objects.items()}, indent=0) + "\n")
-
-
-def read(path: Path) -> dict[str, Code]:
-    """Raises RunFailed where the file is damaged."""
-    try:
-        value = json.loads(path.read_bytes())
-        return {name: Code(int(size_b), {**sections}) for name, (size_b, sections) in value.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
-        raise RunFailed(f"{path}: damaged; delete it, and it is made again") from None
