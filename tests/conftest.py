@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from rtqual.board import Machine
 from rtqual.board.virtual import VirtualBoard
@@ -23,6 +24,10 @@ from rtqual.candidate.debian import prepare
 from rtqual.cli import main
 from rtqual.image.guest import TOOL_PACKAGES
 from rtqual.packages import fetch_closure
+
+# A busy machine is slow now and then: how long one example takes says nothing.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -226,6 +226,35 @@ static void try_guess(const struct pose *pose, const struct pose_frame *frame, s
 		*best = *guess;
 }
 
+/* The body looks much the same after half a turn. Guesses were judged on one frame each, so between these the noise may
+ * have decided: here all are judged on the same frame, which leaves it to the blocks, or to what is expected.
+ */
+static void settle_turn(const struct pose *pose, const struct pose_frame *frame, struct guess *best)
+{
+	const double *centre = pose->model.part->centre;
+	const struct placed fitted = best->at;
+
+	best->cost = total_cost(pose, frame, &fitted, 2 * SAMPLES);
+	for (int axis = 0; axis < 3; axis++) {
+		struct guess turned = {.at = fitted};
+		double x[3], moved[3];
+
+		for (int k = 0; k < 3; k++) {
+			double sign = k == axis ? 1 : -1;
+
+			for (int row = 0; row < 3; row++)
+				turned.at.r[3 * row + k] *= sign;
+			x[k] = centre[k] - sign * centre[k];
+		}
+		rotate(fitted.r, x, moved);
+		for (int k = 0; k < 3; k++)
+			turned.at.p[k] += moved[k];
+		turned.cost = total_cost(pose, frame, &turned.at, 2 * SAMPLES);
+		if (turned.cost < best->cost)
+			*best = turned;
+	}
+}
+
 void find_forget(struct pose *pose)
 {
 	pose->search = (struct search){.piece = pose->search.piece, .best.cost = MOST_COST};
@@ -253,6 +282,8 @@ bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out)
 		try_guess(pose, frame, &guess, &search->best);
 		if (search->best.cost >= MOST_COST)
 			find_forget(pose);
+		else
+			settle_turn(pose, frame, &search->best);
 		return false;
 	}
 	*out = search->best.at;
