@@ -6,6 +6,7 @@
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* of the pixels: a right pose has 0.002 at most, one that is turned over 0.016 close by */
+#define NOISE_STEP 6      /* pixels between those at which it is looked for */
 #define MOST_MISSES 10    /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0      /* s without a frame, after which nothing is predicted */
 
@@ -177,17 +178,43 @@ static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 	return bits;
 }
 
-/* `found`: the pose is a guess, which the whole picture has to bear out; not one that was tracked so far. */
-static bool plausible(const struct pose *pose, const struct fit *fit, bool found, double *agreement)
+static bool plausible(const struct pose *pose, const struct fit *fit, double *agreement)
 {
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
-	if (fit->last.samples < LEAST_SAMPLES)
-		return false;
-	/* Where noise is larger than thought, as in first frames under the sun, it is what many pixels are contrary by. */
-	bool noisy = median(fit->last.pixel_errors, fit->last.samples) > 1;
-
-	return *agreement >= LEAST_AGREEMENT && (noisy || !found || fit->last.contrary <= MOST_CONTRARY * fit->last.shown) &&
+	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
 	       norm3(fit->at.p) < pose->set.most_range + 1;
+}
+
+/* Is the noise larger than thought, as in first frames under the sun? By how far ranges are from the middle of their
+ * neighbours in the row, which is noise whatever the pose: a wrong one must not pass for noise.
+ */
+static bool noisy(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
+{
+	int window[4], histogram[64] = {0}, count = 0;
+
+	if (!model_window(pose, at, 0, 0, window))
+		return false;
+	for (int y = window[1]; y <= window[3]; y += NOISE_STEP) {
+		for (int x = window[0] + 1; x < window[2]; x += NOISE_STEP) {
+			double left = frame_range(pose, frame, x - 1, y), middle = frame_range(pose, frame, x, y);
+			double right = frame_range(pose, frame, x + 1, y);
+
+			if (left == 0 || middle == 0 || right == 0)
+				continue;
+			histogram[(int)fmin(63, 8 * fabs(left - 2 * middle + right) / (sqrt(6) * range_noise(pose, middle)))]++;
+			count++;
+		}
+	}
+	return median(histogram, count) > 1;
+}
+
+/* A guess has to be borne out by the whole picture. And a view that does not tell all of the pose does not tell either
+ * whether this is the target.
+ */
+static bool borne_out(const struct pose *pose, const struct pose_frame *frame, const struct fit *fit)
+{
+	return unobserved(pose, fit) == 0 &&
+	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown || noisy(pose, frame, &fit->at));
 }
 
 static void fill(const struct pose *pose, const struct fit *fit, struct pose_result *result)
@@ -249,7 +276,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	if (tried) {
 		prior_of(pose, prior);
 		good = fit(pose, frame, &pose->at, prior, 0.004, 2, true, &fitted) &&
-		       plausible(pose, &fitted, false, &result->agreement);
+		       plausible(pose, &fitted, &result->agreement);
 	}
 	if (!good) {
 		struct placed at;
@@ -260,9 +287,8 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 			return;
 		filter_start(pose, &at);
 		prior_of(pose, prior);
-		/* A view that does not tell all of the pose does not tell either whether this is the target. */
 		good = fit(pose, frame, &at, prior, 0.004, 2, true, &fitted) &&
-		       plausible(pose, &fitted, true, &result->agreement) && unobserved(pose, &fitted) == 0;
+		       plausible(pose, &fitted, &result->agreement) && borne_out(pose, frame, &fitted);
 		pose->tracking = good;
 		if (!good)
 			return;
