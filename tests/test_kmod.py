@@ -126,24 +126,18 @@ def hashed(frames: int, folder: Path, *, first: int = 0) -> str:
     return f"ds325_exact: {frames} frames {done.stdout.strip()} "
 
 
-@pytest.mark.full  # about 20 s
-def test_the_drivers_decoding_is_bit_exact(guest: Callable[[str], Guest], tmp_path: Path) -> None:
-    """Through the code that takes bulk transfers, by vectors in slices and without; words at random and at edges."""
-    script = exact("auto", 400) + exact("scalar", 30, first=400)
-    script += "insmod /lib/rtqual/ds325-ring.ko decode=avx2 2> /dev/null && exit 1; dmesg | grep decode=\n"
-    outcome = guest(KERNELS[0])(script)
-    assert hashed(400, tmp_path) in outcome.stdout
-    assert hashed(30, tmp_path, first=400) in outcome.stdout
-    assert "decode=avx2: auto and scalar are there" in outcome.stdout  # the virtual board's processor has none
-
-
-@pytest.mark.manual  # some 5 minutes
+@pytest.mark.full  # a minute
 def test_the_drivers_decoding_is_bit_exact_on_ten_thousand_frames(
     guest: Callable[[str], Guest], tmp_path: Path
 ) -> None:
-    outcomes = [guest(KERNELS[0])(exact("auto", 2500, first=first)).stdout for first in range(0, 10_000, 2500)]
-    for number, outcome in enumerate(outcomes):
-        assert hashed(2500, tmp_path, first=2500 * number) in outcome
+    """Through the code that takes bulk transfers, by vectors in slices and without; words at random and at edges."""
+    for first in range(0, 10_000, 2500):
+        assert hashed(2500, tmp_path, first=first) in guest(KERNELS[0])(exact("auto", 2500, first=first)).stdout
+    script = exact("scalar", 30, first=400)
+    script += "insmod /lib/rtqual/ds325-ring.ko decode=avx2 2> /dev/null && exit 1; dmesg | grep decode=\n"
+    outcome = guest(KERNELS[0])(script)
+    assert hashed(30, tmp_path, first=400) in outcome.stdout
+    assert "decode=avx2: auto and scalar are there" in outcome.stdout  # the virtual board's processor has none
 
 
 @pytest.mark.full
