@@ -30,41 +30,43 @@ _RANGES = ("min", "p50", "p99", "max")
 # What the mission asks of the camera (docs/lidar.md).
 _RANGE_NS, _POSE_NS, _PER_S, _BASELINES_PART, _SCALARS_PART = 2e6, 6e6, 300, 1 / 5, 1 / 2
 _WAKE_UP_MARGIN_NS = 5_000  # as the mission's for wake-ups: a difference within it does not matter
+_LEGEND = (
+    "Frame end to range: from when the camera has handed a frame to the USB host to when its ranges are "
+    "there. Pose: from the same end to the target's pose, or to not having found it: the search at "
+    "first sight takes up to six frames. Wake-up: how late a 1 kHz task above the stream wakes, while "
+    "ranges and poses are made in a stream of its own. CPU is run time by frame; that of the emulated "
+    "camera is in no other figure. On the virtual board, 2 ns are one instruction. Raw copies are how a "
+    "way is built, all else was measured."
+)
 _FAULT_COLUMNS = ("frames", "lost", "estimated", "refused", "wrong", "unplugged", "first lost", "replug", "emulated")
 _BANDS_M = ((0.15, 0.5), (0.5, 1.0), (1.0, 1.3))
 
 
 def camera(material: Material) -> Iterator[Block]:
-    yield from _ladders(material, _LADDER, "From frames to ranges")
-    yield from _ladders(material, _ABLATION, "The published pipeline, less of it from column to column")
+    tables = [
+        *_ladders(material, _LADDER, "From frames to ranges"),
+        *_ladders(material, _ABLATION, "The published pipeline, less of it from column to column", least=3),
+    ]
+    if tables:
+        yield Paragraph(_LEGEND)
+        yield from tables
     yield from _faults(material)
     if material.approach:
         yield from _approach(material, material.approach)
 
 
-def _ladders(material: Material, rungs: Sequence[str], title: str) -> Iterator[Block]:
-    """A table for each kernel and load, a column a way."""
+def _ladders(material: Material, rungs: Sequence[str], title: str, *, least: int = 2) -> Iterator[Block]:
+    """A table for each kernel and load, a column a way, where there are as many."""
     found = [s for s in material.evidence.summaries if s.group.instrument in rungs]
     keys = dict.fromkeys((s.group.candidate, s.group.load, s.group.board, s.group.cpus) for s in found)
-    told = False
     for candidate, load, board, cpus in sorted(keys, key=lambda key: (material.candidates.index(key[0]), key[1:])):
         some = {
             s.group.instrument: s
             for s in found
             if (s.group.candidate, s.group.load, s.group.board, s.group.cpus) == (candidate, load, board, cpus)
         }
-        if len(some) < 2:
+        if len(some) < least:
             continue
-        if not told:
-            yield Paragraph(
-                "Frame end to range: from when the camera has handed a frame to the USB host to when its ranges are "
-                "there. Pose: from the same end to the target's pose, or to not having found it: the search at "
-                "first sight takes up to six frames. Wake-up: how late a 1 kHz task above the stream wakes, while "
-                "ranges and poses are made in a stream of its own. CPU is run time by frame; that of the emulated "
-                "camera is in no other figure. On the virtual board, 2 ns are one instruction. Raw copies are how a "
-                "way is built, all else was measured."
-            )
-            told = True
         columns = [some[name] for name in rungs if name in some]
         caption = f"{title}: {candidate}, {load_text(load)}, {place(columns[0].group)}"
         yield _table(material, caption, columns)
