@@ -49,8 +49,8 @@ def _how(account: Account) -> str:
     return (
         f"{account.candidate} is Linux {account.version} of {account.source}, built for {account.architecture} by "
         f"{account.compiler}; tailoring began at the {account.start} configuration. {number(account.symbols_on)} "
-        f"symbols are on, {number(account.files_compiled)} files were compiled. Loadable modules, for tests and not "
-        f"for flight: {modules}. Release {account.release}; SHA-256 of its files: {account.sha256}."
+        f"symbols are on, {number(account.files_compiled)} files were compiled. Loadable modules, not in the "
+        f"image: {modules}. Release {account.release}; SHA-256 of its files: {account.sha256}."
     )
 
 
