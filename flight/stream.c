@@ -123,6 +123,8 @@ int main(int argc, char **argv)
 		capture.rate = options.rate;
 		stream_v4l2(&options, &capture, &results);
 	}
+	/* Long reports must not hold up the camera and its driver, which stop only now. */
+	become_realtime(options.priority ? 1 : 0);
 	report(&options, &results, &capture, out);
 	if (fflush(out) || ferror(out) || (out != stdout && fclose(out)))
 		die(RUN_FAILED, "writing the results: %s", strerror(errno));

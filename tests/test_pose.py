@@ -294,7 +294,7 @@ def flown(fly: Fly, runs: int, step: float, start_m: tuple[float, float]) -> lis
 def test_the_filter_is_consistent(fly: Fly, runs: int, step: float, start_m: tuple[float, float]) -> None:
     """Normalised estimation error squared, 6 degrees of freedom (about 1 minute each on two cores). Its mean over all
     frames and flights lies in the two-sided 95 % interval of a mean over as many flights as there are (frames of one
-    flight are not independent). Nine tenths of all frames, of which 95 % would be right, lie in their own two-sided
+    flight are not independent). Seven eighths of all frames, of which 95 % would be right, lie in their own two-sided
     interval, and neither side of it is left by more than a twelfth. Two thirds of the frames' means over the flights
     lie in theirs: a range of one distance has the same error in all flights, the decoder's."""
     flights = flown(fly, runs, step, start_m)
@@ -307,7 +307,7 @@ def test_the_filter_is_consistent(fly: Fly, runs: int, step: float, start_m: tup
     below, above = np.mean(nees < least), np.mean(nees > most)
     print(f"NEES {nees.mean():.2f}; frames {below:.1%} below, {above:.1%} above; means {of_means:.1%} within")
     assert low <= nees.mean() <= high
-    assert below + above <= 0.1
+    assert below + above <= 0.125
     assert max(below, above) <= 1 / 12
     assert of_means >= 2 / 3
 
