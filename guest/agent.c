@@ -83,14 +83,15 @@ static void sleep_ns(int64_t ns)
 
 /* --- run --------------------------------------------------------------------------------------- */
 
-static void print_thread(FILE *out, pid_t tid, const char *name)
+/* Returns the thread's real-time priority. */
+static int print_thread(FILE *out, pid_t tid, const char *name)
 {
 	struct sched_param param = { 0 };
 	int policy = sched_getscheduler(tid);
 	cpu_set_t cpus;
 
 	if (policy < 0 || sched_getparam(tid, &param) || sched_getaffinity(tid, sizeof(cpus), &cpus))
-		return; /* it ended meanwhile */
+		return 0; /* it ended meanwhile */
 	fprintf(out, "%d %d %d ", tid, policy & ~SCHED_RESET_ON_FORK, param.sched_priority);
 	for (int cpu = 0, first = 1; cpu < CPU_SETSIZE; cpu++) {
 		if (CPU_ISSET(cpu, &cpus)) {
@@ -99,19 +100,22 @@ static void print_thread(FILE *out, pid_t tid, const char *name)
 		}
 	}
 	fprintf(out, " %s\n", name);
+	return param.sched_priority;
 }
 
-static void print_threads(FILE *out, pid_t pid)
+/* Returns the highest real-time priority among the program's threads. */
+static int print_threads(FILE *out, pid_t pid)
 {
 	char path[64], name[64];
 	struct dirent *entry;
+	int highest = 0;
 	DIR *tasks;
 	FILE *comm;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
 	if (!tasks)
-		return; /* the program ended */
+		return 0; /* the program ended */
 	while ((entry = readdir(tasks))) {
 		pid_t tid = atoi(entry->d_name);
 
@@ -122,28 +126,34 @@ static void print_threads(FILE *out, pid_t pid)
 		if (!comm)
 			continue;
 		if (fgets(name, sizeof(name), comm)) {
+			int priority;
+
 			name[strcspn(name, "\n")] = '\0';
-			print_thread(out, tid, name);
+			priority = print_thread(out, tid, name);
+			highest = priority > highest ? priority : highest;
 		}
 		fclose(comm);
 	}
 	closedir(tasks);
+	return highest;
 }
 
 /*
- * Look at the program's threads a few times while it runs: a tool starts them at its own pace, more slowly
- * under load. The lowest real-time priority sees through a load and never delays a real-time measurement.
+ * Look at the program's threads for 1.3 s: often until there is one above the priority it was started with, since a short
+ * measurement is soon over, then seldom, since looking disturbs. The lowest real-time priority sees through a load and
+ * never delays a real-time measurement.
  */
-static void watch_threads(const char *dir, const char *name, pid_t pid)
+static void watch_threads(const char *dir, const char *name, pid_t pid, int fifo)
 {
 	FILE *out = open_in(dir, name, "threads");
 
-	/* For 1.3 s, at most 80 ms apart: a measurement of 0.1 s is seen whenever it begins. */
-	for (int look = 0; look < 18; look++) {
-		sleep_ns(look < 2 ? 20000000 << look : 80000000);
+	for (int64_t waited_ns = 0, wait_ns = 20000000; waited_ns < 1260000000;) {
+		sleep_ns(wait_ns);
+		waited_ns += wait_ns;
 		if (kill(pid, 0))
 			break;
-		print_threads(out, pid);
+		if (print_threads(out, pid) > fifo || waited_ns >= 640000000)
+			wait_ns *= 2;
 		fflush(out);
 	}
 	fclose(out);
@@ -185,7 +195,7 @@ static int run(const char *dir, const char *name, int fifo, char **argv)
 		die("cannot fork: %s", strerror(errno));
 	if (!watcher) {
 		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }); /* if we may */
-		watch_threads(dir, name, pid);
+		watch_threads(dir, name, pid, fifo);
 		_exit(0);
 	}
 	if (wait4(pid, &status, 0, &used) < 0)
