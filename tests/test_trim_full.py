@@ -20,7 +20,7 @@ def test_the_docking_kernel_is_trimmed_by_what_its_scenario_uses() -> None:
     mission = load_mission(MISSION)
     candidate = next(one for one in tailored(mission, "tailor-smoke") if not one.root)
     found = trim(mission, "tailor-smoke", candidate, Watcher())
-    assert {"vivid", "mac80211_hwsim"} <= set(found.modules)
+    assert {"vhci_hcd", "mac80211_hwsim"} <= set(found.modules)  # loaded before the jobs begin; vivid in one
     assert 0.1 < found.functions_entered / found.functions < 0.6
     unused = {*(one.symbol for one in found.proposals), *(one.symbol for one in found.kept)}
     # What the exercise does was seen, and what it does not do was not.
