@@ -99,7 +99,7 @@ def tailor(
     jobs
         Guests at a time, 1 or 2.
     stepwise
-        With the removal list put back, then without one group of it after the other: what each gained. An hour or two.
+        With the removal list put back, then without one group of it after the other: what each gained. Hours.
     trim
         Then watch which of the kernel's code the scale's runs use, and try what could go too (docs/trim.md).
     """

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The failures a user sees: one line that says what, where and what to do."""
 
+from pathlib import Path
+
+from pydantic import ValidationError
+
 
 class RtqualError(Exception):
     """A failure to print as one line, without a traceback."""
@@ -18,3 +22,11 @@ class RunFailed(RtqualError):
     """A run did not give a result: the guest died, an instrument failed, the disk is full."""
 
     exit_code = 3
+
+
+def damaged(path: Path, error: Exception, mend: str) -> BadInput:
+    """Of a file of our own that does not read: the first complaint, where in the file, and how to `mend` it."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return BadInput(f"{path}: damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}; {mend}")
+    return BadInput(f"{path}: damaged: {str(error).splitlines()[0]}; {mend}")

@@ -13,11 +13,11 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from rtqual.analysis.model import Group
 from rtqual.campaign import Result
-from rtqual.errors import BadInput
+from rtqual.errors import BadInput, damaged
 from rtqual.kernel import account
 from rtqual.mission import Mission, load_mission
 from rtqual.record.store import Store, read
@@ -125,9 +125,5 @@ def _read(path: Path) -> _Campaign:
             f"{path.parent}: no finished campaign there ({path.name} is missing): "
             f"give the folder of one, or run rtqual select MISSION --out {path.parent}"
         ) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{path}: damaged: {where}: {first['msg']}; run rtqual select again") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: damaged: {str(error).splitlines()[0]}; run rtqual select again") from None
+    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(path, error, "run rtqual select again") from None

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from rtqual.errors import BadInput
+from rtqual.errors import damaged
 from rtqual.kernel.build import Built
 from rtqual.kernel.config import parse
 from rtqual.kernel.lint import State, lint, rules
@@ -161,8 +161,5 @@ def read(path: Path) -> tuple[Account, ...]:
     try:
         value: Mapping[str, object] = json.loads(path.read_bytes())
         return _File.model_validate(value).kernels
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise BadInput(f"{path}: damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}; tailor again") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: damaged: {str(error).splitlines()[0]}; tailor again") from None
+    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(path, error, "tailor again") from None

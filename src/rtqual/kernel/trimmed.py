@@ -5,9 +5,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from rtqual.errors import BadInput
+from rtqual.errors import damaged
 
 FILE = "trim.json"
 ACCEPTED, REFUSED, UNTRIED = "accepted", "refused", "not tried"
@@ -85,9 +85,5 @@ def read(folder: Path) -> tuple[Trimmed, ...]:
         return ()
     try:
         return _File.model_validate(json.loads(path.read_bytes())).kernels
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise BadInput(f"{path}: damaged: {where}: {first['msg']}; delete it or trim again") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{path}: damaged: {str(error).splitlines()[0]}; delete it or trim again") from None
+    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(path, error, "delete it or trim again") from None
