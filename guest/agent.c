@@ -139,22 +139,26 @@ static int print_threads(FILE *out, pid_t pid)
 }
 
 /*
- * Look at the program's threads for 1.3 s: often until there is one above the priority it was started with, since a short
- * measurement is soon over, then seldom, since looking disturbs. The lowest real-time priority sees through a load and
- * never delays a real-time measurement.
+ * Look at the program's threads until it ends: often until there is one above the priority it was started with, since a
+ * tool may take a second to start a measurement of a tenth, then ever more seldom, since looking disturbs. The lowest
+ * real-time priority sees through a load and never delays a real-time measurement.
  */
 static void watch_threads(const char *dir, const char *name, pid_t pid, int fifo)
 {
+	const int64_t shortest_ns = 20000000;
 	FILE *out = open_in(dir, name, "threads");
+	int64_t waited_ns = 0, wait_ns = shortest_ns;
+	int seen = 0;
 
-	for (int64_t waited_ns = 0, wait_ns = 20000000; waited_ns < 1260000000;) {
+	for (;;) {
 		sleep_ns(wait_ns);
 		waited_ns += wait_ns;
 		if (kill(pid, 0))
 			break;
-		if (print_threads(out, pid) > fifo || waited_ns >= 640000000)
-			wait_ns *= 2;
+		seen |= print_threads(out, pid) > fifo;
 		fflush(out);
+		wait_ns = seen ? waited_ns : waited_ns / 16;
+		wait_ns = wait_ns < shortest_ns ? shortest_ns : wait_ns;
 	}
 	fclose(out);
 }

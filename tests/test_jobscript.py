@@ -127,6 +127,13 @@ def test_a_thread_whose_line_was_not_finished_is_left_out() -> None:
     ]
 
 
+def test_a_thread_counts_at_its_highest_priority() -> None:
+    """cyclictest begins its measuring threads at its own priority, and ends them at none."""
+    looks = "12 1 1 0 cyclictest\n13 1 1 0 cyclictest\n13 1 80 0 cyclictest\n13 0 0 0 cyclictest\n"
+    threads = jobscript.outcome({"measure.threads": looks}, {}, console="", wall_s=0.0, command=()).threads
+    assert [(t["tid"], t["policy"], t["priority"]) for t in threads] == [(12, "fifo", 1), (13, "fifo", 80)]
+
+
 def test_a_missing_status_is_no_success() -> None:
     assert jobscript.outcome({}, {}, console="", wall_s=0.0, command=()).exit_code != 0
 

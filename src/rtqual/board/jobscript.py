@@ -138,14 +138,15 @@ def _status(files: Mapping[str, str]) -> dict[str, int]:
 
 
 def _threads(files: Mapping[str, str]) -> tuple[dict[str, Any], ...]:
-    """The instrument's threads as last seen: the agent looks several times."""
+    """The instrument's threads, each at its highest priority of the agent's looks: tools begin and end them at less."""
     seen: dict[int, dict[str, Any]] = {}
     for tid, policy, priority, affinity, name in _THREAD.findall(files.get("measure.threads", "")):
-        seen[int(tid)] = {
-            "tid": int(tid),
-            "name": name,
-            "policy": _POLICIES.get(int(policy), policy),
-            "priority": int(priority),
-            "affinity": affinity,
-        }
+        if int(priority) >= seen.get(int(tid), {}).get("priority", 0):
+            seen[int(tid)] = {
+                "tid": int(tid),
+                "name": name,
+                "policy": _POLICIES.get(int(policy), policy),
+                "priority": int(priority),
+                "affinity": affinity,
+            }
     return tuple(seen.values())
