@@ -71,6 +71,13 @@ def test_a_loaded_run_repeats_and_its_load_disturbs(board: VirtualBoard, idle: O
     assert disturbed.values.max() > quiet.values.max()
 
 
+def test_a_megabyte_of_results_comes_back_from_threaded_interrupts(board: VirtualBoard) -> None:
+    job = Job(measure=Command(("sh", "-c", "yes digits | head -c 1000000 > digits")), collect=("digits",))
+    outcome = board.run(job, seed=1, timeout_s=120)
+    assert "nobody cared" not in outcome.console
+    assert len(outcome.files["digits"]) == 1_000_000
+
+
 def test_another_seed_is_another_draw(board: VirtualBoard, loaded: Outcome) -> None:
     assert samples(board.run(cyclictest(load="hackbench"), seed=2, timeout_s=120)) != samples(loaded)
 
