@@ -3,13 +3,13 @@
 #define BLOCKS_AT_ONCE 1
 #define VEC_INLINE static inline __attribute__((always_inline))
 
+#include "decode.h"
+
 #ifdef __KERNEL__
-#include <asm/neon-intrinsics.h>
+#include <asm/neon-intrinsics.h> /* after the kernel's own headers, which define again some of what it brings */
 #else
 #include <arm_neon.h>
 #endif
-
-#include "decode.h"
 
 typedef int16x8_t vec;
 typedef uint16x8_t uvec;

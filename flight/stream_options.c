@@ -28,22 +28,26 @@ static const char usage[] =
 
 void die(int code, const char *format, ...)
 {
+	char text[1024];
 	va_list args;
 
-	fputs("ds325-stream: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	for (char *at = text; *at; at++)
+		if ((unsigned char)*at < ' ') /* one line, whatever an option holds */
+			*at = '?';
+	fprintf(stderr, "ds325-stream: %s\n", text);
 	exit(code);
 }
 
 static int number(const char *key, const char *text, long least, long most)
 {
+	const size_t digits = strspn(text, "-0123456789"); /* strtol() takes spaces too, and what is too large as its limit */
 	char *end;
 	long value = strtol(text, &end, 10);
 
-	if (!*text || *end || strlen(text) > 10 || value < least || value > most)
+	if (!digits || text[digits] || *end || value < least || value > most)
 		die(BAD_INPUT, "--%s=%s: a number from %ld to %ld is needed", key, text, least, most);
 	return (int)value;
 }

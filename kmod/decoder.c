@@ -15,8 +15,19 @@
 #elif defined(CONFIG_ARM64)
 #include <asm/neon.h>
 #include <asm/simd.h>
-#define vectors_begin() kernel_neon_begin()
+#include <asm/sysreg.h>
 #define vectors_end() kernel_neon_end()
+
+/*
+ * The control register still has what the program set that ran last, whoever decodes now. Programs get theirs back with
+ * the rest of their registers.
+ */
+static void vectors_begin(void)
+{
+	kernel_neon_begin();
+	if (read_sysreg(fpcr))
+		write_sysreg(0, fpcr); /* to nearest, as the decoder needs */
+}
 #else
 #define vectors_begin()
 #define vectors_end()

@@ -85,8 +85,21 @@ def test_what_was_not_measured_is_never_a_pass() -> None:
     assert "there is no record of cyclictest under hackbench" in gate(verdict, "rt").reason
     assert standing(verdict, "rt").refusals[0] == "nothing was measured"
     assert verdict.headline.startswith("No verdict: rt was not measured")
-    other = judged(mission(requirements=[{**WAKE_UP, "load": "none"}]), RT + STOCK)
-    assert "this scale plans no cyclictest idle for rt" in gate(other, "rt").reason
+
+
+def test_what_the_scale_does_not_measure_is_said_once_and_nobody_flies() -> None:
+    idle = {**WAKE_UP, "name": "wake-up idle", "load": "none"}
+    unmeasured = mission(needs=["realtime"], requirements=[idle], criteria=[RANGE])
+    verdict = judged(unmeasured, RT + STOCK)
+    assert verdict.headline == ("No verdict: this scale does not measure 'wake-up idle'; stock fails 'need realtime'.")
+    assert (verdict.fly, verdict.not_measured) == (None, ("wake-up idle",))
+    assert verdict.caveats[0] == "Not measured at this scale: 'wake-up idle' (cyclictest idle, at most 100 us)."
+    assert [gate.requirement for one in verdict.standings for gate in one.gates] == ["need realtime"] * 2
+    assert [one.refusals for one in verdict.standings] == [(), ()]
+    assert verdict.would_change == ()  # "without the need, stock would meet all": nobody knows
+    both = judged(mission(requirements=[idle, {**WAKE_UP, "at_most": "5 us"}]), RT + STOCK)
+    assert both.headline.startswith("No candidate may fly: rt fails 'wake-up under load'")
+    assert "its only unmet requirement" not in " ".join(both.would_change)
 
 
 def test_a_mission_without_requirements_passes_nobody_that_was_not_measured() -> None:

@@ -120,6 +120,49 @@ def test_the_schema_is_one(rtqual: Run) -> None:
     assert "candidate" in schema["properties"]
 
 
+# --- what would run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "built"),
+    [
+        (["select"], []),
+        (["tailor"], ["tailored", "flight-system"]),
+        (["lidar"], []),
+        (["lidar", "--scale", "lidar-tailored"], ["tailored"]),
+    ],
+)
+def test_a_dry_run_lists_the_cells_and_leaves_nothing(
+    rtqual: Run, tmp_path: Path, arguments: list[str], built: list[str]
+) -> None:
+    command = [*arguments, Path("missions/docking.toml").absolute(), "--dry-run", "--out", tmp_path / "out"]
+    shown, told = rtqual(*command), rtqual(*command, "--json")
+    assert (shown.returncode, shown.stderr, told.returncode, told.stderr) == (0, "", 0, "")
+    planned = json.loads(told.stdout)
+    assert planned["left"]["cells"] == len(planned["cells"]) > 0
+    assert all(cell["estimate_s"] > 0 and not cell["done"] for cell in planned["cells"])
+    assert planned["kernels_to_build"] == built
+    *_, last = shown.stdout.splitlines()
+    assert last.startswith("Not in it: building kernels" if built else f"Left to do: {len(planned['cells'])} cells")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_of_the_stepwise_mode_names_its_kernels(rtqual: Run, tmp_path: Path) -> None:
+    mission = Path("missions/docking.toml").absolute()
+    done = rtqual("tailor", mission, "--stepwise", "--dry-run", "--json", "--out", tmp_path / "out")
+    assert len(json.loads(done.stdout)["kernels_to_build"]) > 5
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("command", "told"), [("tailor", "no tailored kernel"), ("lidar", "from no camera")])
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_scale_that_is_of_another_stage_is_refused(
+    fails: Fails, mission: Callable[..., Path], tmp_path: Path, command: str, told: str, dry: tuple[str, ...]
+) -> None:
+    assert told in fails(2, command, mission(), "--scale", "demo", "--out", tmp_path / "out", *dry)
+    assert not (tmp_path / "out").exists()
+
+
 # --- what a mission asks for and cannot be had
 
 

@@ -9,33 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from camera_guest import camera_guest
 from emulator import FRAME_BYTES, Z16_BYTES, Truth
 from rtqual.architecture import AMD64
-from rtqual.board import Command, Job, Machine, Outcome
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.ready import make_ready
-from rtqual.image.guest import TOOL_PACKAGES, copy_program, find, guest_file
-from rtqual.packages import fetch, fetch_closure
+from rtqual.board import Outcome
+from rtqual.image.guest import copy_program, find
+from rtqual.packages import fetch_closure
 
 TESTS = Path(__file__).parent
 RING = 4
-# Renders the frames once; `plug` returns when the video node is there, `unplug` when all is gone and reported.
-COMMON = f"""\
-ds325-emulator --write ring --frames {RING} --step 6
-ds325-emulator --write ring16 --frames {RING} --step 6 --format z16
-plug() {{
-    ds325-emulator --attach --daemon --priority 60 --report report --log log "$@" || exit 1
-    tries=0
-    until [ -e /dev/video0 ] || [ $tries -gt 100 ]; do usleep 10000; tries=$((tries + 1)); done
-}}
-unplug() {{
-    pid=$(pidof ds325-emulator) && kill "$pid"
-    while pidof ds325-emulator > /dev/null; do usleep 10000; done
-    while [ -e /dev/video0 ]; do usleep 10000; done
-    sed 's/^/report /' report
-}}
-"""
-HEALTH = "dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for|UBSAN' | sed 's/^/kernel /'\n"
+COMMON = "".join(
+    f"ds325-emulator --write {name} --frames {RING} --step 6 {more}\n"
+    for name, more in (("ring", ""), ("ring16", "--format z16"))
+)
 
 pytestmark = pytest.mark.full
 
@@ -53,26 +39,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
     for name in ("usbip", "v4l2-ctl"):
         copy_program(find(packages, ("usr/sbin", "usr/bin"), name), standard, packages, AMD64.triplet)
     tools = {str(p.relative_to(standard)): p for p in standard.rglob("*") if p.is_file() and not p.is_symlink()}
-    kernel = make_ready(
-        "debian-rt",
-        fetch("linux-image-rt-amd64", kernel=True),
-        boot=(),
-        tools=fetch_closure(TOOL_PACKAGES),
-        architecture=AMD64,
-        extra={"usr/bin/ds325-emulator": guest_file("ds325-emulator"), "usr/bin/v4l2_frames": reader, **tools},
-    )
-    board = VirtualBoard(kernel, Machine(), folder / "scratch")
-
-    def run(script: str, *, collect: tuple[str, ...] = ()) -> Outcome:
-        job = Job(
-            measure=Command(("sh", "-c", COMMON + script + HEALTH)), modules=("uvcvideo", "vhci-hcd"), collect=collect
-        )
-        outcome = board.run(job, seed=1, timeout_s=600)
-        assert outcome.exit_code == 0, outcome.stderr
-        assert "kernel " not in outcome.stdout, outcome.stdout
-        return outcome
-
-    return run
+    return camera_guest(folder / "scratch", {"usr/bin/v4l2_frames": reader, **tools}, common=COMMON)
 
 
 class Seen:

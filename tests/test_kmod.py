@@ -5,17 +5,20 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from emulator import programs as emulator_programs
 from flight_programs import program
-from rtqual.architecture import AMD64
+from rtqual.architecture import AMD64, Architecture
 from rtqual.board import Command, Job, Machine, Outcome
+from rtqual.board.machine import emulator_for
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.module import CAMERA_MODULES, build_camera_modules, build_modules
+from rtqual.candidate.module import CAMERA_MODULES, build_modules
 from rtqual.candidate.ready import image_of, make_ready
 from rtqual.candidate.sources import camera_sources
 from rtqual.image.guest import TOOL_PACKAGES
@@ -40,46 +43,54 @@ HEALTH = "\ndmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for|UBSAN|refco
 Guest = Callable[..., Outcome]
 
 
-def with_exact() -> dict[str, bytes]:
-    """The modules' sources, and those of a fourth that only a test here has."""
+def strict() -> dict[str, bytes]:
+    """The modules' sources, of which no compiler may warn."""
     sources = dict(camera_sources())
+    sources["kmod/Kbuild"] += b"ccflags-y += -Werror\n"
+    return sources
+
+
+def with_exact() -> dict[str, bytes]:
+    """And those of a fourth that only a test here has."""
+    sources = strict()
     sources |= {f"kmod/test/{path.name}": path.read_bytes() for path in (KMOD / "test").glob("*exact*")}
     sources["kmod/Kbuild"] += b"obj-m += ds325-exact.o\nds325-exact-y := test/ds325_exact.o\n"
     return sources
 
 
+def boot(
+    package: str, folder: Path, programs: Mapping[str, Path], architecture: Architecture = AMD64, cpu: str = ""
+) -> Guest:
+    """Runs a shell script under one of Debian's kernels; modules, and `programs` by their names in the guest, are
+    there. `cpu`: QEMU's name of a processor other than the board's."""
+    kernel = fetch(package, kernel=True, architecture=architecture)
+    names = (*CAMERA_MODULES, "ds325-exact.ko")
+    modules = build_modules(image_of("kmod", kernel)[1], with_exact(), "kmod", names, architecture)
+    extra = {f"usr/bin/{name}": file for name, file in programs.items()} | {f"lib/rtqual/{m.name}": m for m in modules}
+    tools = fetch_closure(TOOL_PACKAGES, architecture=architecture)
+    ready = make_ready("kmod", kernel, boot=(), tools=tools, architecture=architecture, extra=extra)
+    emulator = emulator_for(architecture)
+    emulator = replace(emulator, cpu=cpu or emulator.cpu)
+    board = VirtualBoard(ready, Machine(), folder / f"{package}{cpu}", emulator=emulator)
+
+    def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> Outcome:
+        job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH), fifo=fifo), modules=modules)
+        outcome = board.run(job, seed=1, timeout_s=600)
+        assert outcome.exit_code == 0, outcome.stderr
+        assert "kernel " not in outcome.stdout, outcome.stdout
+        return outcome
+
+    return run
+
+
 @pytest.fixture(scope="module")
 def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Guest]:
-    """Runs a shell script under one of Debian's kernels; modules, emulator and readers are there."""
+    """Under one of Debian's kernels, with the emulator and readers."""
     folder = tmp_path_factory.mktemp("kmod")
     subprocess.run(["make", "-s", "-C", KMOD / "test", f"BUILD={folder}"], check=True)
     tools = [folder / "ds325_feed", folder / "ds325_ring", program("ds325-stream")]
     tools.append(emulator_programs() / "ds325-emulator")
-    boards: dict[str, VirtualBoard] = {}
-
-    def board(package: str) -> VirtualBoard:
-        kernel = fetch(package, kernel=True)
-        names = (*CAMERA_MODULES, "ds325-exact.ko")
-        modules = build_modules(image_of("kmod", kernel)[1], with_exact(), "kmod", names)
-        extra = {f"usr/bin/{tool.name}": tool for tool in tools} | {f"lib/rtqual/{m.name}": m for m in modules}
-        made = fetch_closure(TOOL_PACKAGES)
-        ready = make_ready("kmod", kernel, boot=(), tools=made, architecture=AMD64, extra=extra)
-        return VirtualBoard(ready, Machine(), folder / package)
-
-    def on(package: str) -> Guest:
-        if package not in boards:
-            boards[package] = board(package)
-
-        def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> Outcome:
-            job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH), fifo=fifo), modules=modules)
-            outcome = boards[package].run(job, seed=1, timeout_s=600)
-            assert outcome.exit_code == 0, outcome.stderr
-            assert "kernel " not in outcome.stdout, outcome.stdout
-            return outcome
-
-        return run
-
-    return on
+    return cache(lambda package: boot(package, folder, {tool.name: tool for tool in tools}))
 
 
 def values(text: str) -> dict[str, int]:
@@ -271,7 +282,7 @@ def test_they_build_against_debians_headers_without_a_warning(series: str, flavo
     name = f"linux-image-{'' if series == '6.1' else series + '-'}{flavour}"
     shown = subprocess.run(["apt-cache", "depends", name], capture_output=True, text=True, check=True).stdout
     release = next(line.split("linux-image-")[1] for line in shown.splitlines() if "Depends: linux-image-" in line)
-    for module in build_camera_modules(release):
+    for module in build_modules(release, strict(), "kmod", CAMERA_MODULES):
         assert b"vermagic=" + release.encode() in module.read_bytes()
 
 

@@ -3,17 +3,20 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from analysis_records import mission, record
+from analysis_records import WAKE_UP, mission, record
 from instrument_outputs import captured_text, read_text
+from rtqual.analysis.camera import GOALS, Reached, reached, ways
 from rtqual.analysis.evidence import analyse
 from rtqual.instrument.lidar_faults import DESCRIPTORS, FAULTS
 from rtqual.record.schema import Measurement, Record, Scalar, Series
-from rtqual.report.document import Table
+from rtqual.report.document import Bullets, Table
 from rtqual.report.lidar import camera
 from rtqual.report.material import gather
+from rtqual.report.view import build
 
 PATHS = ("lidar-baseline", "lidar-mmap", "lidar-mmap-simd", "lidar-dmabuf", "lidar-driver")
 OUTCOMES = ("frames", "lost", "refused", "wrong", "unplugged", "emulated")
@@ -80,6 +83,50 @@ def test_wake_ups_are_beside_those_with_uvcvideo(late_ns: int, said: str) -> Non
     )
     for what in ("p99", "max"):
         assert row(goals["Goals"], f"wake-up, {what}") == {"mmap-simd": "met", "driver": said}
+
+
+def test_the_first_page_begins_with_the_goals_and_leaves_what_no_plan_measures_to_a_line() -> None:
+    records = [ran(name) for name in PATHS]
+    asked = mission(requirements=[{**WAKE_UP, "load": "none"}])  # the plan has it under hackbench
+    evidence = analyse(asked, "demo", records, {})
+    first, second = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts
+    assert (first.title, second.title) == ("Docking camera", "Verdict, virtual board")
+    (counts,) = (block for block in first.blocks if isinstance(block, Table))
+    goals = tables(records)["Goals"]
+    for way, count in row(counts, "rt idle").items():
+        assert int(count) == sum(cells.get(way) == "met" for cells in map(partial(row, goals), GOALS))
+    assert second.headline.startswith("No verdict: this scale does not measure 'wake-up under load'")
+    (noted,) = [block for block in second.blocks if isinstance(block, Bullets) and block.title == "To keep in mind"]
+    assert noted.items[0].startswith("Not measured at this scale: 'wake-up under load'")
+    assert "undecided" not in str(
+        [cells for block in second.blocks if isinstance(block, Table) for cells in block.rows]
+    )
+
+
+def reached_by(*names: str, **counts: float) -> Reached:
+    """What is said of ways that are alike but for what is lost."""
+    base = read_text("lidar-dmabuf", captured_text("lidar-dmabuf"))
+    scalars = {key: value for key, value in base.scalars.items() if key != "frames_per_s_unthrottled"}
+    lost = {name: Scalar(value=counts.get(name.removeprefix("lidar-"), 0), unit="1") for name in names}
+    records = [ran(name, replace(base, scalars={**scalars, "frames_lost": lost[name]})) for name in names]
+    return reached(list(ways(analyse(mission(requirements=[]), "demo", records, {}).summaries)))
+
+
+def test_what_is_said_of_the_goals_is_no_more_than_what_was_judged() -> None:
+    assert reached_by("lidar-dmabuf", "lidar-driver") == Reached(
+        False, "dmabuf and driver meet the 2 of 8 goals judged on rt idle."
+    )
+    assert reached_by("lidar-dmabuf", "lidar-driver", driver=1).text.startswith("dmabuf meets the 2 of 8 goals judged")
+    assert reached_by("lidar-driver", driver=1) == Reached(
+        False, "No way meets every goal. Nearest: driver, which misses 'no frame lost' on rt idle."
+    )
+
+
+def test_goals_are_not_judged_by_figures_that_no_verdict_may_rest_on() -> None:
+    measured = read_text("lidar-driver", captured_text("lidar-driver"))
+    refused = record(measured.series, instrument="lidar-driver", load="none", scalars=measured.scalars, problems=["no"])
+    summaries = analyse(mission(requirements=[]), "demo", [refused], {}).summaries
+    assert reached(list(ways(summaries))) == Reached(False, "No goal could be judged.")
 
 
 @pytest.mark.parametrize("name", ["lidar-faults", "lidar-faults-driver"])

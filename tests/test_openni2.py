@@ -18,15 +18,14 @@ import numpy.typing as npt
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from camera_guest import camera_guest
 from emulator import FRAME_BYTES, HEIGHT, WIDTH
 from flight_programs import FLIGHT
 from flight_programs import run as run_here
 from rtqual.architecture import AMD64
-from rtqual.board import Command, Job, Machine, Outcome
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.ready import make_ready
-from rtqual.image.guest import TOOL_PACKAGES, copy_program, find, guest_file
-from rtqual.packages import fetch, fetch_closure
+from rtqual.board import Outcome
+from rtqual.image.guest import copy_program, find, guest_file
+from rtqual.packages import fetch_closure
 
 TESTS = Path(__file__).parent
 LIBRARIES = f"lib/{AMD64.triplet}"
@@ -36,20 +35,12 @@ SATURATED = 32002
 MOST_MM = 2998  # c / 2f at 50 MHz, rounded up
 # Near enough and bright enough for saturated pixels, and every frame another depth in the middle.
 SCENE = ("--frames", str(FRAMES), "--step", "1.2", "--amplitude", "320")
-ATTACH = """\
-plug() {
-    ds325-emulator --attach --daemon --priority 60 --replay /usr/share/scene --report report "$@" || exit 1
-    tries=0
-    until [ -e /dev/video0 ] || [ $tries -gt 100 ]; do usleep 10000; tries=$((tries + 1)); done
-}
-"""
 # The runtime itself leaks a little: what it allocated itself, and nothing else, is not held against the driver.
 SANITIZED = f"""\
 echo leak:libOpenNI2 > suppressions
 export LD_LIBRARY_PATH=/usr/lib/asan LSAN_OPTIONS=suppressions=suppressions:print_suppressions=0
 export ASAN_OPTIONS=malloc_context_size=2
 LD_PRELOAD=/{LIBRARIES}/libasan.so.8 """
-HEALTH = "dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for' | sed 's/^/kernel /'\n"
 
 
 @cache
@@ -159,26 +150,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outcome]:
     copy_program(build("asan/libDS325.so.0"), root, trees(), AMD64.triplet)
     (root / "usr/bin/libDS325.so.0").rename(root / "usr/lib/asan/OpenNI2/Drivers/libDS325.so.0")
     shutil.copy(root / LIBRARIES / "libOpenNI2.so.0", root / "usr/lib/asan")
-    kernel = make_ready(
-        "debian-rt",
-        fetch("linux-image-rt-amd64", kernel=True),
-        boot=(),
-        tools=fetch_closure(TOOL_PACKAGES),
-        architecture=AMD64,
-        extra={
-            "usr/bin/ds325-emulator": guest_file("ds325-emulator"),
-            "usr/share/scene": scene(),
-            "usr/share/scene.truth": scene().with_suffix(".truth"),
-            **{str(p.relative_to(root)): p for p in root.rglob("*") if p.is_file() and not p.is_symlink()},
-        },
-    )
-    board = VirtualBoard(kernel, Machine(), folder / "scratch")
+    sent = {"usr/share/scene": scene(), "usr/share/scene.truth": scene().with_suffix(".truth")}
+    files = {str(p.relative_to(root)): p for p in root.rglob("*") if p.is_file() and not p.is_symlink()}
+    guest = camera_guest(folder / "scratch", sent | files, options="--priority 60 --replay /usr/share/scene")
 
     def run(script: str) -> Outcome:
-        job = Job(measure=Command(("sh", "-c", ATTACH + script + HEALTH)), modules=("uvcvideo", "vhci-hcd"))
-        outcome = board.run(job, seed=1, timeout_s=600)
-        assert outcome.exit_code == 0, outcome.stderr
-        assert "kernel " not in outcome.stdout, outcome.stdout
+        outcome = guest(script)
         assert "failed" not in outcome.stdout, outcome.stdout
         return outcome
 

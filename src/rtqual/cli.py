@@ -5,8 +5,10 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
@@ -36,17 +38,61 @@ Format = Literal["html", "pdf", "md", "junit", "prometheus", "bencher", "github"
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Run:
+    """What all commands that run a campaign ask for.
+
+    Parameters
+    ----------
+    out
+        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
+    jobs
+        Guests at a time, 1 or 2.
+    dry_run
+        List the cells with the time and disk they need, and stop.
+    """
+
+    out: Path | None = None
+    jobs: int = 2
+    dry_run: Annotated[bool, Parameter(negative="")] = False
+    as_json: Json = False
+
+    def load(self, mission: Path, scale: str) -> Mission:
+        if self.jobs not in (1, 2):
+            raise BadInput(f"--jobs {self.jobs}: at most two guests run at a time; write 1 or 2")
+        loaded = load_mission(mission)
+        loaded.scale(scale)
+        return loaded
+
+    def folder(self, mission: Mission, scale: str) -> Path:
+        return self.out or Path("out") / f"{mission.mission.name}-{scale}"
+
+    def of(self, stage: Callable[..., Any], mission: Mission, scale: str) -> int:
+        """Run a stage with its progress shown, then print its verdicts; or list what it would run."""
+        from rtqual.campaign import Campaign, plan  # noqa: PLC0415 - the libraries behind it are slow to load
+        from rtqual.progress import Display  # noqa: PLC0415
+        from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
+
+        folder = self.folder(mission, scale)
+        if self.dry_run:
+            _print_plan(Campaign(mission, scale, folder, workers=self.jobs), as_json=self.as_json)
+            return 0
+        display = Display(_stderr, plan(mission, scale), self.jobs)
+        with display.shown():
+            selection = stage(mission, scale, folder, display, workers=self.jobs)
+        if self.as_json:
+            _print_json(as_dict(selection))
+        else:
+            print_verdicts(_stdout, selection)
+        return 3 if selection.failures else 0
+
+
+_RUN = Run()
+
+
 @app.command
-def select(
-    mission: Path,
-    /,
-    *,
-    scale: str = DEFAULT_SCALE,
-    out: Path | None = None,
-    jobs: int = 2,
-    dry_run: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Json = False,
-) -> int:
+def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, run: Run = _RUN) -> int:
     """Measure the candidates of a mission and say which one to fly.
 
     Parameters
@@ -55,23 +101,10 @@ def select(
         The mission file.
     scale
         How much to measure: a [scale.NAME] of the mission.
-    out
-        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
-    jobs
-        Guests at a time, 1 or 2.
-    dry_run
-        List the cells with the time and disk they need, and stop.
     """
     from rtqual import select as stage  # noqa: PLC0415 - the libraries behind it are slow to load
-    from rtqual.campaign import Campaign, forecast  # noqa: PLC0415
 
-    loaded = _load(mission, scale, jobs)
-    folder = out or Path("out") / f"{loaded.mission.name}-{scale}"
-    if dry_run:
-        campaign = Campaign(loaded, scale, folder, workers=jobs)
-        _print_plan(campaign, forecast(campaign.waiting(), jobs), as_json=as_json)
-        return 0
-    return _run(stage.select, loaded, scale, folder, jobs, as_json=as_json)
+    return run.of(stage.select, run.load(mission, scale), scale)
 
 
 @app.command
@@ -80,11 +113,9 @@ def tailor(
     /,
     *,
     scale: str = "tailor",
-    out: Path | None = None,
-    jobs: int = 2,
     stepwise: Annotated[bool, Parameter(negative="")] = False,
     trim: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Json = False,
+    run: Run = _RUN,
 ) -> int:
     """Cut a kernel down to a mission, build it, and measure it beside the kernel it replaces (docs/tailor.md).
 
@@ -94,10 +125,6 @@ def tailor(
         The mission file, with a candidate that has a table [candidate.tailor].
     scale
         How much to measure: a [scale.NAME] of the mission.
-    out
-        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
-    jobs
-        Guests at a time, 1 or 2.
     stepwise
         With the removal list put back, then without one group of it after the other: what each gained. Hours.
     trim
@@ -107,23 +134,17 @@ def tailor(
 
     if trim and stepwise:
         raise BadInput("--trim and --stepwise: the one begins with what the other ends with; give one")
-    loaded = _load(mission, scale, jobs)
-    folder = out or Path("out") / f"{loaded.mission.name}-{stage.STEPWISE if stepwise else scale}"
+    loaded = run.load(mission, scale)
+    stage.check(loaded, scale)
     if stepwise:
-        loaded, scale = stage.step_by_step(loaded, scale, folder), stage.STEPWISE
-    return _run(partial(stage.tailor, trimming=trim), loaded, scale, folder, jobs, as_json=as_json)
+        with TemporaryDirectory() as nowhere:
+            folder = Path(nowhere) if run.dry_run else run.folder(loaded, stage.STEPWISE)
+            loaded, scale = stage.step_by_step(loaded, scale, folder), stage.STEPWISE
+    return run.of(partial(stage.tailor, trimming=trim), loaded, scale)
 
 
 @app.command
-def lidar(
-    mission: Path,
-    /,
-    *,
-    scale: str = "lidar",
-    out: Path | None = None,
-    jobs: int = 2,
-    as_json: Json = False,
-) -> int:
+def lidar(mission: Path, /, *, scale: str = "lidar", run: Run = _RUN) -> int:
     """Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).
 
     Parameters
@@ -132,64 +153,42 @@ def lidar(
         The mission file.
     scale
         How much to measure: a [scale.NAME] of the mission that names lidar instruments.
-    out
-        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
-    jobs
-        Guests at a time, 1 or 2.
     """
     from rtqual import lidar as stage  # noqa: PLC0415 - the libraries behind it are slow to load
 
-    loaded = _load(mission, scale, jobs)
-    folder = out or Path("out") / f"{loaded.mission.name}-{scale}"
-    return _run(stage.lidar, loaded, scale, folder, jobs, as_json=as_json)
+    loaded = run.load(mission, scale)
+    stage.check(loaded, scale)
+    return run.of(stage.lidar, loaded, scale)
 
 
-def _load(mission: Path, scale: str, jobs: int) -> Mission:
-    if jobs not in (1, 2):
-        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
-    loaded = load_mission(mission)
-    loaded.scale(scale)
-    return loaded
-
-
-def _run(stage: Callable[..., Any], mission: Mission, scale: str, folder: Path, jobs: int, *, as_json: bool) -> int:
-    """Run a stage with its progress shown, then print its verdicts."""
-    from rtqual.campaign import plan  # noqa: PLC0415
-    from rtqual.progress import Display  # noqa: PLC0415
-    from rtqual.verdict_text import as_dict, print_verdicts  # noqa: PLC0415
-
-    display = Display(_stderr, plan(mission, scale), jobs)
-    with display.shown():
-        selection = stage(mission, scale, folder, display, workers=jobs)
-    if as_json:
-        _print_json(as_dict(selection))
-    else:
-        print_verdicts(_stdout, selection)
-    return 3 if selection.failures else 0
-
-
-def _print_plan(campaign: Any, needed: Any, *, as_json: bool) -> None:
+def _print_plan(campaign: Any, *, as_json: bool) -> None:
+    from rtqual.campaign import forecast  # noqa: PLC0415
     from rtqual.progress import forecast_text  # noqa: PLC0415
 
     waiting = campaign.waiting()
+    needed = forecast(waiting, campaign.workers)
+    built = list(dict.fromkeys(cell.candidate.name for cell in waiting if cell.candidate.tailor))
+    left = set(waiting)
     if as_json:
-        left = set(waiting)
         rows = [
             {"cell": str(cell), "estimate_s": round(cell.estimate_s, 1), "done": cell not in left}
             for cell in campaign.cells
         ]
-        _print_json({"cells": rows, "left": vars(needed)})
+        _print_json({"cells": rows, "left": vars(needed), "kernels_to_build": built})
         return
     groups: dict[Any, list[Any]] = {}
     for cell in campaign.cells:
         groups.setdefault(cell.group, []).append(cell)
     table = Table("candidate", "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)
     for group, cells in groups.items():
-        done = sum(cell not in set(waiting) for cell in cells)
+        done = sum(cell not in left for cell in cells)
         row = (group.candidate, group.instrument, group.load, group.cpus, len(cells), done)
         table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
     _stdout.print(table)
-    _stdout.print(f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top).")
+    told = [f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top)."]
+    told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
+    for line in told:
+        _literal.print(line, soft_wrap=True)
 
 
 @app.command

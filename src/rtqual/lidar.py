@@ -19,6 +19,14 @@ SCALE, PREFIX = "lidar", "lidar-"
 
 def lidar(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2) -> Selection:
     """Fly the approach, stream on every candidate, report."""
+    check(mission, scale)
+    watcher.preparing("an approach of the docking target")
+    approach.write(folder, approach.fly())
+    return select(mission, scale, folder, watcher, workers=workers)
+
+
+def check(mission: Mission, scale: str) -> None:
+    """Raises BadInput where a scale streams from no camera."""
     asked = {name for plan in mission.scale(scale).plan for name in plan.instruments}
     if not any(name.startswith(PREFIX) for name in asked):
         known = ", ".join(name for name in INSTRUMENTS if name.startswith(PREFIX))
@@ -26,6 +34,3 @@ def lidar(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, worke
             f"{mission.path or mission.mission.name}: scale {scale!r} streams from no camera: name one of {known} "
             "in a plan of the scale (docs/lidar.md)"
         )
-    watcher.preparing("an approach of the docking target")
-    approach.write(folder, approach.fly())
-    return select(mission, scale, folder, watcher, workers=workers)

@@ -23,17 +23,22 @@ def tailor(
     mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2, trimming: bool = False
 ) -> Selection:
     """Resolve, build, boot, measure before and after, report; `trimming`: then find what else could go (trim.py)."""
-    if not tailored(mission, scale):
-        raise BadInput(
-            f"{mission.path or mission.mission.name}: scale {scale!r} measures no tailored kernel: give a candidate a "
-            "table [candidate.tailor] and name it in a plan of the scale (docs/tailor.md)"
-        )
+    check(mission, scale)
     selection = select(mission, scale, folder, watcher, workers=workers)
     if not trimming:
         return selection
     kernels = [one for one in tailored(mission, scale) if not one.root]  # the same kernel under two roots is one
     trimmed.write(folder, [trim(mission, scale, one, watcher) for one in kernels])
     return report(folder)
+
+
+def check(mission: Mission, scale: str) -> None:
+    """Raises BadInput where a scale measures no tailored kernel."""
+    if not tailored(mission, scale):
+        raise BadInput(
+            f"{mission.path or mission.mission.name}: scale {scale!r} measures no tailored kernel: give a candidate a "
+            "table [candidate.tailor] and name it in a plan of the scale (docs/tailor.md)"
+        )
 
 
 def tailored(mission: Mission, scale: str) -> list[Candidate]:
@@ -49,11 +54,9 @@ def stepwise(mission: Mission, text: str, scale: str = SCALE) -> str:
     a group away and is compared with the one before, so that each group's gain is known; the last is the tailored
     kernel. Where the mission starts at Debian's configuration the steps do, and are kernels of Debian's size: hours.
     """
-    candidate = next(iter(tailored(mission, scale)), None)
-    if candidate is None or candidate.tailor is None:
-        raise BadInput(
-            f"{mission.path or mission.mission.name}: no candidate with [candidate.tailor] in scale {scale!r}"
-        )
+    check(mission, scale)
+    candidate = tailored(mission, scale)[0]
+    assert candidate.tailor is not None, "a tailored candidate"  # noqa: S101
     entries = [entry for entry in removals() if entry.id not in candidate.tailor.keep]
     groups = list(dict.fromkeys(entry.group for entry in entries))
     base = before = mission.baseline(candidate)

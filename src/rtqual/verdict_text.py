@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A verdict on the terminal, and as JSON."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
@@ -10,6 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from rtqual.analysis.camera import GOALS, Ways, columns, reached, ways
 from rtqual.analysis.model import Outcome, Standing, Verdict
 from rtqual.plain import plain
 from rtqual.report import FOR_MACHINES
@@ -20,7 +23,11 @@ _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yello
 
 
 def print_verdicts(console: Console, selection: Selection) -> None:
-    """Each board's verdict: headline, candidates with their gates, findings, caveats; then where the reports are."""
+    """What the docking camera's ways reach; each board's verdict: headline, candidates with their gates, findings,
+    caveats; then where the reports are."""
+    order = [standing.candidate for verdict in selection.evidence.verdicts for standing in verdict.standings]
+    measured = ways(selection.evidence.summaries)
+    _print_camera(console, sorted(measured, key=lambda one: (order.index(one.candidate), one.load != "none")))
     for verdict in selection.evidence.verdicts:
         _print(console, verdict)
     for cell, reason in selection.failures.items():
@@ -39,6 +46,26 @@ def print_reports(console: Console, selection: Selection) -> None:
         console.print(
             f"  {for_machines[0].parent}/ for machines: {names}", highlight=False, soft_wrap=True, markup=False
         )
+
+
+def _print_camera(console: Console, measured: Sequence[Ways]) -> None:
+    if not measured:
+        return
+    said = reached(measured)
+    title, tone = "Docking camera", "green" if said.whole else "yellow"
+    console.print(Panel(escape(said.text), title=title, border_style=tone, title_align="left"))
+    names = columns(measured)
+    table = Table(f"goals met, of {len(GOALS)}", *map(escape, names), box=box.SIMPLE)
+    for one in measured:
+        table.add_row(escape(one.place), *(_goals(one, way) if way in one.names else "-" for way in names))
+    console.print(table)
+
+
+def _goals(one: Ways, way: str) -> str:
+    """The count, in the colour of the worst; the report says which."""
+    outcomes = one.met(way).values()
+    tone = "red" if False in outcomes else "yellow" if None in outcomes else "green"
+    return f"[{tone}]{list(outcomes).count(True)}[/]"
 
 
 def _print(console: Console, verdict: Verdict) -> None:
@@ -81,6 +108,10 @@ def as_dict(selection: Selection) -> dict[str, Any]:
     """Everything the analysis found, without the samples."""
     return {
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
+        "camera": [
+            {"candidate": one.candidate, "load": one.load, "goals": {way: one.met(way) for way in one.names}}
+            for one in ways(selection.evidence.summaries)
+        ],
         "comparisons": [plain(one) for one in selection.evidence.comparisons],
         "shifts": [plain(one) for one in selection.evidence.shifts],
         "tails": [{"group": plain(group), **plain(one)} for group, one in selection.evidence.tails.items()],

@@ -18,6 +18,7 @@ gates.py       requirements and needs: met, not met, undecided
 score.py       weighted criteria
 change.py      what would turn a verdict
 verdict.py     what the records support; findings.py: candidates beside each other, as sentences
+camera.py      the docking camera's goals
 evidence.py    from records to all of it
 regression.py  worse than a baseline? course.py: the results, pairs.py: cell by cell, direction.py: which way is
                better, origin.py: whether two sets can be compared, and which inputs changed

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rtqual.analysis.model import Figure, Group
 from rtqual.analysis.summary import Measured
-from rtqual.mission import Criterion, Mission, Requirement
+from rtqual.mission import PUBLISHED, Criterion, Mission, Requirement
 
 Asked = Requirement | Criterion
 
@@ -21,6 +21,7 @@ class Cells:
     measured: Mapping[Group, Measured]
     failures: Mapping[Group, str]
     planned: frozenset[tuple[str, str, str]]  # (candidate, instrument, load)
+    unplanned: frozenset[str] = frozenset()  # requirements that the scale measures of no candidate on any board
 
     def cpus(self, instrument: str, load: str) -> int:
         """The number of CPUs that counts: that of most runs, the smaller where they are as many.
@@ -68,6 +69,8 @@ def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failure
     )
     groups = {one.group: one for one in measured}
     wanted = {(boards[name], name) for name, _, _ in planned}
+    taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[1:] for cell in planned}
+    unplanned = frozenset(one.name for one in mission.requirements if (one.instrument, one.load) not in taken)
     present = wanted | {(group.board, group.candidate) for group in (*groups, *failures)}
     return [
         Cells(
@@ -76,6 +79,7 @@ def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failure
             measured={group: one for group, one in groups.items() if group.board == board},
             failures={group: why for group, why in failures.items() if group.board == board},
             planned=frozenset(cell for cell in planned if boards[cell[0]] == board),
+            unplanned=frozenset() if board == PUBLISHED else unplanned,
         )
         for board in sorted({board for board, name in present if name in boards}, reverse=True)
     ]

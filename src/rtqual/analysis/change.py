@@ -46,7 +46,9 @@ def _own_margins(mission: Mission, flying: Standing) -> Iterator[str]:
 def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | None) -> Iterator[str]:
     """What would let a candidate that fails fly."""
     unmet = [gate for gate in one.gates if gate.outcome != Outcome.MET]
-    then = _then(one.candidate, table, fly) if len(unmet) == 1 else ""
+    judged = {gate.requirement for gate in one.gates}
+    all_judged = all(requirement.name in judged for requirement in mission.requirements)
+    then = _then(one.candidate, table, fly) if len(unmet) == 1 and all_judged else ""
     for requirement, gate in _measured(mission, one):
         turn = _turning_limit(requirement, gate.measured)
         if gate.outcome == Outcome.NOT_MET and turn is not None:
@@ -55,7 +57,7 @@ def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | 
             yield f"{one.candidate} would meet '{requirement.name}' with a limit of {turn} {way} {now}{then}."
     failed = {gate.requirement for gate in unmet}
     needs = [need for need in mission.mission.needs if need_name(need) in failed]
-    if needs and len(needs) == len(failed):
+    if needs and len(needs) == len(failed) and all_judged:
         lacking = f"need{'s' if len(needs) > 1 else ''} {listed(needs)}"
         then = _then(one.candidate, table, fly) if fly else ""
         yield f"Without the {lacking} {one.candidate} would meet every requirement{then}."
@@ -100,7 +102,8 @@ def _more_runs(mission: Mission, one: Standing) -> Iterator[str]:
 def _measured(mission: Mission, one: Standing) -> Iterator[tuple[Requirement, Gate]]:
     gates = {gate.requirement: gate for gate in one.gates}
     for requirement in mission.requirements:
-        yield requirement, gates[requirement.name]
+        if requirement.name in gates:  # else the scale does not measure it
+            yield requirement, gates[requirement.name]
 
 
 def _turning_limit(requirement: Requirement, measured: Figure | None) -> str | None:

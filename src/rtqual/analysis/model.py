@@ -167,6 +167,7 @@ class Verdict:
     findings: tuple[str, ...]  # the candidates beside each other in each required figure
     would_change: tuple[str, ...]  # what would turn it
     caveats: tuple[str, ...]
+    not_measured: tuple[str, ...] = ()  # requirements that the scale measures of nobody: of no gate, and nobody flies
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rtqual.analysis.cells import Asked, Cells, by_board
 from rtqual.analysis.change import would_change
 from rtqual.analysis.findings import findings
-from rtqual.analysis.gates import beyond, gates, shortfall
+from rtqual.analysis.gates import beyond, gates, limit_text, shortfall
 from rtqual.analysis.intervals import RUNS_FOR_INTERVAL
 from rtqual.analysis.model import Comparison, Gate, Group, Outcome, ShiftFunction, Standing, Verdict
 from rtqual.analysis.needs import Known
@@ -14,7 +14,7 @@ from rtqual.analysis.score import ScoreTable, score_table, scores_of
 from rtqual.analysis.statement import fits
 from rtqual.analysis.summary import DETAIL, Measured
 from rtqual.analysis.wording import count, listed, some, span, under
-from rtqual.mission import Mission
+from rtqual.mission import Mission, Requirement
 from rtqual.record.schema import Timing
 
 INSTRUCTIONS_CAVEAT = (
@@ -46,16 +46,18 @@ def judge(
 
 def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Mapping[str, Known]) -> Verdict:
     table = score_table(mission.criteria, cells)
+    unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
     standings = _standings(mission, cells, table, configs)
     fly = _choice([one for one in standings if one.may_fly == Outcome.MET])
     return Verdict(
         board=cells.board,
         fly=fly,
-        headline=_headline(standings, table, fly),
+        headline=_headline(standings, table, fly, [one.name for one in unplanned]),
         standings=standings,
         findings=found,
         would_change=would_change(mission, standings, table, fly),
-        caveats=tuple(dict.fromkeys(_caveats(mission, cells, table))),
+        caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *_caveats(mission, cells, table)])),
+        not_measured=tuple(one.name for one in unplanned),
     )
 
 
@@ -69,10 +71,8 @@ def _choice(may: Sequence[Standing]) -> str | None:
 
 def _standings(mission: Mission, cells: Cells, table: ScoreTable, configs: Mapping[str, Known]) -> tuple[Standing, ...]:
     """All candidates: those that may fly first, then by total; equal ranks where no lead is certain."""
-    judged = {
-        name: gates(mission.mission.needs, mission.requirements, cells, name, configs.get(name))
-        for name in cells.candidates
-    }
+    asked = [one for one in mission.requirements if one.name not in cells.unplanned]
+    judged = {name: gates(mission.mission.needs, asked, cells, name, configs.get(name)) for name in cells.candidates}
     may_fly = {name: _may_fly(judged[name], cells, name) for name in cells.candidates}
     totals = {name: table.total(name) for name in cells.candidates}
     ordered = sorted(cells.candidates, key=lambda name: (_ORDER.index(may_fly[name]), -(totals[name] or 0.0)))
@@ -95,7 +95,7 @@ def _may_fly(judged: Sequence[Gate], cells: Cells, candidate: str) -> Outcome:
     outcomes = {gate.outcome for gate in judged}
     if Outcome.NOT_MET in outcomes:
         return Outcome.NOT_MET
-    if Outcome.UNDECIDED in outcomes or not cells.of(candidate):
+    if Outcome.UNDECIDED in outcomes or cells.unplanned or not cells.of(candidate):
         return Outcome.UNDECIDED
     return Outcome.MET
 
@@ -122,7 +122,11 @@ def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[
             yield f"'{gate.requirement}': {gate.reason}"
 
 
-def _headline(standings: Sequence[Standing], table: ScoreTable, fly: str | None) -> str:
+def _headline(standings: Sequence[Standing], table: ScoreTable, fly: str | None, unplanned: Sequence[str]) -> str:
+    if unplanned and any(one.may_fly == Outcome.UNDECIDED for one in standings):
+        told = [one for one in standings if one.refusals or one.may_fly == Outcome.NOT_MET]
+        what = f"this scale does not measure {some(unplanned, 'requirements')}"
+        return f"No verdict: {'; '.join([what, *(_beside(one, table, fly) for one in told)])}."
     may = [one for one in standings if one.may_fly == Outcome.MET]
     others = "; ".join(_beside(one, table, fly) for one in standings if one.candidate != fly)
     if fly is not None:
@@ -167,6 +171,12 @@ def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
         return f"{one.candidate} was not measured"
     more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
     return f"{one.candidate} is undecided on '{undecided[0].requirement}'{more}"
+
+
+def _not_measured(unplanned: Sequence[Requirement]) -> Iterator[str]:
+    if unplanned:
+        asked = [f"'{one.name}' ({one.instrument} {under(one.load)}, {limit_text(one)})" for one in unplanned]
+        yield f"Not measured at this scale: {listed(asked)}."
 
 
 def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from rtqual.board import Job, Machine, Outcome, jobscript
-from rtqual.board.machine import emulator_for
+from rtqual.board.machine import Emulator, emulator_for
 from rtqual.candidate import Kernel
 from rtqual.errors import RunFailed
 from rtqual.image.guest import guest_file
@@ -49,13 +49,22 @@ class VirtualBoard:
 
     `scratch` keeps the saved state and the jobs; an outcome's command runs in the folder above it. `used`: where the
     code that the kernel runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (guest/used.c).
+    `emulator`: another than that of the kernel's architecture.
     """
 
     instruction_clock = True
 
-    def __init__(self, kernel: Kernel, machine: Machine, scratch: Path, *, used: Path | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        machine: Machine,
+        scratch: Path,
+        *,
+        used: Path | None = None,
+        emulator: Emulator | None = None,
+    ) -> None:
         self._used = used
-        self._emulator = emulator_for(kernel.architecture)
+        self._emulator = emulator or emulator_for(kernel.architecture)
         self.name = self._emulator.board
         self.kernel = kernel
         self.machine = machine

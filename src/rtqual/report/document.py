@@ -154,9 +154,9 @@ class Chapter:
 
 @dataclass(frozen=True)
 class VerdictBox:
-    """What one kind of board supports, for the first page."""
+    """What one kind of board supports, or the docking camera, for the first page."""
 
-    place: str
+    title: str
     decided: bool
     headline: str
     blocks: tuple[Block, ...]

@@ -30,7 +30,7 @@ _MOST_BESIDE = 3  # candidates whose columns fit in half of a box
 def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
     return tuple(
         VerdictBox(
-            f"{verdict.board} board",
+            f"Verdict, {verdict.board} board",
             verdict.fly is not None,
             prose(verdict.headline),
             tuple(_box(material, verdict)),
@@ -112,6 +112,8 @@ def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
         return "out", "failed"
     if standing.refusals:
         return "refused", "open"
+    if verdict.not_measured:
+        return "not judged", "open"
     return ("meets the mission", "met") if standing.may_fly == Outcome.MET else ("undecided", "open")
 
 

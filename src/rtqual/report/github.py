@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from rtqual.analysis.camera import reached, ways
 from rtqual.analysis.course import Course, Regressions
 from rtqual.analysis.model import Evidence, Gate, Outcome, Standing, Verdict
 from rtqual.analysis.origin import cell_name
@@ -19,6 +20,9 @@ _COURSES = {Course.WORSE: "❌ ", Course.UNDECIDED: "❓ ", Course.BETTER: "✅ 
 def to_github(mission: Mission, evidence: Evidence) -> str:
     """Verdicts, gates and what failed; the report has the figures."""
     text = f"## {_line(mission.mission.title)}\n\nScale {literal(evidence.scale)}.\n"
+    measured = list(ways(evidence.summaries))
+    if measured:
+        text += f"\n### Docking camera\n\n> **{_line(reached(measured).text)}**\n"
     for verdict in evidence.verdicts:
         text += "".join(_verdict(verdict))
     failed = [f"{cell_name(group)}: {reason}" for group, reason in sorted(evidence.failures.items())]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """JUnit XML, as Jenkins, GitLab and others read it: a requirement is a test case.
 
-Not met is a failure. Undecided is an error, never a pass: nobody knows. A candidate that the scale does not run is
-skipped. No time stands in it, so equal evidence gives equal bytes.
+Not met is a failure. Undecided is an error, never a pass: nobody knows. What the scale does not
+measure, and a candidate that it does not run, is skipped. No time stands in it, so equal evidence gives equal bytes.
 """
 
 from collections.abc import Iterable
@@ -18,6 +18,7 @@ from rtqual.mission import Mission
 from rtqual.report.regressions import change, outcomes
 from rtqual.report.text import clean
 
+_NOT_MEASURED = "this scale measures it of no candidate"
 _RESULTS = {Outcome.MET: "", Outcome.NOT_MET: "failure", Outcome.UNDECIDED: "error"}
 
 
@@ -70,7 +71,8 @@ def gate_junit(found: Regressions) -> str:
 
 
 def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
-    cases = tuple(Case(gate.requirement, _RESULTS[gate.outcome], gate.outcome, _said(gate)) for gate in one.gates)
+    judged = [Case(gate.requirement, _RESULTS[gate.outcome], gate.outcome, _said(gate)) for gate in one.gates]
+    cases = (*(Case(name, "skipped", "not run", _NOT_MEASURED) for name in verdict.not_measured), *judged)
     names = (mission.mission.name, verdict.board, one.candidate)
     return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases)
 

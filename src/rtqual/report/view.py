@@ -7,7 +7,7 @@ from rtqual.report import chapters, executive, judgement, results
 from rtqual.report.beside import beside
 from rtqual.report.comparisons import comparisons
 from rtqual.report.document import Block, Chapter, Document, Heading
-from rtqual.report.lidar import camera
+from rtqual.report.lidar import camera, goals_box
 from rtqual.report.material import Material
 from rtqual.report.mechanisms import mechanisms
 from rtqual.report.stability import stability
@@ -20,7 +20,8 @@ def build(material: Material) -> Document:
     """The structure of a test report: purpose, systems, tools, environment, method, results, conclusion."""
     header = material.mission.mission
     known = {*material.measured, *material.published}
-    verdicts = executive.verdict_boxes(material)  # first, so that its tables have the first numbers
+    # First, so that their tables have the first numbers.
+    verdicts = (*goals_box(material), *executive.verdict_boxes(material))
     contents: list[tuple[str, Callable[[str], Iterable[Block]]]] = [
         ("Test purpose", lambda _: chapters.purpose(material)),
         ("Systems under test", lambda _: chapters.systems(material)),

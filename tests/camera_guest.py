@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""A guest under Debian's RT kernel with the software camera in it, for tests of what reads from it."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from rtqual.architecture import AMD64
+from rtqual.board import Command, Job, Machine, Outcome
+from rtqual.board.virtual import VirtualBoard
+from rtqual.candidate.module import build_camera_modules
+from rtqual.candidate.ready import image_of, make_ready
+from rtqual.image.guest import TOOL_PACKAGES, guest_file
+from rtqual.packages import fetch, fetch_closure
+
+UVC = ("uvcvideo", "vhci-hcd")
+# `plug` returns when the video node is there, `unplug` when all is gone and reported.
+_PLUG = """\
+plug() {{
+    ds325-emulator --attach --daemon --report report --log log {options} "$@" || exit 1
+    tries=0
+    until [ -e /dev/video0 ] || [ $tries -gt 100 ]; do usleep 10000; tries=$((tries + 1)); done
+}}
+unplug() {{
+    pid=$(pidof ds325-emulator) && kill "$pid"
+    while pidof ds325-emulator > /dev/null || [ -e /dev/video0 ]; do usleep 10000; done
+    sed 's/^/report /' report
+}}
+"""
+_HEALTH = "\ndmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for|UBSAN' | sed 's/^/kernel /'\n"
+
+
+def camera_guest(
+    folder: Path, extra: Mapping[str, Path], *, common: str = "", options: str = "--priority 60"
+) -> Callable[..., Outcome]:
+    """Runs shell scripts there, after `common`; fails where the kernel complained.
+
+    `extra`: path in the guest -> file. The camera's own driver lies in /lib/rtqual; `modules` are loaded by the board.
+    """
+    package = fetch("linux-image-rt-amd64", kernel=True)
+    own = {f"lib/rtqual/{file.name}": file for file in build_camera_modules(image_of("debian-rt", package)[1])}
+    programs = {"usr/bin/ds325-emulator": guest_file("ds325-emulator"), **own, **extra}
+    tools = fetch_closure(TOOL_PACKAGES)
+    kernel = make_ready("debian-rt", package, boot=(), tools=tools, architecture=AMD64, extra=programs)
+    board = VirtualBoard(kernel, Machine(), folder)
+
+    def run(script: str, *, modules: tuple[str, ...] = UVC, collect: tuple[str, ...] = ()) -> Outcome:
+        shell = _PLUG.format(options=options) + common + script + _HEALTH
+        job = Job(measure=Command(("sh", "-c", shell)), modules=modules, collect=collect)
+        outcome = board.run(job, seed=1, timeout_s=600)
+        assert outcome.exit_code == 0, outcome.stderr
+        assert not re.search("^kernel ", outcome.stdout, re.MULTILINE), outcome.stdout
+        return outcome
+
+    return run
