@@ -184,8 +184,9 @@ def runs_seen_both_ways(path: Path) -> list[tuple[Series, Series]]:
     every = read_one(path, format_name="cyclictest-verbose").measurement
     binned = read_one(path, format_name="cyclictest-histogram").measurement
     assert every.problems == binned.problems == ()
-    pairs = zip(every.series, binned.series, strict=True)
-    return [(raw, histogram) for raw, histogram in pairs if raw.total == histogram.total]
+    by_cpu = {raw.info.cpu: raw for raw in every.series}  # a thread may have printed nothing at all
+    pairs = [(by_cpu.get(histogram.info.cpu), histogram) for histogram in binned.series]
+    return [(raw, histogram) for raw, histogram in pairs if raw and raw.total == histogram.total]
 
 
 def assert_same_quantiles(raw: Series, histogram: Series) -> None:

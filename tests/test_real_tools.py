@@ -51,7 +51,9 @@ def run_here(job: Job, folder: Path) -> Outcome:
     )
     threads: dict[int, dict[str, Any]] = {}
     while job.measure.fifo and process.poll() is None:
-        threads |= threads_of(process.pid)
+        for tid, seen in threads_of(process.pid).items():
+            if seen["priority"] >= threads.get(tid, seen)["priority"]:  # a thread begins and ends at less
+                threads[tid] = seen
         time.sleep(0.02)
     stdout, stderr = process.communicate(timeout=60)
     for command in job.teardown:
