@@ -4,7 +4,7 @@
 # make             install only: rtqual is then .venv/bin/rtqual
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
 # make tailor      cut a kernel down to missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
-# make stepwise    the same one group of the removal list at a time: what each gained; hours
+# make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
 # make lint        style and types; make clean: remove what make built (records in out/ stay)

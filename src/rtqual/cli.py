@@ -126,7 +126,7 @@ def tailor(
     scale
         How much to measure: a [scale.NAME] of the mission.
     stepwise
-        With the removal list put back, then without one group of it after the other: what each gained. Hours.
+        With the removal list put back, then without one group of it after the other: what each gained. An hour or two.
     trim
         Then watch which of the kernel's code the scale's runs use, and try what could go too (docs/trim.md).
     """
