@@ -25,7 +25,7 @@ from rtqual.mission import Tailor
 from rtqual.packages import fetch_closure
 from test_kmod import COMMON, FAULTS, KMOD, cycles, frames, values
 
-pytestmark = pytest.mark.manual  # the kernel takes 22 minutes of a busy machine, and is kept
+pytestmark = pytest.mark.manual  # the kernel takes 22 minutes of a busy machine, and is kept; the tests 20
 
 NEEDS = ("usb", "depth-camera")  # and not "realtime", which keeps checks out
 CHECKED = Tailor(
