@@ -8,8 +8,8 @@ from functools import partial
 from rtqual.analysis.model import Summary
 from rtqual.analysis.wording import listed, under
 
-UVC, DRIVER = "lidar-mmap-simd", "lidar-driver"
-LADDER = ("lidar-baseline", "lidar-mmap", UVC, "lidar-mmap-raised", "lidar-dmabuf", DRIVER)
+_BASELINE, _SCALAR, _UVC = "lidar-baseline", "lidar-mmap", "lidar-mmap-simd"
+LADDER = (_BASELINE, _SCALAR, _UVC, "lidar-mmap-raised", "lidar-dmabuf", "lidar-driver")
 _RANGE_NS, _POSE_NS, _PER_S, _BASELINES_PART, _SCALARS_PART = 2e6, 6e6, 300, 1 / 5, 1 / 2
 _WAKE_UP_MARGIN_NS = 5_000  # as the mission's for wake-ups: a difference within it does not matter
 
@@ -41,7 +41,7 @@ class Ways:
         met = self.met(way)
         lists = {
             "Missed": [goal for goal in met if met[goal] is False],
-            "Not judged": [g for g in met if met[g] is None],
+            "Not judged": [goal for goal in met if met[goal] is None],
         }
         remarks = [f"{what}: {'; '.join(goals)}" for what, goals in lists.items() if goals]
         return list(met.values()).count(True), ". ".join(remarks)
@@ -130,9 +130,9 @@ _GOALS: dict[str, _Judge] = {
     "at least 300 frames/s unthrottled": partial(_limit, "frames_per_s_unthrottled", _PER_S, at_least=True),
     "frame end to range, p99 at most 2 ms": partial(_limit, "p99", _RANGE_NS),
     "frame end to pose, p99 at most 6 ms": partial(_limit, "pose p99", _POSE_NS),
-    "CPU by frame at most a fifth of the baseline's": partial(_beside, _CPU, LADDER[0], _BASELINES_PART, 0),
-    "CPU by frame at most half of mmap's": partial(_beside, _CPU, LADDER[1], _SCALARS_PART, 0),
-    "wake-up, p99, at most 5 µs over mmap-simd's": partial(_beside, "wake-up p99", UVC, 1, _WAKE_UP_MARGIN_NS),
-    "wake-up, max, at most 5 µs over mmap-simd's": partial(_beside, "wake-up max", UVC, 1, _WAKE_UP_MARGIN_NS),
+    "CPU by frame at most a fifth of the baseline's": partial(_beside, _CPU, _BASELINE, _BASELINES_PART, 0),
+    "CPU by frame at most half of mmap's": partial(_beside, _CPU, _SCALAR, _SCALARS_PART, 0),
+    "wake-up, p99, at most 5 µs over mmap-simd's": partial(_beside, "wake-up p99", _UVC, 1, _WAKE_UP_MARGIN_NS),
+    "wake-up, max, at most 5 µs over mmap-simd's": partial(_beside, "wake-up max", _UVC, 1, _WAKE_UP_MARGIN_NS),
 }
 GOALS = tuple(_GOALS)
