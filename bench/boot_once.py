@@ -11,13 +11,13 @@ import time
 from pathlib import Path
 from statistics import median
 
+from rtqual.base.apt import fetch_closure
 from rtqual.board import Machine
 from rtqual.board.jobscript import unpack
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
-from rtqual.image.guest import TOOL_PACKAGES
-from rtqual.instrument.cyclictest import Cyclictest, CyclictestParameters
-from rtqual.packages import fetch_closure
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
 
 ROUNDS = 5
 

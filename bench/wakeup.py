@@ -14,13 +14,13 @@ from statistics import median
 
 import numpy as np
 
+from rtqual.base.apt import fetch_closure
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
-from rtqual.image.guest import TOOL_PACKAGES
-from rtqual.instrument.cyclictest import Cyclictest, CyclictestParameters
-from rtqual.instrument.probe import ProbeParameters, ProbeWakeup
-from rtqual.packages import fetch_closure
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.probe.families import ProbeParameters, ProbeWakeup
 from rtqual.record.schema import Series
 
 SEEDS = 20

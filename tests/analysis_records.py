@@ -4,17 +4,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from rtqual.mission import Mission
-from rtqual.record.schema import (
-    Inputs,
-    Manifest,
-    Provenance,
-    Record,
-    Scalar,
-    Series,
-    Timing,
-    digest,
-    samples_digest,
-)
+from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Scalar, Series, Timing, digest, samples_digest
 
 RT_CONFIG = "CONFIG_PREEMPT_RT=y\nCONFIG_HIGH_RES_TIMERS=y\nCONFIG_USB=m\nCONFIG_USB_XHCI_HCD=m\n"
 STOCK_CONFIG = "# CONFIG_PREEMPT_RT is not set\nCONFIG_HIGH_RES_TIMERS=y\nCONFIG_USB=m\nCONFIG_USB_XHCI_HCD=m\n"

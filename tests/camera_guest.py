@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rtqual.architecture import AMD64
+from rtqual.base.apt import fetch, fetch_closure
+from rtqual.base.architecture import AMD64
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import build_camera_modules
 from rtqual.candidate.ready import image_of, make_ready
-from rtqual.image.guest import TOOL_PACKAGES, guest_file
-from rtqual.packages import fetch, fetch_closure
+from rtqual.initramfs.guest import TOOL_PACKAGES, guest_file
 
 UVC = ("uvcvideo", "vhci-hcd")
 # `plug` returns when the video node is there, `unplug` when all is gone and reported.

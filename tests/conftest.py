@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from rtqual.base.apt import fetch_closure
 from rtqual.board import Machine
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
 from rtqual.candidate.debian import prepare
-from rtqual.cli import main
-from rtqual.image.guest import TOOL_PACKAGES
-from rtqual.packages import fetch_closure
+from rtqual.cli.main import main
+from rtqual.initramfs.guest import TOOL_PACKAGES
 
 # A busy machine is slow now and then: how long one example takes says nothing.
 settings.register_profile("patient", deadline=None)

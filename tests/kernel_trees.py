@@ -5,8 +5,8 @@ kernel's own needs the kernel's build."""
 import sys
 from pathlib import Path
 
-from rtqual.architecture import AMD64, Architecture
-from rtqual.kernel.tree import Tree, open_tree
+from rtqual.base.architecture import AMD64, Architecture
+from rtqual.kernel.configure.tree import Tree, open_tree
 
 _MAKEFILE = """\
 VERSION = 6

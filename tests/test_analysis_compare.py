@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis_records import record, wakeups
-from rtqual.analysis.compare import compare, compare_pair, is_constant, mirrored, superiority
-from rtqual.analysis.model import Comparison, Distribution
-from rtqual.analysis.summary import Measured, groups, measure
+from rtqual.analysis.difference.compare import compare, compare_pair, is_constant, mirrored, superiority
+from rtqual.analysis.difference.model import Comparison
+from rtqual.analysis.figure.model import Distribution
+from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.record.schema import Kind, Record, Scalar, Series
 
 

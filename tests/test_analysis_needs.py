@@ -3,8 +3,8 @@
 
 import pytest
 
-from rtqual.analysis.needs import check_needs, is_config, rules
-from rtqual.errors import BadInput
+from rtqual.base.errors import BadInput
+from rtqual.kernel.needs import check_needs, is_config, rules
 from rtqual.mission import Need
 
 # Excerpts of Debian 12's configurations, linux-image-6.1.0-*-{rt-,,cloud-}amd64.

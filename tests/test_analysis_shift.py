@@ -9,11 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_records import WAKE_UP, mission, record
+from rtqual.analysis.difference.model import ShiftFunction
+from rtqual.analysis.difference.shift import in_words, shift_functions, turned
+from rtqual.analysis.difference.statement import (
+    MOST_RUNS,
+    fits,
+    margin_value,
+    margins_of,
+    more_runs,
+    relation,
+    statement,
+)
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.model import Figure, Interval, ShiftFunction
-from rtqual.analysis.shift import in_words, shift_functions, turned
-from rtqual.analysis.statement import MOST_RUNS, fits, margin_value, margins_of, more_runs, relation, statement
-from rtqual.analysis.summary import Measured, groups, measure
+from rtqual.analysis.figure.model import Figure, Interval
+from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.mission import Criterion, Quantity
 from rtqual.record.schema import Kind, Record, Scalar, Series, SeriesInfo
 

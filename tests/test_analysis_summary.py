@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis_records import record, wakeups
-from rtqual.analysis.intervals import exceedance_bound, median_interval, quantile_ranks
-from rtqual.analysis.model import Figure, Group, Summary
-from rtqual.analysis.pool import pool_runs
-from rtqual.analysis.statistics import STATISTICS, left_out, samples_needed
-from rtqual.analysis.summary import groups, summarise
+from rtqual.analysis.figure.intervals import exceedance_bound, median_interval, quantile_ranks
+from rtqual.analysis.figure.model import Figure, Group, Summary
+from rtqual.analysis.figure.pool import pool_runs
+from rtqual.analysis.figure.statistics import STATISTICS, left_out, samples_needed
+from rtqual.analysis.figure.summary import groups, summarise
 from rtqual.record.schema import Kind, Record, Scalar, Series, SeriesInfo, Timing
 
 

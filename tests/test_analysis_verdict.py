@@ -9,7 +9,8 @@ import pytest
 
 from analysis_records import RT_CONFIG, STOCK_CONFIG, WAKE_UP, mission, record, wakeups
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.model import Gate, Group, Outcome, Standing, Verdict
+from rtqual.analysis.figure.model import Group
+from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.record.schema import Record, Scalar, Series, Timing
 

@@ -12,9 +12,9 @@ from rtqual.mission import Mission, load_mission
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.published.records import records
 from rtqual.record.schema import Record, Series, Timing
-from rtqual.report.beside import beside
-from rtqual.report.document import Block, Bullets, Paragraph, Table
+from rtqual.report.chapter.beside import beside
 from rtqual.report.material import gather
+from rtqual.report.page.document import Block, Bullets, Paragraph, Table
 
 STUDY = Path(__file__).parent.parent / "missions" / "aarest-study.toml"
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from conftest import Run, children, mission_text, rtqual_command
-from rtqual import select
-from rtqual.campaign import Campaign, Watcher, forecast, plan
+from rtqual.campaign.run import Campaign, Watcher, forecast, plan
 from rtqual.mission import load_mission
 from rtqual.record.schema import SCHEMA_VERSION, Timing
 from rtqual.record.store import MANIFEST, SAMPLES, Store, read
+from rtqual.stage import select
 
 REPORTS = ("report.html", "report.md")
 

@@ -20,14 +20,14 @@ import pytest
 from scipy import signal, special
 
 from analysis_records import record
-from rtqual.analysis.cells import Cells
-from rtqual.analysis.compare import compare_pair
-from rtqual.analysis.intervals import RUNS_FOR_STD
-from rtqual.analysis.model import Figure, Group, Interval
-from rtqual.analysis.score import ScoreTable, score_table
-from rtqual.analysis.shift import shift_function
-from rtqual.analysis.statistics import QUANTILES, fraction
-from rtqual.analysis.summary import SHIFTED, Measured, measure
+from rtqual.analysis.difference.compare import compare_pair
+from rtqual.analysis.difference.shift import shift_function
+from rtqual.analysis.figure.cells import Cells
+from rtqual.analysis.figure.intervals import RUNS_FOR_STD
+from rtqual.analysis.figure.model import Figure, Group, Interval
+from rtqual.analysis.figure.statistics import QUANTILES, fraction
+from rtqual.analysis.figure.summary import SHIFTED, Measured, measure
+from rtqual.analysis.verdict.score import ScoreTable, score_table
 from rtqual.mission import Criterion
 from rtqual.record.schema import Record, Scalar, Series
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from rtqual import cli, doctor
+from rtqual import doctor
 from rtqual.board.trial import try_guest
+from rtqual.cli import doctor as cli
 from rtqual.doctor import Check, machine, tools
 
 PROGRAMS = ("setpriv", "cpio", "depmod", "mke2fs", "dpkg-deb", "cyclictest", "hackbench", "sysbench", "stress-ng")

@@ -11,10 +11,10 @@ import pytest
 
 from camera_guest import camera_guest
 from emulator import FRAME_BYTES, Z16_BYTES, Truth
-from rtqual.architecture import AMD64
+from rtqual.base.apt import fetch_closure
+from rtqual.base.architecture import AMD64
 from rtqual.board import Outcome
-from rtqual.image.guest import copy_program, find
-from rtqual.packages import fetch_closure
+from rtqual.initramfs.guest import copy_program, find
 
 TESTS = Path(__file__).parent
 RING = 4

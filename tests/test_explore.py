@@ -18,18 +18,21 @@ from hypothesis import strategies as st
 from selenium.webdriver.common.keys import Keys
 
 from browser import Browser, started
-from rtqual.analysis.model import Distribution, Evidence
-from rtqual.errors import BadInput
+from rtqual.analysis.figure.model import Distribution
+from rtqual.analysis.model import Evidence
+from rtqual.base.errors import BadInput
 from rtqual.record.schema import Kind
-from rtqual.report import explore, explore_script, plots
-from rtqual.report.canvas import Palette
-from rtqual.report.distributions import panels_of
-from rtqual.report.document import Cell, Column, Table
-from rtqual.report.explore import MOST, thinned
-from rtqual.report.explore_sort import key_of, keys_of
+from rtqual.report.chapter import explore
+from rtqual.report.chapter.distributions import panels_of
+from rtqual.report.chapter.explore import MOST, thinned
+from rtqual.report.draw import plots
+from rtqual.report.draw.canvas import Palette
 from rtqual.report.material import Material, gather
-from rtqual.report.render import to_html
-from rtqual.report.text import quantity
+from rtqual.report.page import explore_script
+from rtqual.report.page.document import Cell, Column, Table
+from rtqual.report.page.explore_sort import key_of, keys_of
+from rtqual.report.page.render import to_html
+from rtqual.report.page.text import quantity
 from rtqual.report.view import build
 from test_report import HOSTILE, evidence, figure, mission, records
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from conftest import Run, children, mission_text
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Machine, virtual
 from rtqual.board.local import LocalBoard
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
-from rtqual.errors import RunFailed
-from rtqual.instrument.cyclictest import Cyclictest, CyclictestParameters
+from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
 
 WHERE = "debian-rt on the virtual board"
 

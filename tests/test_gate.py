@@ -18,18 +18,18 @@ from rich.console import Console
 
 from analysis_records import WAKE_UP, mission, record, wakeups
 from conftest import Run, mission_text
-from rtqual import kept
-from rtqual.analysis.course import Course, Regressions
-from rtqual.analysis.direction import better, statistic_of
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.regression import Side, regressions
-from rtqual.errors import BadInput
-from rtqual.gate_text import as_dict, print_gate
+from rtqual.analysis.regression.course import Course, Regressions
+from rtqual.analysis.regression.direction import better, statistic_of
+from rtqual.analysis.regression.regressions import Side, regressions
+from rtqual.base.errors import BadInput
+from rtqual.campaign import folder as kept
 from rtqual.mission import Better, Mission
 from rtqual.record.schema import Record, Scalar, Series, Timing
 from rtqual.record.store import Store
-from rtqual.report.github import gate_github
-from rtqual.report.junit import gate_junit
+from rtqual.report.machine.github import gate_github
+from rtqual.report.machine.junit import gate_junit
+from rtqual.terminal.gate import as_dict, print_gate
 
 BASE = wakeups("rt", [12_000 + 10 * seed for seed in range(10)])
 

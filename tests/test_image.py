@@ -18,8 +18,9 @@ from license_expression import get_spdx_licensing
 from spdx_tools.spdx.parser.parse_anything import parse_file
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
 
-from rtqual.architecture import AMD64, ARM64
-from rtqual.errors import BadInput, RunFailed
+from rtqual.base.apt import Package
+from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.image.archive import write_cpio
 from rtqual.image.ext4 import write_ext4
 from rtqual.image.flash import Identity, read_fat, write_disk, write_fat
@@ -28,7 +29,6 @@ from rtqual.image.request import request_for
 from rtqual.image.root import Attributes, Root, tool, unpack_tar
 from rtqual.image.system import MINIMAL_ROOT_AT_MOST_B, Image, Request, build
 from rtqual.mission import Need, load_mission
-from rtqual.packages import Package
 
 DOCKING = Path(__file__).parent.parent / "missions/docking.toml"
 LICENSING = get_spdx_licensing()
@@ -227,9 +227,9 @@ def test_a_full_disk_is_told_and_leaves_the_good_image(kernel: Package, tmp_path
     small = tmp_path / "small"
     small.mkdir()
     program = (
-        "import sys; from pathlib import Path; from rtqual.architecture import AMD64\n"
-        "from rtqual.errors import RunFailed; from rtqual.image.system import Request, build\n"
-        "from rtqual.packages import Package\n"
+        "import sys; from pathlib import Path; from rtqual.base.architecture import AMD64\n"
+        "from rtqual.base.errors import RunFailed; from rtqual.image.system import Request, build\n"
+        "from rtqual.base.apt import Package\n"
         "out = Path(sys.argv[1]) / 'image'; out.write_text('good')\n"
         "try: build(Request(Package('linux-test', '6.1', '0' * 64, 0, Path(sys.argv[2])), AMD64), out)\n"
         "except RunFailed as error: print(error)\n"

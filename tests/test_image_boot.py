@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.errors import RunFailed
+from rtqual.base.errors import RunFailed
 from rtqual.image.comparison import two_roots
 from rtqual.image.request import request_for
 from rtqual.image.root import tool

@@ -15,17 +15,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rtqual.analysis.model import Figure, Summary
-from rtqual.analysis.statistics import QUANTILES
-from rtqual.analysis.summary import groups, summarise
-from rtqual.errors import BadInput
+from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.statistics import QUANTILES
+from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.base.errors import BadInput
 from rtqual.importer import invocation
 from rtqual.importer.detect import FORMATS, detect, named
 from rtqual.importer.reading import Reading
 from rtqual.importer.records import Circumstances, Imported, find_runs, import_files, to_record
-from rtqual.importer.telling import as_dict, lines
 from rtqual.record.schema import Kind, Series, Timing
 from rtqual.record.store import Store
+from rtqual.terminal.importer import as_dict, lines
 
 DATA = Path(__file__).parent / "data" / "import"
 # format -> files that have it; the first is the one that is damaged below

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rtqual.errors import BadInput
+from rtqual.base.errors import BadInput
 from rtqual.importer.detect import detect
 from rtqual.importer.records import Circumstances, import_files
 from rtqual.record.schema import Kind, Series

@@ -7,12 +7,12 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from instrument_outputs import SYSBENCH_NAMES
+from rtqual.base.errors import RunFailed
+from rtqual.base.units import DurationNs, SizeB
 from rtqual.board import Job
-from rtqual.errors import RunFailed
 from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.instrument.sysbench import FileioParameters
+from rtqual.instrument.sysbench.tests import FileioParameters
 from rtqual.instrument.version import parse_version
-from rtqual.units import DurationNs, SizeB
 
 
 def job_of(name: str, *, cpus: int = 1, seed: int = 1, **parameters: Any) -> Job:

@@ -22,8 +22,8 @@ from instrument_outputs import (
     read,
     read_text,
 )
+from rtqual.base.errors import RunFailed
 from rtqual.board import Outcome
-from rtqual.errors import RunFailed
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import Kind, Measurement, Series
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, jobscript
-from rtqual.errors import RunFailed
 
 FILES = {"measure.out": "hello\n", "measure.status": "exit 0\n", "file.data.json": "{}"}
 NAMES = st.text("abcdefghij.", min_size=1, max_size=12).filter(lambda name: set(name) != {"."})

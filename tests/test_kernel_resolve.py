@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from kernel_trees import write_tree
-from rtqual.architecture import AMD64, ARM64, Architecture
-from rtqual.errors import BadInput
-from rtqual.kernel.difference import by_menu, in_words
-from rtqual.kernel.kconfig import Kconfig
-from rtqual.kernel.resolve import Resolution, resolve, resolve_wishes
-from rtqual.kernel.rules import Removal, Wish, removals
-from rtqual.kernel.tree import debian_tree
+from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.base.errors import BadInput
+from rtqual.kernel.configure.difference import by_menu, in_words
+from rtqual.kernel.configure.kconfig import Kconfig
+from rtqual.kernel.configure.resolve import Resolution, resolve, resolve_wishes
+from rtqual.kernel.configure.rules import Removal, Wish, removals
+from rtqual.kernel.configure.tree import debian_tree
 
 USB = """
 menu "Device Drivers"

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernel_trees import write_tree
-from rtqual.errors import RtqualError
-from rtqual.kernel.kconfig import LEVELS
-from rtqual.kernel.resolve import resolve_wishes
-from rtqual.kernel.rules import Removal, Wish
+from rtqual.base.errors import RtqualError
+from rtqual.kernel.configure.kconfig import LEVELS
+from rtqual.kernel.configure.resolve import resolve_wishes
+from rtqual.kernel.configure.rules import Removal, Wish
 
 NAMES = tuple(f"S{number}" for number in range(8))
 

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.analysis import needs as gates
-from rtqual.architecture import AMD64, ARM64, Architecture
-from rtqual.errors import BadInput
-from rtqual.kernel.rules import BEYOND, Removal, Wish, groups, needs, removals, wishes
-from rtqual.kernel.rules_table import table
+from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.base.errors import BadInput
+from rtqual.kernel import needs as gates
+from rtqual.kernel.configure.rules import BEYOND, Removal, Wish, groups, needs, removals, wishes
+from rtqual.kernel.configure.rules_table import table
 from rtqual.mission import Need
 
 ARCHITECTURES = pytest.mark.parametrize("architecture", [AMD64, ARM64], ids=lambda one: str(one.name))
 
 
 def test_the_removal_list_is_the_studys() -> None:
-    text = (files("rtqual.published") / "data/aarest.toml").read_text()
+    text = (files("rtqual.study") / "data/aarest.toml").read_text()
     menus = tomllib.loads(text)["removed_drivers"]["menus"]
     assert [one.menu for one in removals()] == menus
     assert len(removals()) == 32
@@ -61,7 +61,7 @@ def test_rules_for_a_version_and_an_architecture() -> None:
 
 
 def test_built_in_wins_over_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rtqual.kernel import rules
+    from rtqual.kernel.configure import rules
 
     def rule(**keys: object) -> rules.Rule:
         return rules.Rule.model_validate({"reason": "for a reason", **keys})

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kernel_trees import write_tree
-from rtqual.architecture import ARM64, ARMHF
-from rtqual.errors import BadInput, RunFailed
-from rtqual.kernel.tree import open_tree, patched
+from rtqual.base.architecture import ARM64, ARMHF
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.kernel.configure.tree import open_tree, patched
 
 PATCH = """\
 --- a/sched.c

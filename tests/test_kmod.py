@@ -14,15 +14,15 @@ import pytest
 
 from emulator import programs as emulator_programs
 from flight_programs import program
-from rtqual.architecture import AMD64, Architecture
+from rtqual.base.apt import fetch, fetch_closure
+from rtqual.base.architecture import AMD64, Architecture
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.machine import emulator_for
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import CAMERA_MODULES, build_modules
 from rtqual.candidate.ready import image_of, make_ready
 from rtqual.candidate.sources import camera_sources
-from rtqual.image.guest import TOOL_PACKAGES
-from rtqual.packages import fetch, fetch_closure
+from rtqual.initramfs.guest import TOOL_PACKAGES
 
 ROOT = Path(__file__).parents[1]
 KMOD = ROOT / "kmod"

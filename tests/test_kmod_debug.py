@@ -14,15 +14,15 @@ import pytest
 
 from emulator import programs as emulator_programs
 from flight_programs import program
-from rtqual.architecture import AMD64
+from rtqual.base.apt import fetch_closure
+from rtqual.base.architecture import AMD64
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.built import as_candidate, tailor
 from rtqual.candidate.headers import of_built
 from rtqual.candidate.module import build_camera_modules, build_modules
-from rtqual.image.guest import TOOL_PACKAGES
+from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.mission import Tailor
-from rtqual.packages import fetch_closure
 from test_kmod import COMMON, FAULTS, KMOD, cycles, frames, values
 
 pytestmark = pytest.mark.manual  # the kernel takes 22 minutes of a busy machine, and is kept; the tests 20

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.architecture import AMD64, ARM64, Architecture
-from rtqual.image.guest import guest_file
+from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.initramfs.guest import guest_file
 from test_kmod import KMOD, Guest, boot, exact, hashed, values
 
 pytestmark = pytest.mark.full  # a minute and a half, a third of it boots

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from emulator import ranges
 from flight_programs import packed
 from instrument_outputs import captured_text, outcome_of, read, read_text
-from rtqual import approach
-from rtqual.approach import Approach, Sight
-from rtqual.campaign import Watcher
-from rtqual.errors import BadInput, RunFailed
-from rtqual.instrument.lidar_faults import DESCRIPTORS, FAULTS
-from rtqual.instrument.lidar_output import cpu_ns, stream_of
-from rtqual.lidar import lidar
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.campaign import approach
+from rtqual.campaign.approach import Approach, Sight
+from rtqual.campaign.run import Watcher
+from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
+from rtqual.instrument.lidar.output import cpu_ns, stream_of
 from rtqual.mission import load_mission
 from rtqual.record.schema import Timing, samples_digest
 from rtqual.record.store import read as read_record
+from rtqual.stage.lidar import lidar
 
 MISSIONS = Path(__file__).parents[1] / "missions"
 

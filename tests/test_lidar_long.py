@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from rtqual.base.apt import fetch_closure
 from rtqual.board import Command, Job, Machine
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
-from rtqual.image.guest import TOOL_PACKAGES
-from rtqual.instrument.lidar import LidarDriver, LidarMmapRaised, LidarMmapSimd, LidarParameters
-from rtqual.instrument.lidar_script import COMMON, DRIVER_MODULE, rendered
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.instrument.lidar.script import COMMON, DRIVER_MODULE, rendered
+from rtqual.instrument.lidar.ways import LidarDriver, LidarMmapRaised, LidarMmapSimd, LidarParameters
 from rtqual.load.registry import LOADS
-from rtqual.packages import fetch_closure
 
 pytestmark = pytest.mark.manual
 Stream = Callable[..., dict[str, int]]

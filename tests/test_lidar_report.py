@@ -9,13 +9,13 @@ import pytest
 
 from analysis_records import WAKE_UP, mission, record
 from instrument_outputs import captured_text, read_text
-from rtqual.analysis.camera import GOALS, Reached, reached, ways
 from rtqual.analysis.evidence import analyse
-from rtqual.instrument.lidar_faults import DESCRIPTORS, FAULTS
+from rtqual.analysis.verdict.camera import GOALS, Reached, reached, ways
+from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
 from rtqual.record.schema import Measurement, Record, Scalar, Series
-from rtqual.report.document import Bullets, Table
-from rtqual.report.lidar import camera
+from rtqual.report.chapter.lidar import camera
 from rtqual.report.material import gather
+from rtqual.report.page.document import Bullets, Table
 from rtqual.report.view import build
 
 PATHS = ("lidar-baseline", "lidar-mmap", "lidar-mmap-simd", "lidar-dmabuf", "lidar-driver")

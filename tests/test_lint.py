@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 
 from conftest import Run
 from kernel_trees import tiny_config
-from rtqual.architecture import AMD64
+from rtqual.base.apt import fetch_closure
+from rtqual.base.architecture import AMD64
+from rtqual.base.errors import BadInput
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
 from rtqual.candidate.built import as_candidate
-from rtqual.errors import BadInput
-from rtqual.image.guest import TOOL_PACKAGES
-from rtqual.kernel.build import build
-from rtqual.kernel.config import Config
-from rtqual.kernel.lint import Check, Finding, Rule, Severity, State, lint, readings, rules
-from rtqual.kernel.system import System, from_config, parse_parameters
-from rtqual.kernel.tree import debian_tree
-from rtqual.lint import _job, observe, of_kernel_in_guest, of_this_machine
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.kernel.configure.config import Config
+from rtqual.kernel.configure.tree import debian_tree
+from rtqual.kernel.lint.judge import Check, Finding, Rule, Severity, State, lint, readings, rules
+from rtqual.kernel.lint.system import System, from_config, parse_parameters
+from rtqual.kernel.make.build import build
 from rtqual.mission import load_mission
-from rtqual.packages import fetch_closure
+from rtqual.stage.lint import _job, observe, of_kernel_in_guest, of_this_machine
 
 DOCKING = str(Path(__file__).parent.parent / "missions/docking.toml")
 BY_ID = {rule.id: rule for rule in rules()}

@@ -18,18 +18,20 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from analysis_records import RT_CONFIG, STOCK_CONFIG, WAKE_UP, mission, record, wakeups
 from conftest import Run
-from rtqual import kept
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.model import Evidence, Group, Outcome
-from rtqual.cli import Format
+from rtqual.analysis.figure.model import Group
+from rtqual.analysis.model import Evidence
+from rtqual.analysis.verdict.model import Outcome
+from rtqual.campaign import folder as kept
+from rtqual.cli.report import Format
 from rtqual.mission import Mission
 from rtqual.record.schema import Scalar, Series, Timing
-from rtqual.report import FORMATS
-from rtqual.report.bencher import to_bencher
-from rtqual.report.github import to_github
-from rtqual.report.junit import Case, Suite, _xml, to_junit
-from rtqual.report.markdown import literal
-from rtqual.report.prometheus import to_prometheus
+from rtqual.report.machine.bencher import to_bencher
+from rtqual.report.machine.github import to_github
+from rtqual.report.machine.junit import Case, Suite, _xml, to_junit
+from rtqual.report.machine.prometheus import to_prometheus
+from rtqual.report.page.markdown import literal
+from rtqual.report.write import FORMATS
 
 HOSTILE = "a|b <i>&\"'\n\\ [x](y) \x1b\u202e\x00 `c`"
 DEAD = Group("cyclictest", "none", "virtual", 1, "stock")
@@ -345,7 +347,7 @@ def test_what_is_no_finished_campaign_is_named(fails: Callable[..., str], campai
 def test_a_mission_that_changes_while_it_is_measured_is_not_kept_under_a_wrong_name(
     mission_file: Path, tmp_path: Path
 ) -> None:
-    from rtqual.errors import BadInput
+    from rtqual.base.errors import BadInput
     from rtqual.mission import load_mission
 
     path = tmp_path / "tiny.toml"

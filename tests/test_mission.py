@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rtqual.errors import BadInput
+from rtqual.base.errors import BadInput
+from rtqual.base.units import AS_WRITTEN
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission import Mission, Need, load_mission, mission_schema
 from rtqual.mission.toml_lines import KeyPath, key_lines
-from rtqual.units import AS_WRITTEN
 
 MISSIONS = sorted((Path(__file__).parent.parent / "missions").glob("*.toml"))
 MEASURED = [path for path in MISSIONS if path.stem != "aarest-study"]  # its candidates are published: nothing runs

@@ -22,10 +22,10 @@ from camera_guest import camera_guest
 from emulator import FRAME_BYTES, HEIGHT, WIDTH
 from flight_programs import FLIGHT
 from flight_programs import run as run_here
-from rtqual.architecture import AMD64
+from rtqual.base.apt import fetch_closure
+from rtqual.base.architecture import AMD64
 from rtqual.board import Outcome
-from rtqual.image.guest import copy_program, find, guest_file
-from rtqual.packages import fetch_closure
+from rtqual.initramfs.guest import copy_program, find, guest_file
 
 TESTS = Path(__file__).parent
 LIBRARIES = f"lib/{AMD64.triplet}"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rtqual import packages
-from rtqual.candidate import Kernel
+from rtqual.base import apt as packages
+from rtqual.base.apt import cache_dir, fetch, fetch_closure, sha256_file
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board.system import Kernel
 from rtqual.candidate.debian import prepare
-from rtqual.errors import BadInput, RunFailed
-from rtqual.image.guest import PROGRAMS, TOOL_PACKAGES
-from rtqual.packages import cache_dir, fetch, fetch_closure, sha256_file
+from rtqual.initramfs.guest import PROGRAMS, TOOL_PACKAGES
 
 SMALL = "rt-tests"
 

@@ -11,10 +11,10 @@ import pytest
 
 from conftest import Run
 from rtqual.board import Machine
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
-from rtqual.instrument.cyclictest import Cyclictest, CyclictestParameters
-from rtqual.instrument.probe import ProbeLoop, ProbeParameters, ProbeWakeup
+from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.probe.families import ProbeLoop, ProbeParameters, ProbeWakeup
 from rtqual.record.schema import Series
 
 ROOT = Path(__file__).parent.parent

@@ -18,19 +18,19 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from rtqual.architecture import AMD64, ARMHF, of_kernel
+from rtqual.base.apt import cache_dir, fetch, fetch_closure, sha256_file
+from rtqual.base.architecture import AMD64, ARMHF, of_kernel
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.rtos import RtosBoard
+from rtqual.board.system import Rtos
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import rtos
 from rtqual.candidate.debian import prepare
-from rtqual.candidate.rtos import Rtos
-from rtqual.errors import BadInput, RunFailed
-from rtqual.image.guest import TOOL_PACKAGES
-from rtqual.instrument.probe import ProbeParameters, ProbePrimitives, ProbeWakeup
-from rtqual.instrument.probe_output import Output, parse
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.instrument.probe.families import ProbeParameters, ProbePrimitives, ProbeWakeup
+from rtqual.instrument.probe.output import Output, parse
 from rtqual.mission import load_mission
-from rtqual.packages import cache_dir, fetch, fetch_closure, sha256_file
 from rtqual.record.schema import Kind
 
 PROBE = Path(__file__).parent.parent / "probe"
@@ -73,7 +73,7 @@ def medians_ns(output: Output) -> dict[str, float]:
 
 
 def published_ns() -> dict[str, float]:
-    table = tomllib.loads((files("rtqual") / "published/data/freertos.toml").read_text())["table"][0]
+    table = tomllib.loads((files("rtqual") / "study/data/freertos.toml").read_text())["table"][0]
     column = 1 + table["columns"].index("median")
     return {row[0]: row[column] for row in table["rows"]}
 

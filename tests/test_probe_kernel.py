@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.apt import fetch, fetch_closure
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Machine
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
 from rtqual.candidate.debian import prepare
 from rtqual.candidate.module import MODULE, MODULE_PATH, build_module
-from rtqual.errors import RunFailed
-from rtqual.image.guest import TOOL_PACKAGES, build
-from rtqual.instrument.probe import KernelPrimitives, KernelWakeup, ProbeParameters, ProbePrimitives
-from rtqual.packages import fetch, fetch_closure
+from rtqual.initramfs.guest import TOOL_PACKAGES, build
+from rtqual.instrument.probe.families import KernelPrimitives, KernelWakeup, ProbeParameters, ProbePrimitives
 from rtqual.record.schema import samples_digest
 
 PROBE = Path(__file__).parent.parent / "probe"

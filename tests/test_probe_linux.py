@@ -13,9 +13,9 @@ from statistics import median
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from rtqual.image.guest import guest_file
-from rtqual.instrument.probe_output import Benchmark, Output, Status, parse
-from rtqual.published.study import studies
+from rtqual.initramfs.guest import guest_file
+from rtqual.instrument.probe.output import Benchmark, Output, Status, parse
+from rtqual.study.catalogue import studies
 from test_real_tools import may_use_fifo, need
 
 ROOT = Path(__file__).parent.parent

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.errors import RunFailed
-from rtqual.instrument.probe_output import Status, in_ns, parse
+from rtqual.base.errors import RunFailed
+from rtqual.instrument.probe.output import Status, in_ns, parse
 
 BODY = [
     "rtqual-probe 1",

@@ -8,16 +8,16 @@ import pytest
 
 from analysis_records import record
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.model import Figure, Interval
-from rtqual.analysis.operations import median_ratio, rank_correlation, share
+from rtqual.analysis.figure.model import Figure, Interval
+from rtqual.analysis.figure.operations import median_ratio, rank_correlation, share
 from rtqual.mission import Mission
 from rtqual.published.operations import operations
 from rtqual.record.schema import Record, Scalar, Series
-from rtqual.report.battery import battery
-from rtqual.report.document import Block, Paragraph, Table
+from rtqual.report.chapter.battery import battery
+from rtqual.report.chapter.mechanisms import mechanisms
+from rtqual.report.chapter.paths import paths
 from rtqual.report.material import Material, gather
-from rtqual.report.mechanisms import mechanisms
-from rtqual.report.paths import paths
+from rtqual.report.page.document import Block, Paragraph, Table
 
 NBSP = "\u00a0"
 PI_2 = operations("primitives")[0].figures_ns

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from instrument_outputs import captured_text, outcome_of, read_text
-from rtqual.analysis.summary import groups, summarise
+from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
-from rtqual.errors import RunFailed
 from rtqual.instrument.tracer import Osnoise, OsnoiseParameters, Timerlat, TimerlatParameters
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Timing
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rtqual.instrument.probe_output import Benchmark, Output, Status, in_ns, parse
+from rtqual.instrument.probe.output import Benchmark, Output, Status, in_ns, parse
 from test_real_tools import may_use_fifo
 
 ROOT = Path(__file__).parent.parent

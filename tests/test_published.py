@@ -9,13 +9,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rtqual.errors import BadInput
-from rtqual.published import Audit, Kind, Study, audit, document, studies, study
+from rtqual.base.errors import BadInput
+from rtqual.published.audit import Audit, audit
 from rtqual.published.beside import beside, matching
-from rtqual.published.formula import bound, evaluate, may_hold
-from rtqual.published.rounded import Rounded
-from rtqual.published.study import KEYS, parse
-from rtqual.published.text import audit_values, catalogue, study_text, study_values
+from rtqual.study.catalogue import KEYS, Study, parse, studies, study
+from rtqual.study.formula import bound, evaluate, may_hold
+from rtqual.study.misprint import Kind
+from rtqual.study.rounded import Rounded
+from rtqual.terminal.published import audit_values, catalogue, study_text, study_values
+from rtqual.terminal.published_document import document
 
 ROOT = Path(__file__).parent.parent
 FINDINGS = (Path(__file__).parent / "data" / "published-findings.txt").read_text().splitlines()[1:]

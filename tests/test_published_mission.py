@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.gates import need_gates
-from rtqual.analysis.model import Outcome, Verdict
-from rtqual.analysis.summary import groups, measure
-from rtqual.campaign import Campaign, Watcher, plan
-from rtqual.errors import BadInput
+from rtqual.analysis.figure.summary import groups, measure
+from rtqual.analysis.verdict.gates import need_gates
+from rtqual.analysis.verdict.model import Outcome, Verdict
+from rtqual.base.errors import BadInput
+from rtqual.campaign.run import Campaign, Watcher, plan
 from rtqual.mission import Mission, Need, load_mission
-from rtqual.published import studies, study, systems
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.published.records import records
 from rtqual.record.schema import Kind, Record
 from rtqual.record.store import Store
+from rtqual.study.catalogue import studies, study, systems
 
 ROOT = Path(__file__).parent.parent
 STUDY = ROOT / "missions" / "aarest-study.toml"

@@ -15,28 +15,19 @@ import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
-from rtqual.analysis.model import (
-    Comparison,
-    Distribution,
-    Evidence,
-    Figure,
-    Gate,
-    Group,
-    Interval,
-    Outcome,
-    Score,
-    Standing,
-    Summary,
-    Verdict,
-)
-from rtqual.errors import RunFailed
+from rtqual.analysis.difference.model import Comparison
+from rtqual.analysis.figure.model import Distribution, Figure, Group, Interval, Summary
+from rtqual.analysis.model import Evidence
+from rtqual.analysis.verdict.model import Gate, Outcome, Score, Standing, Verdict
+from rtqual.base.errors import RunFailed
 from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
-from rtqual.report import plots, write_report
-from rtqual.report.canvas import Palette
-from rtqual.report.document import Cell, Notes, raised
-from rtqual.report.render import _fence
-from rtqual.report.text import clean, figure_interval, figure_value, number, prose, quantity
+from rtqual.report.draw import plots
+from rtqual.report.draw.canvas import Palette
+from rtqual.report.page.document import Cell, Notes, raised
+from rtqual.report.page.render import _fence
+from rtqual.report.page.text import clean, figure_interval, figure_value, number, prose, quantity
+from rtqual.report.write import write_report
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEADLINE = "Fly Debian RT: its largest wake-up latency under hackbench was 14.2 us, of stock 437 us"

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from analysis_records import WAKE_UP, mission, record
+from rtqual.analysis.difference.model import ShiftFunction
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.model import Figure, Group, Interval, ShiftFunction
+from rtqual.analysis.figure.model import Figure, Group, Interval
 from rtqual.record.schema import Record, Series
-from rtqual.report.canvas import Palette
-from rtqual.report.comparisons import comparisons
-from rtqual.report.document import Plot, Plots
+from rtqual.report.chapter.comparisons import comparisons
+from rtqual.report.draw.canvas import Palette
+from rtqual.report.draw.plots_shift import axis_of, shift_plot
 from rtqual.report.material import Material, gather
-from rtqual.report.plots_shift import axis_of, shift_plot
+from rtqual.report.page.document import Plot, Plots
 
 SVG = "{http://www.w3.org/2000/svg}"
 

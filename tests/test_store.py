@@ -17,21 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rtqual.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.record import store as store_module
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW
-from rtqual.record.schema import (
-    SCHEMA_VERSION,
-    Inputs,
-    Kind,
-    Measurement,
-    Provenance,
-    Record,
-    Scalar,
-    Series,
-    Timing,
-)
+from rtqual.record.schema import SCHEMA_VERSION, Inputs, Kind, Measurement, Provenance, Record, Scalar, Series, Timing
 from rtqual.record.store import MANIFEST, SAMPLES, Store, make, read, settle_timing, verify
 
 PROVENANCE = Provenance(rtqual="1", mission_sha256="0", started="2026-01-01T00:00:00+00:00", wall_s=1.5, command=["x"])

@@ -14,20 +14,21 @@ from hypothesis import strategies as st
 
 from conftest import mission_text
 from instrument_outputs import NOTHING, captured_text
-from rtqual import kept
-from rtqual.analysis.model import Evidence, Figure, Group, Interval, Summary
-from rtqual.campaign import Result
+from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
+from rtqual.analysis.model import Evidence
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.campaign import folder as kept
+from rtqual.campaign.run import Result
 from rtqual.candidate.headers import of_built
-from rtqual.errors import BadInput, RunFailed
 from rtqual.instrument.exercise import DISK_B, Exercise, ExerciseParameters
 from rtqual.kernel import account
 from rtqual.kernel.account import Account, Entry, MenuChange
-from rtqual.kernel.build import Watch, build, hash_of
-from rtqual.kernel.tree import Tree, open_tree
+from rtqual.kernel.configure.tree import Tree, open_tree
+from rtqual.kernel.make.build import Watch, build, hash_of
 from rtqual.mission import Mission, load_mission
 from rtqual.record.schema import Timing
-from rtqual.report import write_report
-from rtqual.tailor import tailored
+from rtqual.report.write import write_report
+from rtqual.stage.tailor import tailored
 
 CONFIG = "CONFIG_MODULES=y\nCONFIG_PREEMPT_RT=y\n"
 MAKEFILE = """\
@@ -160,9 +161,9 @@ def test_a_build_that_breaks_names_its_error_and_leaves_what_was_there(tmp_path:
 FULL_DISK = """\
 import sys
 from pathlib import Path
-from rtqual.errors import RunFailed
-from rtqual.kernel import build as module
-from rtqual.kernel.tree import open_tree
+from rtqual.base.errors import RunFailed
+from rtqual.kernel.make import build as module
+from rtqual.kernel.configure.tree import open_tree
 
 module._OBJECTS_B = 0  # there is to be room when it starts
 tree, config = open_tree(Path(sys.argv[1])), "CONFIG_MODULES=y\\nCONFIG_PREEMPT_RT=y\\n"
@@ -199,7 +200,7 @@ def test_a_disk_that_fills_up_in_the_middle_is_named_and_leaves_what_was_there(t
 def test_too_small_a_disk_is_told_before_anything_is_built(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rtqual.kernel.build._OBJECTS_B", 2**60)
+    monkeypatch.setattr("rtqual.kernel.make.build._OBJECTS_B", 2**60)
     with pytest.raises(RunFailed, match=r"MiB free of the .* MiB that building it takes"):
         build(small_tree(tmp_path / "tree"), CONFIG)
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from conftest import rtqual_command
-from rtqual.architecture import AMD64, ARM64
-from rtqual.errors import RunFailed
-from rtqual.image import guest
-from rtqual.kernel.build import build
-from rtqual.kernel.resolve import resolve
-from rtqual.kernel.rules import removals
-from rtqual.kernel.tree import debian_tree, open_tree
+from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.errors import RunFailed
+from rtqual.initramfs import guest
+from rtqual.kernel.configure.resolve import resolve
+from rtqual.kernel.configure.rules import removals
+from rtqual.kernel.configure.tree import debian_tree, open_tree
+from rtqual.kernel.make.build import build
 from rtqual.mission import load_mission
 from rtqual.record.schema import Manifest
 from rtqual.record.store import Store, read
-from rtqual.tailor import tailored
+from rtqual.stage.tailor import tailored
 
 ROOT = Path(__file__).parent.parent
 MISSION = ROOT / "missions/docking-arm64.toml"

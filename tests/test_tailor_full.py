@@ -18,10 +18,10 @@ import pytest
 
 from conftest import rtqual_command
 from kernel_trees import tiny_config
+from rtqual.base.apt import cache_dir
 from rtqual.image.system import MINIMAL_ROOT_AT_MOST_B
-from rtqual.kernel.build import Built, build
-from rtqual.kernel.tree import debian_tree, open_tree
-from rtqual.packages import cache_dir
+from rtqual.kernel.configure.tree import debian_tree, open_tree
+from rtqual.kernel.make.build import Built, build
 from rtqual.record.schema import Manifest
 from rtqual.record.store import Store, read
 

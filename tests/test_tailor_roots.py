@@ -11,15 +11,16 @@ import pytest
 
 from conftest import mission_text
 from instrument_outputs import NOTHING, captured_text
-from rtqual.analysis.model import Evidence, Figure, Group, Interval, Summary
-from rtqual.campaign import plan
-from rtqual.errors import BadInput
+from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
+from rtqual.analysis.model import Evidence
+from rtqual.base.errors import BadInput
+from rtqual.campaign.run import plan
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument.footprint import Footprint, FootprintParameters
 from rtqual.kernel.account import Account, Judged
 from rtqual.mission import Mission, load_mission
 from rtqual.record.schema import Timing
-from rtqual.report import write_report
+from rtqual.report.write import write_report
 
 MISSION = {
     "mission": {"name": "docking", "title": "Docking", "purpose": "Docks.", "duration": 10**9},

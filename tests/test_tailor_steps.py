@@ -7,19 +7,20 @@ import pytest
 
 from conftest import mission_text
 from kernel_trees import write_tree
-from rtqual.analysis.model import Evidence, Figure, Group, Interval, Summary
+from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
+from rtqual.analysis.model import Evidence
 from rtqual.kernel.account import Account
-from rtqual.kernel.build import build
-from rtqual.kernel.config import parse
-from rtqual.kernel.kconfig import Kconfig
-from rtqual.kernel.resolve import resolve_wishes
-from rtqual.kernel.restore import falling
-from rtqual.kernel.rules import Removal, Wish, removals
+from rtqual.kernel.configure.config import parse
+from rtqual.kernel.configure.kconfig import Kconfig
+from rtqual.kernel.configure.resolve import resolve_wishes
+from rtqual.kernel.configure.restore import falling
+from rtqual.kernel.configure.rules import Removal, Wish, removals
+from rtqual.kernel.make.build import build
 from rtqual.mission import Candidate, Mission, Tailor, load_mission
 from rtqual.record.schema import Timing
-from rtqual.report import write_report
-from rtqual.report.steps import chain
-from rtqual.tailor import STEPWISE, step_by_step, tailored
+from rtqual.report.chapter.steps import chain
+from rtqual.report.write import write_report
+from rtqual.stage.tailor import STEPWISE, step_by_step, tailored
 from test_tailor import CONFIG, MAKEFILE, small_tree
 
 MISSION = Path(__file__).parent.parent / "missions/docking.toml"
@@ -125,7 +126,7 @@ def test_entries_are_put_in_as_debian_has_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restore: list[Removal], expected: dict[str, str]
 ) -> None:
     """What Debian has off, and what lacks something here, stays off; the rest of the list goes."""
-    monkeypatch.setattr("rtqual.kernel.start._debian", lambda _: DEBIAN)
+    monkeypatch.setattr("rtqual.kernel.configure.start._debian", lambda _: DEBIAN)
     tree = write_tree(tmp_path / "tree", KCONFIG)
     gone = [one for one in (entry("SOUND"), entry("INPUT")) if one.id not in {r.id for r in restore}]
     wishes = [Wish(name, "y", "usb", "for the test") for name in ("USB", "MODULES")]
@@ -137,8 +138,8 @@ def test_entries_are_put_in_as_debian_has_them(
 
 @pytest.mark.manual  # about a minute: the kernel's own program, on Debian's source
 def test_the_whole_list_in_the_docking_kernel(tmp_path: Path) -> None:
-    from rtqual.kernel.resolve import resolve
-    from rtqual.kernel.tree import debian_tree
+    from rtqual.kernel.configure.resolve import resolve
+    from rtqual.kernel.configure.tree import debian_tree
 
     needs = ("realtime", "usb", "usb-storage", "wifi", "depth-camera", "filesystems", "virtual-board", "test-modules")
     found = resolve(debian_tree(), needs, start="minimal", removals=[], restore=removals(), folder=tmp_path / "out")

@@ -9,9 +9,9 @@ import pytest
 from scipy.signal import lfilter
 
 from analysis_records import record
-from rtqual.analysis.dependence import LAGS, dependence
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.model import Dependence
+from rtqual.analysis.figure.dependence import LAGS, dependence
+from rtqual.analysis.figure.model import Dependence
 from rtqual.record.schema import Series
 from tail_samples import Source
 from test_tails import SmallChunks, asking, field

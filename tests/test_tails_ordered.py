@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from instrument_outputs import DATA, FIFO_80, MAIN, NOTHING
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.local import LocalBoard, processors
-from rtqual.errors import BadInput, RunFailed
-from rtqual.instrument.cyclictest import Cyclictest, CyclictestParameters
-from rtqual.instrument.cyclictest_json import Thread
-from rtqual.instrument.cyclictest_verbose import in_order, samples
+from rtqual.instrument.cyclictest.json_output import Thread
+from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.cyclictest.verbose import in_order, samples
 from rtqual.mission import load_mission
 from rtqual.record.schema import Kind, Measurement, Series
 

@@ -9,9 +9,9 @@ from analysis_records import record
 from rtqual.analysis.evidence import analyse
 from rtqual.mission import Mission
 from rtqual.record.schema import Record, Series, Timing
-from rtqual.report.document import Document, Plot
 from rtqual.report.material import gather
-from rtqual.report.render import to_html, to_markdown
+from rtqual.report.page.document import Document, Plot
+from rtqual.report.page.render import to_html, to_markdown
 from rtqual.report.view import build
 from tail_samples import INTERVAL_NS, Source
 from test_tails import asking, field

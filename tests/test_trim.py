@@ -14,24 +14,34 @@ from hypothesis import strategies as st
 
 from kernel_trees import write_tree
 from rtqual.analysis.model import Evidence as Analysis
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Machine
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
-from rtqual.cli import tailor
-from rtqual.errors import BadInput, RunFailed
-from rtqual.image.guest import guest_file
-from rtqual.kernel import trimmed
+from rtqual.cli.tailor import tailor
+from rtqual.initramfs.guest import guest_file
 from rtqual.kernel.account import Account, with_trims
-from rtqual.kernel.kbuild import gates
-from rtqual.kernel.kconfig import Kconfig
-from rtqual.kernel.objects import Code, objects_of
-from rtqual.kernel.rules import Wish
-from rtqual.kernel.trim import BOOT, NEVER, REGISTERED, Evidence, Proposal, Protected, Trim, propose, protected_rules
-from rtqual.kernel.trimmed import ACCEPTED, REFUSED, UNTRIED, Judged, Size, Trimmed, Unused
-from rtqual.kernel.used import entered
+from rtqual.kernel.configure.kconfig import Kconfig
+from rtqual.kernel.configure.rules import Wish
+from rtqual.kernel.make.kbuild import gates
+from rtqual.kernel.trim import trimmed
+from rtqual.kernel.trim.objects import Code, objects_of
+from rtqual.kernel.trim.search import (
+    BOOT,
+    NEVER,
+    REGISTERED,
+    Evidence,
+    Proposal,
+    Protected,
+    Trim,
+    propose,
+    protected_rules,
+)
+from rtqual.kernel.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Judged, Size, Trimmed, Unused
+from rtqual.kernel.trim.used import entered
 from rtqual.mission import Mission
-from rtqual.report import write_report
-from rtqual.trim import Trial
+from rtqual.report.write import write_report
+from rtqual.stage.trim import Trial
 
 # --- which symbols an object rests on -------------------------------------------------------------------------------
 

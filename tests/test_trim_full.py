@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.campaign import Watcher
-from rtqual.kernel.trimmed import ACCEPTED
+from rtqual.campaign.run import Watcher
+from rtqual.kernel.trim.trimmed import ACCEPTED
 from rtqual.mission import load_mission
-from rtqual.tailor import tailored
-from rtqual.trim import trim
+from rtqual.stage.tailor import tailored
+from rtqual.stage.trim import trim
 
 MISSION = Path(__file__).parent.parent / "missions/docking.toml"
 

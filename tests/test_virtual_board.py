@@ -12,9 +12,9 @@ import pytest
 
 from conftest import Run
 from rtqual.board import Command, Job, Machine, Outcome
+from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import Kernel
-from rtqual.instrument.cyclictest import Cyclictest, CyclictestParameters
+from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.record.schema import Inputs, Kind, Measurement, Provenance, Record, Timing, samples_digest

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from rtqual.analysis.summary import groups, measure
+from rtqual.analysis.figure.summary import groups, measure
 from rtqual.record.parquet import RAW, InParquet
 from rtqual.record.schema import Record, Series
 from rtqual.record.store import read_manifest

@@ -3,15 +3,16 @@
 
 from collections.abc import Iterable, Mapping
 
-from rtqual.analysis.cells import Asked, figure_name
-from rtqual.analysis.compare import COMPARED, compare
-from rtqual.analysis.model import Evidence, Group
-from rtqual.analysis.needs import Known
-from rtqual.analysis.shift import shift_functions
-from rtqual.analysis.statement import STANDS_FOR, margins_of
-from rtqual.analysis.summary import groups, measure, with_dependence
+from rtqual.analysis.difference.compare import COMPARED, compare
+from rtqual.analysis.difference.shift import shift_functions
+from rtqual.analysis.difference.statement import STANDS_FOR, margins_of
+from rtqual.analysis.figure.cells import Asked, figure_name
+from rtqual.analysis.figure.model import Group
+from rtqual.analysis.figure.summary import groups, measure, with_dependence
+from rtqual.analysis.model import Evidence
 from rtqual.analysis.tails.group import tails
-from rtqual.analysis.verdict import judge
+from rtqual.analysis.verdict.judge import judge
+from rtqual.kernel.needs import Known
 from rtqual.mission import Mission
 from rtqual.record.schema import Record
 

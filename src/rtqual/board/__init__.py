@@ -4,6 +4,7 @@
 local.py    this machine as it is
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
 rtos.py     an RTOS image in QEMU, with the same clock
+system.py   what a board starts: a kernel with its root, or the image of an RTOS
 machine.py  the machines that QEMU emulates
 """
 

@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.errors import RunFailed
 
 _FOLDERS = {
     "memory": "",

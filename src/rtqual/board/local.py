@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome, jobscript
-from rtqual.errors import RunFailed
-from rtqual.image.guest import guest_file
+from rtqual.initramfs.guest import guest_file
 
 _SETTLE_S = 0.1
 _WHERE = "this machine"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from rtqual.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
-from rtqual.errors import RunFailed
 
 # An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part.
 _CLOCK = ("-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")

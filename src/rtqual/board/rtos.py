@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rtqual import __version__
+from rtqual.base.apt import sha256_file
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Job, Machine, Outcome
 from rtqual.board.machine import ARM
-from rtqual.candidate.rtos import Rtos
-from rtqual.errors import BadInput, RunFailed
-from rtqual.image.guest import guest_file
-from rtqual.packages import sha256_file
+from rtqual.board.system import Rtos
+from rtqual.initramfs.guest import guest_file
 
 _LEFT_OUT = ("out", "priority")  # of the words: the image has no files, and priorities of its own
 _COMPLAINT = "rtqual-probe: "

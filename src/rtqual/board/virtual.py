@@ -21,12 +21,12 @@ from pathlib import Path
 
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
+from rtqual.base.apt import cache_dir, locked, sha256_file
+from rtqual.base.errors import RunFailed
 from rtqual.board import Job, Machine, Outcome, jobscript
 from rtqual.board.machine import Emulator, emulator_for
-from rtqual.candidate import Kernel
-from rtqual.errors import RunFailed
-from rtqual.image.guest import guest_file
-from rtqual.packages import cache_dir, locked, sha256_file
+from rtqual.board.system import Kernel
+from rtqual.initramfs.guest import guest_file
 from rtqual.record.schema import digest
 
 _BOOT_TIMEOUT_S = 300.0

@@ -7,19 +7,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.architecture import Architecture
-from rtqual.candidate import Kernel
+from rtqual.base.apt import Package, cache_dir, locked
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import BadInput
+from rtqual.board.system import Kernel
 from rtqual.candidate.carried import carried
 from rtqual.candidate.headers import of_built
 from rtqual.candidate.ready import make_ready
-from rtqual.errors import BadInput
 from rtqual.kernel.account import Account, account_of
-from rtqual.kernel.build import Built, as_steps, build, tree_identity
-from rtqual.kernel.resolve import Resolution, resolve
-from rtqual.kernel.rules import Removal, removals
-from rtqual.kernel.tree import Tree, debian_tree, open_tree, patched
+from rtqual.kernel.configure.resolve import Resolution, resolve
+from rtqual.kernel.configure.rules import Removal, removals
+from rtqual.kernel.configure.tree import Tree, debian_tree, open_tree, patched
+from rtqual.kernel.make.build import Built, as_steps, build, tree_identity
 from rtqual.mission import Candidate, Tailor
-from rtqual.packages import Package, cache_dir, locked
 
 _SYSCALL = re.compile(r"^[0-9a-f]+ T __(?:x64|arm64)_sys_\w+$", re.MULTILINE)
 _FUNCTION = re.compile(r"^[0-9a-f]+ [tT] ", re.MULTILINE)

@@ -4,11 +4,11 @@
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from rtqual.architecture import Architecture
+from rtqual.base.apt import fetch
+from rtqual.base.architecture import Architecture
 from rtqual.candidate.headers import Headers
 from rtqual.candidate.module import CAMERA_MODULES, MODULE, MODULE_PATH, build_camera_modules, build_module
-from rtqual.image.guest import guest_file
-from rtqual.packages import fetch
+from rtqual.initramfs.guest import guest_file
 
 CAMERA_PROGRAMS = ("ds325-stream", "ds325-emulator")
 

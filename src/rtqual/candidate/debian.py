@@ -3,13 +3,13 @@
 
 from collections.abc import Collection, Sequence
 
-from rtqual.architecture import of_kernel
-from rtqual.candidate import Kernel
+from rtqual.base.apt import Package, fetch
+from rtqual.base.architecture import of_kernel
+from rtqual.base.errors import BadInput
+from rtqual.board.system import Kernel
 from rtqual.candidate.carried import carried
 from rtqual.candidate.headers import of_debian
 from rtqual.candidate.ready import image_of, make_ready
-from rtqual.errors import BadInput
-from rtqual.packages import Package, fetch
 
 
 def prepare(

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.errors import RunFailed
-from rtqual.kernel.build import Built
-from rtqual.kernel.tree import Tree
-from rtqual.packages import Package, cache_dir, fetch, locked
+from rtqual.base.apt import Package, cache_dir, fetch, locked
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.errors import RunFailed
+from rtqual.kernel.configure.tree import Tree
+from rtqual.kernel.make.build import Built
 
 _INCLUDED = re.compile(r"include /usr/src/(linux-headers-[\w.+-]+)/Makefile")
 _KBUILD = re.compile(r"linux-kbuild-[\w.+-]+")

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rtqual.architecture import AMD64, Architecture
+from rtqual.base.apt import cache_dir, locked
+from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.errors import RunFailed
 from rtqual.candidate import headers as headers_module
 from rtqual.candidate.headers import Headers, of_debian
 from rtqual.candidate.sources import camera_sources, probe_sources, write_sources
-from rtqual.errors import RunFailed
 from rtqual.instrument.output import last_line
-from rtqual.packages import cache_dir, locked
 
 MODULE = "rtqual-probe.ko"
 MODULE_PATH = f"/lib/rtqual/{MODULE}"  # in the guest

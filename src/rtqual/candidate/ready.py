@@ -4,11 +4,11 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rtqual.architecture import Architecture
-from rtqual.candidate import Kernel
-from rtqual.errors import BadInput
-from rtqual.image import guest
-from rtqual.packages import Package
+from rtqual.base.apt import Package
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import BadInput
+from rtqual.board.system import Kernel
+from rtqual.initramfs import guest
 
 
 def image_of(name: str, package: Package) -> tuple[Path, str]:

@@ -12,27 +12,17 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base.apt import cache_dir, locked
+from rtqual.base.errors import RunFailed
+from rtqual.board.system import Rtos
 from rtqual.candidate.sources import probe_sources, write_sources
-from rtqual.errors import RunFailed
-from rtqual.packages import cache_dir, locked
 
 COMPILER, STRIP = "arm-none-eabi-gcc", "arm-none-eabi-strip"
 _IMAGE = "rtqual-probe-freertos.elf"
 _KERNEL_SOURCES = ("*.c", "include/*.h", "portable/GCC/ARM_CA9/*")
 _SIZE = re.compile(r"^(\w+_b)=(\d+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Rtos:
-    """An image to start, and what there is to say of it."""
-
-    candidate: str
-    image: Path
-    system: str  # "FreeRTOS V11.2.0"
-    sizes: Mapping[str, str]  # image_size_b; ROM and RAM of the kernel's own objects
 
 
 def prepare(name: str) -> Rtos:

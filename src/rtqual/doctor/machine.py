@@ -10,11 +10,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from rtqual.base.apt import cache_dir
+from rtqual.base.errors import RunFailed
+from rtqual.base.units import format_bytes, format_ns
 from rtqual.board.local import facts, processors
 from rtqual.doctor.check import Check, State, as_root, contents
-from rtqual.errors import RunFailed
-from rtqual.packages import cache_dir
-from rtqual.units import format_bytes, format_ns
 
 _MEMORY_B, _CACHE_B, _CAMPAIGN_B = 2 * 2**30, 2 * 2**30, 2**30  # what the demo takes, with some room
 _SLOW_CLOCKS = ("jiffies", "refined-jiffies", "acpi_pm", "hpet", "pit")

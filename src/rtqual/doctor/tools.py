@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from rtqual.base.apt import cache_dir
+from rtqual.base.errors import RunFailed
 from rtqual.board.trial import try_guest
 from rtqual.doctor.check import Check, as_root, install, said
-from rtqual.errors import RunFailed
-from rtqual.image.guest import guest_file
-from rtqual.packages import cache_dir
+from rtqual.initramfs.guest import guest_file
 
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with

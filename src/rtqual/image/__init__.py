@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Images: what a board boots into besides the kernel.
+"""System images (docs/image.md).
 
-guest.py  the initial RAM file system of the virtual board, from Debian packages
-
-System images (docs/image.md):
 system.py      puts an image together and measures it; request.py: from a mission
 minimal.py, debian.py  the two roots; needs.py: what the mission's needs put in
 root.py        a root on its way into an image; ext4.py, archive.py, flash.py: its forms

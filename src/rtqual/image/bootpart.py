@@ -6,9 +6,9 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.architecture import AMD64, ARM64, Architecture
-from rtqual.errors import BadInput
-from rtqual.packages import Package, cache_dir, fetch, locked, sha256_file
+from rtqual.base.apt import Package, cache_dir, fetch, locked, sha256_file
+from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.base.errors import BadInput
 
 # Of the Raspberry Pi's firmware, what a model does not start without.
 _FIRMWARE = {

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rtqual.errors import RunFailed
+from rtqual.base.errors import RunFailed
 from rtqual.image.system import FLAVOURS, Image, Request, build
 from rtqual.image.trial import Booted, boot
 

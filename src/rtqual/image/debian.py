@@ -9,11 +9,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from rtqual.architecture import Architecture
-from rtqual.errors import RunFailed
+from rtqual.base.apt import cache_dir, indexes, known, locked, need_space
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import RunFailed
 from rtqual.image.own import own_text
 from rtqual.image.root import Root, epoch_s, tool, unpack_tar
-from rtqual.packages import cache_dir, indexes, known, locked, need_space
 
 # What dpkg does not unpack (dpkg.conf, path-exclude). Copyright files stay: licences ask for it, and the list of
 # contents reads them.

@@ -8,8 +8,8 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
-from rtqual.architecture import Architecture
-from rtqual.errors import BadInput
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import BadInput
 from rtqual.image.root import Root
 
 _MACHINES = {"amd64": "EM_X86_64", "arm64": "EM_AARCH64", "armhf": "EM_ARM"}

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID, uuid5
 
-from rtqual.errors import RunFailed
+from rtqual.base.errors import RunFailed
 from rtqual.image.root import Root, epoch_s, tool
 
 _BLOCK_B = 4096

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from rtqual.errors import RunFailed
+from rtqual.base.errors import RunFailed
 from rtqual.image.root import epoch_s, tool
 
 _ALIGN_B = 2**20

@@ -4,14 +4,14 @@
 from pathlib import Path
 from uuid import UUID
 
-from rtqual.architecture import Architecture
-from rtqual.image import guest
+from rtqual.base.architecture import Architecture
 from rtqual.image.archive import write_cpio
 from rtqual.image.minimal import busybox
 from rtqual.image.needs import ROOT_MODULES
 from rtqual.image.own import own_text
 from rtqual.image.root import Root
-from rtqual.kernel.config import Config
+from rtqual.initramfs import guest
+from rtqual.kernel.configure.config import Config
 
 # Without one of these no disk is found: then an initial file system is made even where the others are built in.
 _NEEDED = ("EXT4_FS", "VIRTIO_BLK", "SATA_AHCI", "BLK_DEV_SD", "MMC_BLOCK", "MMC_SDHCI_IPROC", "MMC_BCM2835")

@@ -14,16 +14,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rtqual.architecture import Architecture
-from rtqual.candidate import Kernel
-from rtqual.image import debian, guest
+from rtqual.base.apt import Package, cache_dir, locked
+from rtqual.base.architecture import Architecture
+from rtqual.board.system import Kernel
+from rtqual.image import debian
 from rtqual.image.archive import write_cpio
 from rtqual.image.needs import packages_for
 from rtqual.image.own import own_text
 from rtqual.image.root import Root, epoch_s, size, unpack_tar
 from rtqual.image.system import Filled, Request, fill
+from rtqual.initramfs import guest
 from rtqual.mission import Need, RootSystem
-from rtqual.packages import Package, cache_dir, locked
 
 # A Debian root with its modules takes 330 MB, and its archive lies beside it while it is unpacked: a root in memory may
 # take half of what the archive leaves. With 1 GiB it is full, and the first programs cannot write.

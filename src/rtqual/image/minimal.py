@@ -5,11 +5,11 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from rtqual.architecture import Architecture
-from rtqual.image import guest
+from rtqual.base.apt import Package, fetch, fetch_closure
+from rtqual.base.architecture import Architecture
 from rtqual.image.own import own_text
 from rtqual.image.root import Root
-from rtqual.packages import Package, fetch, fetch_closure
+from rtqual.initramfs import guest
 
 _INITTAB = """\
 ::sysinit:/etc/init.d/rcS

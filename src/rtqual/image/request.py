@@ -3,12 +3,12 @@
 
 from pathlib import Path
 
-from rtqual.architecture import AMD64, ARM64, Architecture, of_kernel
+from rtqual.base.apt import Package, fetch
+from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
+from rtqual.base.errors import BadInput
 from rtqual.candidate import built
-from rtqual.errors import BadInput
 from rtqual.image.system import Request
 from rtqual.mission import Mission
-from rtqual.packages import Package, fetch
 
 _ARCHITECTURES = {architecture.name: architecture for architecture in (AMD64, ARM64)}
 

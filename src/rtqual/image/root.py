@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.errors import RunFailed
+from rtqual.base.errors import RunFailed
 
 _CAPABILITY = "SCHILY.xattr.security.capability"  # how a pax archive calls a file's capabilities
 # Every time in an image, unless SOURCE_DATE_EPOCH (reproducible-builds.org) says another: where the virtual

@@ -13,9 +13,10 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from rtqual import __version__
-from rtqual.architecture import ARM64, Architecture
-from rtqual.errors import BadInput, RunFailed
-from rtqual.image import debian, guest, initrd, minimal, sbom
+from rtqual.base.apt import Package, sha256_file
+from rtqual.base.architecture import ARM64, Architecture
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.image import debian, initrd, minimal, sbom
 from rtqual.image.archive import write_cpio
 from rtqual.image.bootpart import BootFiles, boot_files
 from rtqual.image.elf import check_programs
@@ -23,9 +24,9 @@ from rtqual.image.ext4 import write_ext4
 from rtqual.image.flash import Identity, write_disk, write_fat
 from rtqual.image.needs import modules_for, packages_for
 from rtqual.image.root import Root, Size, epoch_s, size, tool
-from rtqual.kernel.config import parse
+from rtqual.initramfs import guest
+from rtqual.kernel.configure.config import parse
 from rtqual.mission import Need
-from rtqual.packages import Package, sha256_file
 
 FLAVOURS, FORMS = ("minimal", "debian"), ("disk", "initramfs")
 MINIMAL_ROOT_AT_MOST_B = 4 * 10**6  # the goal for a minimal root without kernel modules

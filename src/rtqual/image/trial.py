@@ -12,10 +12,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
 from rtqual.board.machine import emulator_for
 from rtqual.board.virtual import last_lines
-from rtqual.errors import RunFailed
 from rtqual.image.flash import read_fat
 from rtqual.image.root import tool
 from rtqual.image.system import Image

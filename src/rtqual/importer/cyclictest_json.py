@@ -6,13 +6,13 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from rtqual.errors import RunFailed
+from rtqual.base.errors import RunFailed
 from rtqual.importer import invocation
 from rtqual.importer.invocation import Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.importer.source import bad, embedded_json, json_line
 from rtqual.importer.tally import Tally
-from rtqual.instrument.cyclictest_json import Result, Thread, parse
+from rtqual.instrument.cyclictest.json_output import Result, Thread, parse
 from rtqual.record.schema import Measurement
 
 UNTOLD = (

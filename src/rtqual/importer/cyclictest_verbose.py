@@ -16,7 +16,7 @@ from rtqual.importer import invocation
 from rtqual.importer.invocation import COMMAND, Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.importer.source import bad, blocks, cleaned
-from rtqual.instrument.cyclictest_verbose import BARE, PADDED, samples
+from rtqual.instrument.cyclictest.verbose import BARE, PADDED, samples
 from rtqual.record.parquet import Spool
 from rtqual.record.schema import Int64Array, Kind, Measurement, Series, SeriesInfo
 

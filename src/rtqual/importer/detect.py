@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.errors import BadInput
+from rtqual.base.errors import BadInput
 from rtqual.importer import (
     cyclictest_histogram,
     cyclictest_json,

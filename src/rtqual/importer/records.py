@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual import __version__
-from rtqual.errors import BadInput
+from rtqual.base.errors import BadInput
 from rtqual.importer.detect import Format, detect, named
 from rtqual.importer.reading import UNITS_NS, Reading
 from rtqual.importer.source import sha256, sniffed

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from rtqual.errors import BadInput
+from rtqual.base.errors import BadInput
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor up between its screens
 _LONGEST_LINE_B = 1 << 20

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rtqual.importer.reading import Reading, resolution
 from rtqual.importer.source import bad, line_of, whole_text
-from rtqual.instrument.sysbench_output import (
+from rtqual.instrument.sysbench.output import (
     FIGURE_STEP_NS,
     FILE_RATES,
     FILE_THROUGHPUTS,

@@ -14,10 +14,10 @@ Whatever does not work ends the run with the reason; the figures say how much di
 import re
 from typing import ClassVar
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
-from rtqual.instrument.lidar_script import COMMON, STREAM, UVC_NODE, rendered
+from rtqual.instrument.lidar.script import COMMON, STREAM, UVC_NODE, rendered
 from rtqual.instrument.output import last_line, require_success
 from rtqual.record.schema import Measurement, Scalar
 

@@ -31,8 +31,8 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
 from rtqual.instrument.output import require_success
 from rtqual.record.schema import Measurement, Scalar

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
 from rtqual.instrument.output import last_line, require_success
 from rtqual.instrument.planning import STARTUP_S, slowdown

@@ -4,8 +4,8 @@
 import re
 from decimal import Decimal
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Outcome
-from rtqual.errors import RunFailed
 
 _JIFFY_NS = 1_000_000  # the shortest tick Linux can be built with (HZ=1000)
 

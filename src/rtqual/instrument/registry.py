@@ -2,11 +2,12 @@
 """The instruments by the name a mission calls them."""
 
 from rtqual.instrument import Instrument
-from rtqual.instrument.cyclictest import Cyclictest
+from rtqual.instrument.cyclictest.measure import Cyclictest
 from rtqual.instrument.exercise import Exercise
 from rtqual.instrument.footprint import Footprint
 from rtqual.instrument.hackbench import Hackbench
-from rtqual.instrument.lidar import (
+from rtqual.instrument.lidar.faults import LidarFaults, LidarFaultsDriver
+from rtqual.instrument.lidar.ways import (
     LidarBaseline,
     LidarDmabuf,
     LidarDriver,
@@ -18,8 +19,7 @@ from rtqual.instrument.lidar import (
     LidarNoCopy,
     LidarNoSleep,
 )
-from rtqual.instrument.lidar_faults import LidarFaults, LidarFaultsDriver
-from rtqual.instrument.probe import (
+from rtqual.instrument.probe.families import (
     KernelItc,
     KernelLoop,
     KernelPeriodic,
@@ -32,7 +32,7 @@ from rtqual.instrument.probe import (
     ProbePrimitives,
     ProbeWakeup,
 )
-from rtqual.instrument.sysbench import (
+from rtqual.instrument.sysbench.tests import (
     SysbenchCpu,
     SysbenchFileio,
     SysbenchFileioUsb,

@@ -13,12 +13,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rtqual.base.errors import RunFailed
+from rtqual.base.units import DurationNs
 from rtqual.board import Command, Job, Outcome
-from rtqual.errors import RunFailed
 from rtqual.instrument import Parameters
 from rtqual.instrument.output import clock_problems, last_line, require_success
 from rtqual.record.schema import Measurement, Scalar, Series
-from rtqual.units import DurationNs
 
 _NS_PER_US = 1_000
 _MAIN_THREAD_FIFO = 1  # above the loads: the tracer is stopped in time

@@ -3,7 +3,7 @@
 
 import re
 
-from rtqual.errors import RunFailed
+from rtqual.base.errors import RunFailed
 
 VERSION_ARGV: dict[str, tuple[str, ...]] = {
     "cyclictest": ("cyclictest", "--help"),

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rtqual.errors import damaged
-from rtqual.kernel.build import Built
-from rtqual.kernel.config import parse
-from rtqual.kernel.lint import State, lint, rules
-from rtqual.kernel.resolve import Change, Resolution
-from rtqual.kernel.rules import Removal
-from rtqual.kernel.system import from_config
-from rtqual.kernel.trimmed import Trimmed
+from rtqual.base.errors import damaged
+from rtqual.kernel.configure.config import parse
+from rtqual.kernel.configure.resolve import Change, Resolution
+from rtqual.kernel.configure.rules import Removal
+from rtqual.kernel.lint.judge import State, lint, rules
+from rtqual.kernel.lint.system import from_config
+from rtqual.kernel.make.build import Built
+from rtqual.kernel.trim.trimmed import Trimmed
 
 _LEVELS = 2  # of a menu's path that changes are counted by
 

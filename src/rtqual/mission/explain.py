@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
+from rtqual.base.units import format_value
 from rtqual.mission.toml_lines import KeyPath
-from rtqual.units import format_value
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SHOWN = 60  # characters of a wrong value worth repeating

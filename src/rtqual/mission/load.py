@@ -10,15 +10,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rtqual.errors import BadInput
-from rtqual.instrument.probe import PROGRAM as PROBE
+from rtqual.base.errors import BadInput
+from rtqual.base.units import AS_WRITTEN
+from rtqual.instrument.probe.families import PROGRAM as PROBE
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission.explain import Problem, dotted, problem, shown, suggest
 from rtqual.mission.model import Candidate, Mission, Plan
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.toml_lines import KeyPath, key_lines, line_of
-from rtqual.units import AS_WRITTEN
 
 MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
 _MAX_DEPTH = 16  # tables within tables; a mission has six

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, Strict, model_validator
 from pydantic.config import JsonDict
 
-from rtqual.architecture import AMD64, ARM64, ARMHF, Architecture, of_kernel
-from rtqual.errors import BadInput
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture, of_kernel
+from rtqual.base.errors import BadInput
+from rtqual.base.units import DURATIONS_NS, DurationNs
 from rtqual.mission.explain import At, suggest
 from rtqual.mission.values import (
     BootParameter,
@@ -28,7 +29,6 @@ from rtqual.mission.values import (
     Symbol,
     Text,
 )
-from rtqual.units import DURATIONS_NS, DurationNs
 
 DEFAULT_SCALE = "demo"
 PUBLISHED = "published"  # the board of systems whose figures a study printed

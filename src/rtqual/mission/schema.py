@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
+from rtqual.base.units import format_value
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission.model import Mission, Plan, Scale
-from rtqual.units import format_value
 
 
 class TomlJsonSchema(GenerateJsonSchema):

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
+from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission.explain import shown, suggest
-from rtqual.published.study import systems
-from rtqual.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
+from rtqual.study.catalogue import systems
 
 Unit = Literal["ns", "B", "%"]
 _PARSERS: tuple[tuple[Unit, Callable[[str], int]], ...] = (("ns", parse_duration_ns), ("B", parse_size_b))

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 
-from rtqual.published.formula import bound, evaluate, figure_named, may_hold, split_relation
-from rtqual.published.misprint import Kind, Named, Wrong, name
-from rtqual.published.rounded import Rounded, exponent, rounds_to
-from rtqual.published.study import EVERY_ROW, Check, Claim, Rule, Study, slug
 from rtqual.published.wording import Circumstances, explain, listed, plain, recomputed, related, span
+from rtqual.study.catalogue import EVERY_ROW, Check, Claim, Rule, Study, slug
+from rtqual.study.formula import bound, evaluate, figure_named, may_hold, split_relation
+from rtqual.study.misprint import Kind, Named, Wrong, name
+from rtqual.study.rounded import Rounded, exponent, rounds_to
 
 Names = Mapping[str, str]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.published.audit import Finding, audit
-from rtqual.published.study import Cell, Study, Table, studies, study
 from rtqual.published.wording import plain
-from rtqual.units import DURATIONS_NS, SIZES_B
+from rtqual.study.catalogue import Cell, Study, Table, studies, study
 
 # What the studies call the statistics of rtqual's own summaries.
 _STATISTICS = {"max_minus_min": "max-min", "p95_minus_avg": "p95-avg", "median": "p50"}

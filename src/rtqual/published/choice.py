@@ -7,18 +7,19 @@ Kernels' configurations are not printed, so a need is met where the text says so
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from rtqual.analysis.cells import Cells, figure_name
-from rtqual.analysis.model import Evidence, Outcome, Verdict
-from rtqual.analysis.needs import NeedCheck
-from rtqual.analysis.score import score_table
-from rtqual.analysis.summary import Measured
-from rtqual.analysis.wording import count
+from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.summary import Measured
+from rtqual.analysis.model import Evidence
+from rtqual.analysis.verdict.model import Outcome, Verdict
+from rtqual.analysis.verdict.score import score_table
+from rtqual.base.words import count
+from rtqual.kernel.needs import NeedCheck
 from rtqual.mission import PUBLISHED, Criterion, Mission
 from rtqual.published.audit import Finding
 from rtqual.published.beside import findings
 from rtqual.published.records import AS_PRINTED
-from rtqual.published.study import Study, study, systems
 from rtqual.published.wording import listed
+from rtqual.study.catalogue import Study, study, systems
 
 
 def stated_needs(mission: Mission) -> dict[str, Mapping[str, NeedCheck]]:

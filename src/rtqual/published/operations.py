@@ -4,8 +4,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rtqual.published.study import Cell, Study, Table, study
-from rtqual.units import DURATIONS_NS
+from rtqual.base.units import DURATIONS_NS
+from rtqual.study.catalogue import Cell, Study, Table, study
 
 _BOARDS = ("BeagleBone Black", "SABRELite")
 _SPACES = ("user", "kernel")

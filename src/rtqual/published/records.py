@@ -8,14 +8,14 @@ computed from the figures like any other record's; those the study printed itsel
 from collections.abc import Iterator
 
 from rtqual import __version__
-from rtqual.analysis.summary import RESOLUTION
+from rtqual.analysis.figure.summary import RESOLUTION
+from rtqual.base.units import DURATIONS_NS
 from rtqual.mission import PUBLISHED
-from rtqual.published.rounded import exponent
-from rtqual.published.study import Cell, Study, Table, study, systems
 from rtqual.published.wording import listed
 from rtqual.record.schema import Inputs, Kind, Measurement, Provenance, Record, Scalar, Series, Timing
 from rtqual.record.store import make
-from rtqual.units import DURATIONS_NS
+from rtqual.study.catalogue import Cell, Study, Table, study, systems
+from rtqual.study.rounded import exponent
 
 AS_PRINTED = " as printed"  # ends the names of differences that the study printed
 CYCLES = "cycles"  # the column that counts samples

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from rtqual.published.misprint import Kind, Named
-from rtqual.published.rounded import Rounded, exponent
+from rtqual.study.misprint import Kind, Named
+from rtqual.study.rounded import Rounded, exponent
 
 RELATIONS = {"<": "below", "<=": "at most", ">": "above", ">=": "at least"}
 

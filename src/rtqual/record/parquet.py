@@ -21,7 +21,7 @@ from shutil import rmtree
 import duckdb
 import numpy as np
 
-from rtqual.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Series, SeriesInfo
 
 SAMPLES, RAW = "samples.parquet", "raw.parquet"

@@ -20,7 +20,7 @@ import duckdb
 import numpy as np
 from pydantic import ValidationError
 
-from rtqual.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput, RunFailed
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (

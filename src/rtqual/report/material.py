@@ -7,16 +7,18 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from rtqual.analysis.model import Evidence, Figure, Group, Summary, Verdict
-from rtqual.approach import Approach
+from rtqual.analysis.figure.model import Figure, Group, Summary
+from rtqual.analysis.model import Evidence
+from rtqual.analysis.verdict.model import Verdict
+from rtqual.campaign.approach import Approach
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.kernel.account import Account
 from rtqual.load.registry import LOADS
 from rtqual.mission import PUBLISHED, Mission
 from rtqual.record.schema import Manifest, Timing
-from rtqual.report.canvas import Palette
-from rtqual.report.document import Cell, Column, Note, Notes, Numbering
-from rtqual.report.text import (
+from rtqual.report.draw.canvas import Palette
+from rtqual.report.page.document import Cell, Column, Note, Notes, Numbering
+from rtqual.report.page.text import (
     TIMING_MARK,
     TIMING_NOTE,
     clean,

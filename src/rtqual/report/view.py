@@ -3,17 +3,17 @@
 
 from collections.abc import Callable, Iterable
 
-from rtqual.report import chapters, executive, judgement, results
-from rtqual.report.beside import beside
-from rtqual.report.comparisons import comparisons
-from rtqual.report.document import Block, Chapter, Document, Heading
-from rtqual.report.lidar import camera, goals_box
+from rtqual.report.chapter import chapters, executive, judgement, results
+from rtqual.report.chapter.beside import beside
+from rtqual.report.chapter.comparisons import comparisons
+from rtqual.report.chapter.lidar import camera, goals_box
+from rtqual.report.chapter.mechanisms import mechanisms
+from rtqual.report.chapter.stability import stability
+from rtqual.report.chapter.tailor import tailoring
+from rtqual.report.chapter.tails import dependence, tails
 from rtqual.report.material import Material
-from rtqual.report.mechanisms import mechanisms
-from rtqual.report.stability import stability
-from rtqual.report.tailor import tailoring
-from rtqual.report.tails import dependence, tails
-from rtqual.report.text import clean, duration, prose
+from rtqual.report.page.document import Block, Chapter, Document, Heading
+from rtqual.report.page.text import clean, duration, prose
 
 
 def build(material: Material) -> Document:

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from rtqual.analysis.intervals import FloatArray
+from rtqual.analysis.figure.intervals import FloatArray
+from rtqual.analysis.figure.wording import quantity
 from rtqual.analysis.tails import process
 from rtqual.analysis.tails.model import Check, Checked, Estimated, Fitted, Level
 from rtqual.analysis.tails.peaks import Clusters
 from rtqual.analysis.tails.process import Fit, Steps
 from rtqual.analysis.tails.thresholds import RAYS, steps
-from rtqual.analysis.wording import count, quantity
+from rtqual.base.words import count
 
 UNEXPECTED = 1.5  # times the peaks that the rest of the tail predicts at most
 MISFIT = 0.15  # distance of two distribution functions

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rtqual.analysis.intervals import FloatArray
+from rtqual.analysis.figure.intervals import FloatArray
+from rtqual.analysis.figure.wording import quantity
 from rtqual.analysis.tails import checks, process
 from rtqual.analysis.tails.model import Check, Checked, Estimate, Estimated, Level, Refusal, Why
 from rtqual.analysis.tails.peaks import Clusters, block_maxima, collect
@@ -27,7 +28,7 @@ from rtqual.analysis.tails.thresholds import (
     steps,
     table,
 )
-from rtqual.analysis.wording import count, quantity
+from rtqual.base.words import count
 from rtqual.record.schema import Int64Array
 
 FARTHEST = 100  # times the running time observed

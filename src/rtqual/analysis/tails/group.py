@@ -3,12 +3,12 @@
 
 from collections.abc import Sequence
 
-from rtqual.analysis.gates import beyond
-from rtqual.analysis.intervals import exceedance_bound
-from rtqual.analysis.model import Summary
+from rtqual.analysis.figure.intervals import exceedance_bound
+from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.tails.estimate import estimate
 from rtqual.analysis.tails.model import Exceedance, Refusal, Tails, Why
 from rtqual.analysis.tails.streams import INTERVAL, interval_ns, streams
+from rtqual.analysis.verdict.gates import beyond
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission, Requirement, Statistic
 from rtqual.record.schema import Record, Timing

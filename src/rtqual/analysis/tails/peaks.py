@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rtqual.analysis.intervals import FloatArray
+from rtqual.analysis.figure.intervals import FloatArray
 from rtqual.analysis.tails.streams import Stream
 from rtqual.record.schema import Int64Array
 

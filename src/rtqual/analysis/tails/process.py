@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, stats
 
-from rtqual.analysis.intervals import FloatArray
+from rtqual.analysis.figure.intervals import FloatArray
 
 SHAPES = (-1.0, 3.0)  # beyond: an upper end that all samples touch; a tail no sample can say anything of
 # Of 50 to 200 peaks the region at 95 % holds the truth in 92 to 94 %: the tail is not yet quite its limit. Asked for

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from rtqual.analysis.dependence import together
-from rtqual.analysis.summary import RESOLUTION
+from rtqual.analysis.figure.dependence import together
+from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.analysis.tails.model import Observed
 from rtqual.record.schema import Int64Array, Record, Series
 

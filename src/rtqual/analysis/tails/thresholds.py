@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rtqual.analysis.intervals import FloatArray
+from rtqual.analysis.figure.intervals import FloatArray
 from rtqual.analysis.tails import process
 from rtqual.analysis.tails.model import Estimated, Fitted
 from rtqual.analysis.tails.peaks import Clusters, Exceedances, decluster

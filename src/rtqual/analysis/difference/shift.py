@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Shift functions: the difference of two candidates at each quantile, which shows where they differ.
+
+One may be better in the middle and worse in the tail, which an average hides (Doksum 1974; Rousselet, Pernet & Wilcox
+2017). Each interval is that of its quantile's difference alone; quantiles beside each other are not independent.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+
+from rtqual.analysis.difference.compare import figure_difference, flipped, pairs, refusal
+from rtqual.analysis.difference.model import ShiftFunction
+from rtqual.analysis.difference.statement import UNDECIDED, Margins, margin_value, relation
+from rtqual.analysis.figure.model import Figure
+from rtqual.analysis.figure.statistics import STATISTICS
+from rtqual.analysis.figure.summary import Measured
+from rtqual.base.words import listed
+from rtqual.mission import Quantity
+
+
+def shift_functions(measured: Iterable[Measured], margins: Margins | None = None) -> tuple[ShiftFunction, ...]:
+    """Of every pair of candidates that differ in nothing else, where both have samples."""
+    found = (shift_function(a, b, margins or {}) for a, b in pairs(measured))
+    return tuple(one for one in found if one is not None)
+
+
+def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction | None:
+    names = [name for name in a.quantiles if name in b.quantiles]
+    if not names:
+        return None
+    of_a, of_b = a.quantiles, b.quantiles
+    differences = {name: figure_difference(of_a[name], of_b[name]) for name in names}
+    stated = _of_samples(a.group.instrument, a.group.load, margins)
+    values = {name: margin_value(stated, of_a[name], of_b[name]) for name in names}
+    within = {name: value for name, value in values.items() if value is not None}
+    words = refusal(a.summary, b.summary) or in_words(a.group.candidate, b.group.candidate, differences, within)
+    return ShiftFunction(a.group, b.group, of_a[names[0]].unit, differences, within, words)
+
+
+def turned(one: ShiftFunction) -> ShiftFunction:
+    """The same with a and b in each other's place."""
+    differences = {name: flipped(apart, lambda value: -value) for name, apart in one.differences.items()}
+    told = not one.statement.startswith(UNDECIDED)
+    words = in_words(one.b.candidate, one.a.candidate, differences, one.margins) if told else one.statement
+    return ShiftFunction(one.b, one.a, one.unit, differences, one.margins, words)
+
+
+def in_words(a: str, b: str, differences: Mapping[str, Figure], margins: Mapping[str, float]) -> str:
+    """'a < b from p50 up', 'crosses at p90: a > b up to p50, a < b from p90 up', 'undecided: ...'."""
+    names = list(differences)
+    found = [relation(one, margins.get(name)) for name, one in differences.items()]
+    signs = ["=" if inside else sign for sign, inside in found]
+    parts = [
+        (sign, [name for name, _ in group])
+        for sign, group in groupby(zip(names, signs, strict=True), key=lambda pair: pair[1])
+        if sign
+    ]
+    if not parts:
+        why = {one.why_no_interval for one in differences.values()}
+        return f"{UNDECIDED}: {why.pop() or 'no quantile tells them apart' if len(why) == 1 else 'too few runs'}"
+    unequal = [part for part in parts if part[0] != "="]
+    turns = [later for earlier, later in pairwise(unequal) if earlier[0] != later[0]]
+    crossing = f"crosses at {listed([of[0] for _, of in turns])}: " if turns else ""
+    said = [(f"{a} {sign} {b}", _where(of, names)) for sign, of in parts]
+    return crossing + ", ".join(f"{what} {listed([where for _, where in group])}" for what, group in _merged(said))
+
+
+def _merged(said: Sequence[tuple[str, str]]) -> Iterable[tuple[str, list[tuple[str, str]]]]:
+    """What holds at several places, told once."""
+    return ((what, [one for one in said if one[0] == what]) for what in dict.fromkeys(what for what, _ in said))
+
+
+def _where(of: Sequence[str], names: Sequence[str]) -> str:
+    """'everywhere from p5 to p99', 'from p90 up', 'up to p50', 'at p90', 'from p50 to p90'."""
+    if len(of) == len(names) > 1:
+        return f"everywhere from {names[0]} to {names[-1]}"
+    if of[-1] == names[-1]:
+        return f"from {of[0]} up" if len(of) > 1 else f"at {of[0]}"
+    if of[0] == names[0]:
+        return f"up to {of[-1]}"
+    return f"at {of[0]}" if len(of) == 1 else f"from {of[0]} to {of[-1]}"
+
+
+def _of_samples(instrument: str, load: str, margins: Margins) -> list[Quantity]:
+    """The margins that a mission states on figures of these samples."""
+    return [
+        one
+        for (its, under, figure), stated in margins.items()
+        if (its, under) == (instrument, load) and figure in STATISTICS
+        for one in stated
+    ]

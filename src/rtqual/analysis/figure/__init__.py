@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""Figures of what was measured.
+
+model.py       the results: figures with intervals, summaries
+pool.py        the runs of a group put together, as counts over values
+statistics.py  every statistic of a pool
+intervals.py   how sure a figure is
+figures.py     statistics as figures: with an interval, or the reason why not
+summary.py     one candidate, one instrument, one load
+dependence.py  how much the samples of a run tell of each other, and what they are worth as independent ones
+operations.py  shares of one figure in another, agreement in order
+cells.py       what was measured on one board, as a mission names it
+wording.py     figures in sentences
+"""

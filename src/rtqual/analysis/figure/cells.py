@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""What was measured on one board, looked up as a mission names it: by instrument, load and candidate."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rtqual.analysis.figure.model import Figure, Group
+from rtqual.analysis.figure.summary import Measured
+from rtqual.mission import PUBLISHED, Criterion, Mission, Requirement
+
+Asked = Requirement | Criterion
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one board. `candidates` are in the mission's order."""
+
+    board: str
+    candidates: tuple[str, ...]
+    measured: Mapping[Group, Measured]
+    failures: Mapping[Group, str]
+    planned: frozenset[tuple[str, str, str]]  # (candidate, instrument, load)
+    unplanned: frozenset[str] = frozenset()  # requirements that the scale measures of no candidate on any board
+
+    def cpus(self, instrument: str, load: str) -> int:
+        """The number of CPUs that counts: that of most runs, the smaller where they are as many.
+
+        A scale may run a few cells on other numbers of CPUs; they are shown, but a verdict rests on one.
+        """
+        runs: Counter[int] = Counter()
+        for group, one in self.measured.items():
+            if (group.instrument, group.load) == (instrument, load):
+                runs[group.cpus] += one.summary.runs
+        for group in self.failures:
+            if (group.instrument, group.load) == (instrument, load):
+                runs[group.cpus] += 0
+        return min(runs, key=lambda cpus: (-runs[cpus], cpus), default=1)
+
+    def group(self, asked: Asked, candidate: str) -> Group:
+        cpus = self.cpus(asked.instrument, asked.load)
+        return Group(asked.instrument, asked.load, self.board, cpus, candidate)
+
+    def find(self, asked: Asked, candidate: str) -> Measured | None:
+        return self.measured.get(self.group(asked, candidate))
+
+    def figure(self, asked: Asked, candidate: str) -> Figure | None:
+        found = self.find(asked, candidate)
+        return found.summary.figures.get(figure_name(asked)) if found else None
+
+    def of(self, candidate: str) -> list[Measured]:
+        return [one for group, one in self.measured.items() if group.candidate == candidate]
+
+
+def figure_name(asked: Asked) -> str:
+    """The figure a requirement or criterion asks for, as summaries name it."""
+    return str(asked.statistic or asked.scalar)
+
+
+def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:
+    """The cells of each board that has any, or should have by the mission's plans."""
+    boards = {candidate.name: candidate.board for candidate in mission.candidates}
+    planned = frozenset(
+        (candidate.name, instrument, load)
+        for plan in mission.scale(scale).plan
+        for candidate in mission.candidates_of(plan)
+        for instrument in plan.instruments
+        for load in plan.loads
+    )
+    groups = {one.group: one for one in measured}
+    wanted = {(boards[name], name) for name, _, _ in planned}
+    taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[1:] for cell in planned}
+    unplanned = frozenset(one.name for one in mission.requirements if (one.instrument, one.load) not in taken)
+    present = wanted | {(group.board, group.candidate) for group in (*groups, *failures)}
+    return [
+        Cells(
+            board=board,
+            candidates=tuple(name for name in boards if (board, name) in present),
+            measured={group: one for group, one in groups.items() if group.board == board},
+            failures={group: why for group, why in failures.items() if group.board == board},
+            planned=frozenset(cell for cell in planned if boards[cell[0]] == board),
+            unplanned=frozenset() if board == PUBLISHED else unplanned,
+        )
+        for board in sorted({board for board, name in present if name in boards}, reverse=True)
+    ]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Figures of what was measured, each with an interval or the reason why it has none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rtqual.record.schema import Int64Array, Kind, Timing
+
+
+@dataclass(frozen=True)
+class Interval:
+    low: float  # -math.inf where the data give no lower end
+    high: float  # math.inf where the data give no upper end
+    method: str  # e.g. "order statistics of the runs"
+    level: float = 0.95
+    runs_to_close: int | None = None  # about so many would give an open end, if they spread like those measured
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number to show, with its unit and sample count, and an interval or the reason why there is none."""
+
+    value: float
+    unit: str
+    n: int  # samples it rests on
+    runs: int
+    interval: Interval | None = None
+    why_no_interval: str = ""
+    at_least: bool = False  # the value lies in an overflow: the true one is at least this
+    binned: bool = False  # read from a tool's own bins
+
+
+@dataclass(frozen=True, order=True)
+class Group:
+    """What is compared with what: groups that differ in more than one of these are not comparable."""
+
+    instrument: str
+    load: str
+    board: str
+    cpus: int
+    candidate: str
+
+    def __str__(self) -> str:
+        return f"{self.candidate}: {self.instrument}, load {self.load}, {self.cpus} CPU"
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Every value of a group and how often it came, all runs together; for plots and tables."""
+
+    values: Int64Array
+    counts: Int64Array
+    unit: str
+    kind: Kind
+    overflow: int = 0
+    overflow_from: int | None = None
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How much the samples of a run tell of each other (dependence.py)."""
+
+    lags: tuple[float, ...]  # rank correlation of a sample with that 1, 2, 3... samples later; none where all are alike
+    effective: float  # independent samples that they are worth, to tell a median
+    effective_late: float  # and to tell how often a sample is late
+    samples: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    group: Group
+    timing: Timing
+    runs: int
+    samples: int
+    figures: Mapping[str, Figure]  # statistic -> figure, in the order to print
+    distribution: Distribution | None  # None: the tool gave no samples
+    per_cpu: Mapping[int, Mapping[str, Figure]] = field(default_factory=dict)
+    run_maxima: tuple[float, ...] = ()  # the largest sample of each run
+    problems: tuple[str, ...] = ()  # why a verdict must not rest on it
+    caveats: tuple[str, ...] = ()  # what a reader must know and a verdict may stand: hypervisor, steal...
+    series: tuple[str, ...] = ()  # what was sampled; figures of all but the first begin with their name
+    absent: Mapping[str, str] = field(default_factory=dict)  # what the system does not offer, and why
+    dependence: Dependence | None = None  # None: the order of the samples is not recorded, or the runs are short

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""One candidate, one instrument, one load: its figures, each with an interval or the reason why it has none.
+
+The headline figures of a run on several CPUs are over all CPUs' samples: the mission's deadline binds
+whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could hide in them, so each CPU's
+figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+
+from rtqual.analysis.figure.dependence import dependence
+from rtqual.analysis.figure.figures import pool_figures, quantile_figures, why_few
+from rtqual.analysis.figure.intervals import mean_interval
+from rtqual.analysis.figure.model import Distribution, Figure, Group, Summary
+from rtqual.analysis.figure.pool import Pool, pool_runs
+from rtqual.analysis.figure.statistics import is_size
+from rtqual.base.words import count
+from rtqual.record.schema import Record, Series, Timing, digest
+
+# From the best to the least one can say of a group's clock.
+_TIMINGS = (Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED, Timing.REAL)
+_NO_SAMPLES = "no samples"
+DETAIL = " ("  # begins what of a caveat differs from cell to cell
+READ_ONCE = "a size, read off the system: no draw that would need an interval"
+RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
+SHIFTED = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A summary with what only comparisons need."""
+
+    summary: Summary
+    scalars: tuple[str, ...] = ()  # which of the figures the tool itself printed, one a run
+    quantiles: Mapping[str, Figure] = field(default_factory=dict)  # those of a shift function, of the headline
+
+    @property
+    def group(self) -> Group:
+        return self.summary.group
+
+
+def groups(records: Iterable[Record]) -> dict[Group, list[Record]]:
+    """What may be put together. A record with the hash of another is the same draw and counts once.
+
+    A repeat, made to test that a run is deterministic, is no further draw: it would count its seed twice.
+    """
+    found: defaultdict[Group, dict[str, Record]] = defaultdict(dict)
+    for record in (one for one in records if one.manifest.repeat == 0):
+        inputs = record.inputs
+        group = Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
+        found[group].setdefault(record.manifest.hash, record)
+    return {
+        group: sorted(found[group].values(), key=lambda record: (record.inputs.seed, record.manifest.hash))
+        for group in sorted(found)
+    }
+
+
+def summarise(group: Group, records: Sequence[Record]) -> Summary:
+    return measure(group, records).summary
+
+
+def measure(group: Group, records: Sequence[Record]) -> Measured:
+    """The group's figures. The first record's first series gives the headline, others carry their name."""
+    names = list(dict.fromkeys(one.info.name for record in records for one in record.series))
+    figures: dict[str, Figure] = {}
+    pools = {name: pool_runs(_series(records, name)) for name in names}
+    for name, pool in pools.items():
+        prefix = "" if name == names[0] else f"{name} "
+        if pool is not None:
+            figures |= {prefix + statistic: figure for statistic, figure in pool_figures(pool).items()}
+    headline = pools[names[0]] if names else None
+    scalars = _scalar_figures(records)
+    summary = Summary(
+        group=group,
+        timing=max((record.manifest.timing for record in records), key=_TIMINGS.index),
+        runs=len(records),
+        samples=headline.samples if headline else 0,
+        figures=figures | scalars,
+        distribution=_distribution(headline),
+        per_cpu=_per_cpu(records, names[:1]),
+        run_maxima=tuple(float(high) for high in headline.highs) if headline else (),
+        problems=_problems(records),
+        caveats=_caveats(records),
+        series=tuple(names),
+        absent={name: why for record in records for name, why in record.manifest.absent.items()},
+    )
+    quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
+    return Measured(summary, tuple(scalars), quantiles)
+
+
+def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
+    """With what the order of the headline's samples tells: a pass over each of them, where figures need the counts."""
+    names = measured.summary.series[:1]
+    found = dependence([one for name in names for run in _series(records, name) for one in run])
+    return replace(measured, summary=replace(measured.summary, dependence=found))
+
+
+def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
+    return [
+        [one for one in record.series if one.info.name == name and cpu in (None, one.info.cpu)] for record in records
+    ]
+
+
+def _scalar_figures(records: Sequence[Record]) -> dict[str, Figure]:
+    """A scalar is one draw a run: its figure is the average over the runs."""
+    figures: dict[str, Figure] = {}
+    for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
+        drawn = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
+        values = np.array([scalar.value for scalar in drawn])
+        runs, mean = len(values), float(values.mean())
+        interval = None
+        seen = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
+        why = READ_ONCE if is_size(drawn[0].unit) and runs == 1 else why_few(runs, seen=seen)
+        if not why:
+            interval = mean_interval(mean, (values.sum() - values) / (runs - 1))
+        figures[name] = Figure(mean, drawn[0].unit, runs, runs, interval, why)
+    return figures
+
+
+def _per_cpu(records: Sequence[Record], names: Sequence[str]) -> dict[int, Mapping[str, Figure]]:
+    """The headline's figures for each CPU, where there is more than one."""
+    cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
+    if len(cpus) < 2:
+        return {}
+    pools = {cpu: pool_runs(_series(records, names[0], cpu)) for cpu in cpus}
+    return {cpu: pool_figures(pool) for cpu, pool in pools.items() if pool}
+
+
+def _distribution(pool: Pool | None) -> Distribution | None:
+    if pool is None or not pool.counts.any():
+        return None
+    seen = pool.counts > 0
+    return Distribution(pool.values[seen], pool.counts[seen], pool.unit, pool.kind, pool.overflow, pool.ceiling)
+
+
+def _problems(records: Sequence[Record]) -> tuple[str, ...]:
+    found = Counter(chain.from_iterable(dict.fromkeys(_record_problems(record)) for record in records))
+    problems = [f"{text} ({times} of {count(len(records), 'run')})" for text, times in found.items()]
+    if len({digest([r.inputs.parameters, r.inputs.artefacts]) for r in records}) > 1:
+        problems.append("its records have different parameters or programs: they are not one measurement")
+    return tuple(problems)
+
+
+def _record_problems(record: Record) -> list[str]:
+    silent = [one.info for one in record.series if not one.total and not one.info.reported]
+    problems = [f"{_NO_SAMPLES} of {one.name}{'' if one.cpu is None else f' on CPU {one.cpu}'}" for one in silent]
+    if not record.series and not record.manifest.scalars and not record.manifest.absent:
+        problems.append(_NO_SAMPLES)
+    return [*record.manifest.problems, *problems]
+
+
+def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
+    """What disturbed a measurement in real time from outside the system under test; counts in DETAIL."""
+    facts = [one.manifest.provenance.facts for one in records if one.manifest.timing == Timing.REAL]
+    hosts = dict.fromkeys(one["hypervisor"] for one in facts if one.get("hypervisor", "none") != "none")
+    caveats = [f"the machine is a guest of {host}, which can take the CPU away" for host in hosts]
+    ticks = [int(one["steal_ticks"]) for one in facts if one.get("steal_ticks", "").isdecimal()]
+    if any(ticks):
+        runs = f"{sum(map(bool, ticks))} of {count(len(records), 'run')}"
+        caveats.append(f"the hypervisor did take the CPU away{DETAIL}{count(sum(ticks), 'tick')} in {runs})")
+    return tuple(caveats)

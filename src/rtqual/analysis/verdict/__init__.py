@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""What the records support.
+
+gates.py   requirements and needs: met, not met, undecided
+score.py   weighted criteria
+judge.py   the verdict of each board; findings.py: candidates beside each other, as sentences
+change.py  what would turn it
+camera.py  the docking camera's goals
+"""

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""One requirement or need for one candidate: met, not met, or undecided for a stated reason.
+
+A figure with an interval meets a limit when the whole interval does, and fails it when none of it does. A
+maximum has no interval: one sample beyond the limit is a miss for certain; none beyond it is met as far
+as was measured, and the reason says how rare misses can still be. Fewer than RUNS_TO_JUDGE runs decide
+nothing else: a run is one trajectory.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+
+from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
+from rtqual.analysis.figure.model import Distribution, Figure, Summary
+from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, is_size, samples_needed
+from rtqual.analysis.figure.wording import figure, quantity
+from rtqual.analysis.verdict.model import Gate, Outcome
+from rtqual.base.words import count, one_in, share, under
+from rtqual.kernel.needs import Known, check_needs, is_config
+from rtqual.mission import PUBLISHED, Requirement
+
+RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
+_ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
+_WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
+
+
+def gates(
+    needs: Iterable[str],
+    requirements: Iterable[Requirement],
+    cells: Cells,
+    candidate: str,
+    config: Known,
+) -> tuple[Gate, ...]:
+    """Every gate of a candidate, the measured ones first."""
+    measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
+    return (*measured, *need_gates(needs, candidate, config))
+
+
+def need_gates(needs: Iterable[str], candidate: str, config: Known) -> Iterator[Gate]:
+    """Gates read from the kernel's configuration (None: it could not be read), or from what a study states."""
+    if isinstance(config, Mapping):
+        why_not, checks = "the study does not say", [config[need] for need in needs if need in config]
+    elif config is None or not is_config(config):
+        why_not, checks = "the kernel's configuration could not be read", []
+    else:
+        why_not, checks = "", check_needs(needs, config)
+    known = {check.need: check for check in checks}
+    for need in needs:
+        check = known.get(need)
+        if check is None:
+            yield Gate(need_name(need), candidate, Outcome.UNDECIDED, None, "", why_not)
+            continue
+        outcome = Outcome.MET if check.ok else Outcome.NOT_MET
+        yield Gate(need_name(need), candidate, outcome, None, check.limit, check.reason)
+
+
+def need_name(need: str) -> str:
+    return f"need {need}"
+
+
+def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
+    """One measured requirement, on the worst of the CPUs where several were measured."""
+    name, limit = figure_name(requirement), limit_text(requirement)
+    found = cells.find(requirement, candidate)
+    if found is None:
+        why_not = _why_unmeasured(requirement, cells, candidate)
+        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
+    why_not = _why_unusable(requirement, found.summary)
+    if why_not:
+        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
+    figures = {"": found.summary.figures[name]}
+    figures |= {f"CPU {cpu}: ": one[name] for cpu, one in found.summary.per_cpu.items() if name in one}
+    judged = {label: _judge(requirement, name, one) for label, one in figures.items()}
+    worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
+    outcome, why = judged[worst]
+    misses = _misses(requirement, name, found.summary)
+    reason = f"{worst}{_sentence(name, figures[worst], limit)}{_misses_text(misses, found.summary)}{why}"
+    return Gate(requirement.name, candidate, outcome, figures[worst], limit, reason, misses)
+
+
+def limit_text(requirement: Requirement) -> str:
+    """'at most 100 us', as the mission writes it."""
+    return f"{'at most' if requirement.at_most else 'at least'} {requirement.limit.text}"
+
+
+def _why_unmeasured(requirement: Requirement, cells: Cells, candidate: str) -> str:
+    cell = f"{requirement.instrument} {under(requirement.load)}"
+    failure = cells.failures.get(cells.group(requirement, candidate))
+    if failure:
+        return f"not measured: {failure}"
+    if cells.board == PUBLISHED:
+        return f"the study prints no {cell}"
+    if (candidate, requirement.instrument, requirement.load) in cells.planned:
+        return f"not measured: there is no record of {cell}"
+    return f"not measured: this scale plans no {cell} for {candidate}"
+
+
+def _why_unusable(requirement: Requirement, summary: Summary) -> str:
+    """Why a summary gives no figure to judge; empty where it does."""
+    name = figure_name(requirement)
+    one = summary.figures.get(name)
+    if summary.problems:
+        return f"refused: {'; '.join(summary.problems)}"
+    if one is None and summary.samples and name in QUANTILES:
+        return f"{name} needs {samples_needed(name):,} samples; {summary.samples:,} were taken"
+    if one is None:
+        return f"{requirement.instrument} gave no {name}"
+    if requirement.limit.unit not in (None, one.unit):
+        return f"the limit is in {requirement.limit.unit}, {name} in {one.unit}"
+    return ""
+
+
+def _judge(requirement: Requirement, name: str, one: Figure) -> tuple[Outcome, str]:
+    """The outcome, and what keeps it undecided."""
+    limit, upper = requirement.limit.value, requirement.at_most is not None
+    if upper and name in _ONLY_GROW and one.value > limit:
+        return Outcome.NOT_MET, ""
+    if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
+        return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
+    low, high = _ends(name, one)
+    keeps, breaks = (high <= limit, low > limit) if upper else (low >= limit, high < limit)
+    if keeps or breaks:
+        return (Outcome.MET if keeps else Outcome.NOT_MET), ""
+    if one.at_least:
+        return Outcome.UNDECIDED, "; samples overflowed the histogram below the limit"
+    why = "the interval holds the limit" if one.interval else f"no interval: {one.why_no_interval}"
+    return Outcome.UNDECIDED, f"; {why}"
+
+
+def _ends(name: str, one: Figure) -> tuple[float, float]:
+    """Between what the figure lies; NaN where that cannot be said."""
+    if one.interval is not None:
+        return one.interval.low, one.interval.high
+    if name in EXTREMES or is_size(one.unit):
+        return one.value, math.inf if one.at_least else one.value
+    return math.nan, math.nan
+
+
+def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None:
+    """Samples beyond the limit, where the limit is one on samples and they can be counted."""
+    if requirement.at_most is None or not (name == "max" or name in QUANTILES):
+        return None
+    limit, drawn = requirement.limit.value, summary.distribution
+    if drawn is None:
+        return None
+    hidden = drawn.overflow_from is not None and drawn.overflow_from <= limit
+    if hidden and (summary.figures["max"].at_least or summary.figures["max"].value > limit):
+        return None
+    return beyond(drawn, limit)
+
+
+def beyond(distribution: Distribution, limit: float) -> int:
+    """Samples above a limit. Overflowed ones count when every one of them is above it for certain."""
+    valued = int(distribution.counts[distribution.values > limit].sum())
+    certain = distribution.overflow_from is not None and distribution.overflow_from > limit
+    return valued + (distribution.overflow if certain else 0)
+
+
+def _sentence(name: str, one: Figure, limit: str) -> str:
+    samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
+    return f"{name} {figure(one)} of {samples}{count(one.runs, 'run')}, {limit} asked"
+
+
+def _misses_text(misses: int | None, summary: Summary) -> str:
+    if misses is None:
+        return ""
+    if misses:
+        word = "miss" if misses == 1 else "misses"
+        return f"; {misses:,} deadline {word}, {share(misses, summary.samples)} of the samples"
+    return f"; no deadline miss{_how_rare(summary.samples)}"
+
+
+def _how_rare(samples: int) -> str:
+    """What none in so many samples allows to say; nothing where that is next to nothing."""
+    bound = exceedance_bound(0, samples)
+    return f": one is rarer than {one_in(bound)} (95 %, if independent)" if bound <= RARE else ""
+
+
+def shortfall(gate: Gate) -> str:
+    """A gate that is not met, for a headline: "'wake-up under load' (434 us; at most 100 us asked)"."""
+    if gate.measured is None:
+        return f"'{gate.requirement}'"
+    return f"'{gate.requirement}' ({quantity(gate.measured.value, gate.measured.unit)}; {gate.limit} asked)"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What the records support, requirement by requirement and candidate by candidate."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rtqual.analysis.figure.model import Figure
+
+
+class Outcome(StrEnum):
+    MET = "met"
+    NOT_MET = "not met"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One requirement for one candidate."""
+
+    requirement: str
+    candidate: str
+    outcome: Outcome
+    measured: Figure | None  # None: read from the kernel's configuration, or refused
+    limit: str  # as the mission states it
+    reason: str  # one sentence with the figures
+    misses: int | None = None  # samples beyond the limit; None: the limit is not one on samples
+
+
+@dataclass(frozen=True)
+class Score:
+    """One criterion for one candidate: 1 is the best candidate, less is that much worse (best / own)."""
+
+    criterion: str
+    candidate: str
+    weight: float
+    score: float | None  # None: no figure
+    figure: Figure | None
+    firm: bool = True  # an interval from enough runs, or a size; else it enters the score as measured
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A candidate's place. All are ranked by what was measured; those that may fly come first."""
+
+    candidate: str
+    may_fly: Outcome  # MET: every gate is met
+    rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two apart
+    total: float | None  # weighted mean of the scores; None: nothing to compare with
+    gates: tuple[Gate, ...]
+    scores: tuple[Score, ...]
+    refusals: tuple[str, ...]  # why no verdict is given on this candidate
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the records support on one kind of board: figures of two kinds are not ranked together."""
+
+    board: str
+    fly: str | None
+    headline: str
+    standings: tuple[Standing, ...]  # best first
+    findings: tuple[str, ...]  # the candidates beside each other in each required figure
+    would_change: tuple[str, ...]  # what would turn it
+    caveats: tuple[str, ...]
+    not_measured: tuple[str, ...] = ()  # requirements that the scale measures of nobody: of no gate, and nobody flies

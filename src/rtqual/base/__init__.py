@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""What everything may use.
+
+errors.py        the failures a user sees
+units.py         durations and sizes: read, written
+words.py         counts and names in sentences
+architecture.py  the processors that guests run on
+apt.py           Debian packages, fetched without installing them
+"""

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""Debian packages fetched through apt, without installing them and without being root.
+
+Downloads and unpacked trees lie in the cache; an unpacked tree is named by the hash of its package.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Self
+
+from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.errors import BadInput, RunFailed
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
+
+
+def cache_dir() -> Path:
+    """Where downloads and images are kept between campaigns (XDG base directories)."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(base) / "rtqual"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold `path`'s lock: two campaigns may fill the cache at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(path.name + ".lock").open("w") as file:
+        flock(file, LOCK_EX)
+        yield
+
+
+def sha256_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Package:
+    """A downloaded package and where it was unpacked."""
+
+    name: str
+    version: str
+    sha256: str
+    installed_size_b: int
+    tree: Path
+
+
+def fetch(name: str, *, kernel: bool = False, architecture: Architecture = AMD64) -> Package:
+    """Download and unpack one package; a metapackage of a kernel stands for the kernel it depends on."""
+    apt = _Apt.of(architecture)
+    record = _show(name, apt)
+    if kernel:
+        for dependency in re.findall(r"(linux-image-\d[\w.+-]*)", record.get("Depends", "")):
+            return fetch(dependency, architecture=architecture)
+        if not re.match(r"linux-image-\d", name):
+            raise BadInput(f"candidate package {name}: it is no kernel; `apt-cache search linux-image` lists them")
+    return _unpack(_download(name, record, apt), name, record)
+
+
+def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -> list[Package]:
+    """Download and unpack packages with all they depend on, as on an empty system, recommendations left out."""
+    apt = _Apt.of(architecture)
+    archives = cache_dir() / "archives"
+    (archives / "partial").mkdir(parents=True, exist_ok=True)
+    quiet = ("-qq", "-y", "--no-install-recommends")
+    options = [*apt.options, *quiet, "-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1"]
+    with locked(archives / "apt"), TemporaryDirectory() as nothing:
+        # apt leaves out of the list what lies in its archives, so it is shown empty ones.
+        (Path(nothing) / "partial").mkdir()
+        listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "--print-uris", "install", *names]
+        wanted = [line.split() for line in apt.run(["apt-get", *listing], "resolve", names).splitlines()]
+        files = {archives / name: int(size) for _, name, size, *_ in wanted}
+        if any(not file.exists() or file.stat().st_size != size for file, size in files.items()):
+            need_space(archives, 4 * sum(files.values()))
+            kept = ["-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User="]
+            apt.run(["apt-get", *options, *kept, "--download-only", "install", *names], "download", names)
+    return sorted((_unpack(file, *_named(file)) for file in files), key=lambda package: package.name)
+
+
+def _named(file: Path) -> tuple[str, dict[str, str]]:
+    """Name and fields of a package as its file's name has them."""
+    name, version, _ = file.stem.split("_")
+    return name, {"Version": version.replace("%3a", ":")}
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
+
+
+def _options(folder: Path, places: Mapping[str, str], *others: str) -> tuple[str, ...]:
+    settings = [*(f"Dir::{key}={folder / place}" for key, place in places.items()), *others]
+    return tuple(word for setting in settings for word in ("-o", setting))
+
+
+@dataclass(frozen=True)
+class _Apt:
+    """apt as it knows the packages of one processor, and what to do where its lists are old."""
+
+    options: tuple[str, ...]
+    refresh: str
+
+    @classmethod
+    def of(cls, architecture: Architecture) -> Self:
+        """Lists of another processor's packages lie in the cache: the system's own stay as they are."""
+        folder = cache_dir() / "apt" / architecture.name
+        folder.mkdir(parents=True, exist_ok=True)
+        # Where a system keeps no index of its lists (as container images do), every question would build one.
+        places = {"Cache::pkgcache": "pkgcache.bin", "Cache::srcpkgcache": "srcpkgcache.bin"}
+        if not architecture.foreign:
+            return cls(_options(folder, places), "run `apt-get update`")
+        places |= {"State::lists": "lists", "Cache": ".", "Cache::archives": "archives", "State::status": "status"}
+        processor = (f"APT::Architecture={architecture.name}", f"APT::Architectures::={architecture.name}")
+        others = (*processor, "APT::Sandbox::User=", "Acquire::Languages=none")
+        apt = cls(_options(folder, places, *others), f"delete {folder}")
+        with locked(folder):
+            apt._update(folder, architecture)
+        return apt
+
+    def _update(self, folder: Path, architecture: Architecture) -> None:
+        """Fetch the lists where there are none; one of several that could not be fetched is done without."""
+        lists = folder / "lists"
+        if any(lists.glob("*_Packages*")):
+            return
+        for needed in ("lists/partial", "archives/partial"):
+            (folder / needed).mkdir(parents=True, exist_ok=True)
+        (folder / "status").touch()
+        done = _run(["apt-get", *self.options, "-qq", "update"])
+        if not any(lists.glob("*_Packages*")):
+            reason = next((x[3:] for x in done.stderr.splitlines() if x.startswith("E: ")), "its sources have none")
+            raise RunFailed(
+                f"apt could not list Debian's packages for {architecture.name}: {reason}; check the network and apt's "
+                "sources, then run the same command again"
+            )
+
+    def run(self, command: list[str], verb: str, names: Sequence[str]) -> str:
+        done = _run(command)
+        if done.returncode:
+            told = [line for line in done.stderr.splitlines() if line.startswith("E:")] or [done.stderr.strip()[-200:]]
+            raise RunFailed(
+                f"apt could not {verb} {', '.join(names)}: {told[0].removeprefix('E: ')}; check the network, then "
+                f"{self.refresh} and the same command again"
+            )
+        return done.stdout
+
+
+def known(name: str, architecture: Architecture = AMD64) -> str:
+    """A package's newest version. Raises BadInput where apt knows no such package."""
+    return _show(name, _Apt.of(architecture))["Version"]
+
+
+def indexes() -> list[tuple[str, str, str, str, str]]:
+    """Where apt has its lists from: address, suite, component, hash of the list, who made it."""
+    fields = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(FILENAME)|$(ORIGIN)"
+    lines = _run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"]).stdout.splitlines()
+    found = [line.split("|") for line in lines if line.count("|") == 4]
+    return [(uri, suite, part, _list_hash(Path(file)), origin) for uri, suite, part, file, origin in found]
+
+
+def _list_hash(file: Path) -> str:
+    """apt names a list without the ending of how it is packed."""
+    packed = sorted(file.parent.glob(f"{file.name}*"))
+    return sha256_file(packed[0]) if packed else ""
+
+
+def _show(name: str, apt: _Apt) -> dict[str, str]:
+    """The newest available version's fields, from apt's lists."""
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
+    done = _run(["apt-cache", *apt.options, "show", "--no-all-versions", name])
+    if done.returncode or not done.stdout.strip():
+        raise BadInput(
+            f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or {apt.refresh}"
+        )
+    fields: dict[str, str] = {}
+    for line in done.stdout.split("\n\n")[0].splitlines():
+        if line[:1] not in (" ", "") and ":" in line:
+            key, _, value = line.partition(":")
+            fields[key] = value.strip()
+    return fields
+
+
+def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:
+    archives = cache_dir() / "archives"
+    archives.mkdir(exist_ok=True)
+    file = archives / "{}_{}_{}.deb".format(name, record["Version"].replace(":", "%3a"), record["Architecture"])
+    with locked(file):
+        if file.exists() and sha256_file(file) == record.get("SHA256"):
+            return file
+        need_space(archives, int(record.get("Size", 0)) * 8)
+        try:
+            done = subprocess.run(
+                [
+                    "apt-get",
+                    "-qq",
+                    "-o",
+                    "APT::Sandbox::User=",
+                    *apt.options,
+                    "download",
+                    f"{name}={record['Version']}",
+                ],
+                cwd=archives,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        except OSError as error:
+            raise RunFailed(f"cannot download {name}: {error}") from None
+        if done.returncode or not file.exists():
+            reason = next((x[3:] for x in done.stderr.splitlines() if x.startswith("E: ")), "apt gave no reason")
+            raise RunFailed(f"cannot download {name}: {reason}; check the network, then run the same command again")
+    return file
+
+
+def need_space(folder: Path, needed_b: int) -> None:
+    free_b = shutil.disk_usage(folder).free
+    if free_b < needed_b:
+        raise RunFailed(
+            f"{folder} has {free_b // 2**20} MiB free of the {needed_b // 2**20} MiB needed: "
+            "make room or set XDG_CACHE_HOME"
+        )
+
+
+def _unpack(deb: Path, name: str, record: dict[str, str]) -> Package:
+    sha256 = sha256_file(deb)
+    tree = cache_dir() / "unpacked" / sha256
+    with locked(tree):
+        if not tree.exists():
+            fresh = tree.with_suffix(".new")
+            shutil.rmtree(fresh, ignore_errors=True)
+            done = subprocess.run(
+                ["dpkg-deb", "--extract", str(deb), str(fresh)], capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                shutil.rmtree(fresh, ignore_errors=True)
+                raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; delete it and try again")
+            fresh.rename(tree)
+    installed_size_b = int(record.get("Installed-Size", "0")) * 1024
+    return Package(name, record["Version"], sha256, installed_size_b, tree)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Counts, names and shares in sentences."""
+
+import math
+from collections.abc import Sequence
+
+
+def count(n: int, one: str) -> str:
+    """'1 run', '12,000 samples'."""
+    return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"
+
+
+def one_in(probability: float) -> str:
+    """A small probability as people count: 0.0003 -> '1 in 3,333', rounded to the more likely side."""
+    return f"1 in {math.floor(1 / probability):,}"
+
+
+def share(part: int, whole: int) -> str:
+    """'0.1 %'."""
+    return f"{100 * part / whole:.3g} %"
+
+
+def some(names: Sequence[str], what: str, most: int = 2) -> str:
+    """As many names as a reader wants to read, else how many there are: "'a' and 'b'", '10 criteria'."""
+    return listed([f"'{name}'" for name in names]) if len(names) <= most else f"{len(names)} {what}"
+
+
+def under(load: str) -> str:
+    return "idle" if load == "none" else f"under {load}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b and c'."""
+    *head, last = names
+    return f"{', '.join(head)} and {last}" if head else last

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""What a board starts: a Linux kernel with its root, or the image of an RTOS, and what there is to say of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtqual.base.architecture import AMD64, Architecture
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A bootable kernel with what its footprint and configuration say."""
+
+    candidate: str
+    image: Path
+    initramfs: Path
+    disk_initramfs: Path  # the same with the modules of the disks loaded at boot
+    boot: tuple[str, ...]  # extra kernel parameters
+    config: str  # the .config it was built with
+    release: str
+    package: str
+    version: str
+    image_size_b: int
+    installed_size_b: int
+    architecture: Architecture = AMD64
+    facts: Mapping[str, str] = field(default_factory=dict)  # what else its files say, for records
+
+
+@dataclass(frozen=True)
+class Rtos:
+    """An image to start, and what there is to say of it."""
+
+    candidate: str
+    image: Path
+    system: str  # "FreeRTOS V11.2.0"
+    sizes: Mapping[str, str]  # image_size_b; ROM and RAM of the kernel's own objects

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual lint`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from rtqual.base.errors import BadInput
+from rtqual.cli.app import STDOUT, Json, app, print_json
+
+
+@app.command
+def lint(
+    file: Path | None = None,
+    /,
+    *,
+    running: Annotated[bool, Parameter(negative="")] = False,
+    board: Literal["local", "virtual"] | None = None,
+    candidate: str | None = None,
+    boot: str | None = None,
+    cpus: int | None = None,
+    as_json: Json = False,
+) -> int:
+    """Judge the settings that decide latency, of a kernel's configuration or a running system (docs/lint.md).
+
+    Parameters
+    ----------
+    file
+        A kernel's .config, also gzipped; with --board virtual the mission file.
+    running
+        Judge this machine as it runs, as --board local does.
+    board
+        Where the system runs that is judged.
+    candidate
+        Which of the mission's candidates to boot on the virtual board.
+    boot
+        The kernel parameters that FILE's kernel will be booted with, in one string.
+    cpus
+        How many CPUs FILE's kernel will have; with --board virtual, how many the guest gets.
+    """
+    from rtqual.kernel.lint.judge import lint as judge  # noqa: PLC0415
+    from rtqual.stage import lint as stage  # noqa: PLC0415
+    from rtqual.terminal.lint import as_dict, failed, print_lint  # noqa: PLC0415
+
+    if running and board == "virtual":
+        raise BadInput("--running and --board virtual: one system at a time")
+    system = stage.system_of(file, board="local" if running else board, candidate=candidate, boot=boot, cpus=cpus)
+    findings = judge(system)
+    if as_json:
+        print_json(as_dict(system, findings))
+    else:
+        print_lint(STDOUT, system, findings)
+    return 1 if failed(findings) else 0

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""The command line: parse, call, print. Results go to stdout, progress and complaints to stderr.
+
+A command is a file here: it parses, calls a stage, and hands what comes back to terminal/.
+"""
+
+import os
+import sys
+
+from cyclopts import CycloptsError
+from rich.markup import escape
+
+from rtqual.base.errors import RtqualError
+from rtqual.cli import (  # noqa: F401 - each adds its commands to the application
+    doctor,
+    gate,
+    image,
+    importing,
+    lidar,
+    lint,
+    mission,
+    published,
+    report,
+    reproduce,
+    select,
+    show,
+    tailor,
+)
+from rtqual.cli.app import STDERR, app
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted."""
+    try:
+        code = app(exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except RtqualError as error:
+        _complain(str(error))
+        code = error.exit_code
+    except CycloptsError as error:
+        _complain(str(error))
+        code = 2
+    except ModuleNotFoundError as error:
+        _complain(f"the Python library {error.name} is missing: pip install 'rtqual[analysis,report]'")
+        code = 3
+    except KeyboardInterrupt:
+        _complain("interrupted; finished records are kept, the same command goes on")
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except OSError as error:  # what nobody foresaw: a full disk, a missing program, a folder that cannot be read
+        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        code = 3
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _complain(text: str) -> None:
+    STDERR.print(f"[red]rtqual:[/red] {escape(' '.join(text.split()))}", highlight=False, soft_wrap=True)

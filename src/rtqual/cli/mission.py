@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual mission`."""
+
+from pathlib import Path
+
+from cyclopts import App
+
+from rtqual.cli.app import LITERAL, app, print_json
+from rtqual.mission import load_mission, mission_schema
+
+mission_app = App(name="mission", help="Mission files.")
+app.command(mission_app)
+
+
+@mission_app.command
+def schema() -> int:
+    """Print the JSON Schema of mission files, for editors."""
+    print_json(mission_schema())
+    return 0
+
+
+@mission_app.command
+def check(mission: Path, /) -> int:
+    """Check a mission file.
+
+    Parameters
+    ----------
+    mission
+        The mission file.
+    """
+    loaded = load_mission(mission)
+    scales = ", ".join(loaded.scales)
+    text = f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}"
+    LITERAL.print(text, highlight=False, soft_wrap=True)
+    return 0

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual published`."""
+
+import sys
+
+from cyclopts import App
+
+from rtqual.cli.app import Json, app, print_json
+
+published_app = App(name="published", help="Published studies: their figures, and what does not follow from them.")
+app.command(published_app)
+
+
+@published_app.command(name="list")
+def published_list() -> int:
+    """List the published studies."""
+    from rtqual.study.catalogue import studies  # noqa: PLC0415
+    from rtqual.terminal.published import catalogue  # noqa: PLC0415
+
+    sys.stdout.write(catalogue(studies()) + "\n")
+    return 0
+
+
+@published_app.command(name="show")
+def published_show(key: str, /, *, as_json: Json = False) -> int:
+    """Show a study's tables as they were printed, with their units.
+
+    Parameters
+    ----------
+    key
+        The study, as `rtqual published list` names it.
+    """
+    from rtqual.study.catalogue import study  # noqa: PLC0415
+    from rtqual.terminal.published import study_text, study_values  # noqa: PLC0415
+
+    if as_json:
+        print_json(study_values(study(key)))
+    else:
+        sys.stdout.write(study_text(study(key)))
+    return 0
+
+
+@published_app.command(name="audit")
+def published_audit(key: str | None = None, /, *, as_json: Json = False) -> int:
+    """List every figure and claim that does not follow from the study's own figures.
+
+    Parameters
+    ----------
+    key
+        One study; all of them unless given.
+    """
+    from rtqual.published.audit import audit  # noqa: PLC0415
+    from rtqual.study.catalogue import studies, study  # noqa: PLC0415
+    from rtqual.terminal.published import audit_values  # noqa: PLC0415
+    from rtqual.terminal.published_document import document  # noqa: PLC0415
+
+    if as_json:
+        print_json([audit_values(audit(one)) for one in (studies() if key is None else (study(key),))])
+    else:
+        sys.stdout.write(document(key))
+    return 0

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""What every command that runs a campaign takes, and what it prints."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich import box
+from rich.table import Table
+
+from rtqual.base.errors import BadInput
+from rtqual.cli.app import LITERAL, STDERR, STDOUT, Json, print_json
+from rtqual.mission import Mission, load_mission
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Run:
+    """What all commands that run a campaign ask for.
+
+    Parameters
+    ----------
+    out
+        Folder for records and reports; out/MISSION-SCALE unless given. The same command resumes there.
+    jobs
+        Guests at a time, 1 or 2.
+    dry_run
+        List the cells with the time and disk they need, and stop.
+    """
+
+    out: Path | None = None
+    jobs: int = 2
+    dry_run: Annotated[bool, Parameter(negative="")] = False
+    as_json: Json = False
+
+    def load(self, mission: Path, scale: str) -> Mission:
+        if self.jobs not in (1, 2):
+            raise BadInput(f"--jobs {self.jobs}: at most two guests run at a time; write 1 or 2")
+        loaded = load_mission(mission)
+        loaded.scale(scale)
+        return loaded
+
+    def folder(self, mission: Mission, scale: str) -> Path:
+        return self.out or Path("out") / f"{mission.mission.name}-{scale}"
+
+    def of(self, stage: Callable[..., Any], mission: Mission, scale: str) -> int:
+        """Run a stage with its progress shown, then print its verdicts; or list what it would run."""
+        from rtqual.campaign.run import Campaign, plan  # noqa: PLC0415 - the libraries behind it are slow to load
+        from rtqual.terminal.progress import Display  # noqa: PLC0415
+        from rtqual.terminal.verdict import as_dict, print_verdicts  # noqa: PLC0415
+
+        folder = self.folder(mission, scale)
+        if self.dry_run:
+            _print_plan(Campaign(mission, scale, folder, workers=self.jobs), as_json=self.as_json)
+            return 0
+        display = Display(STDERR, plan(mission, scale), self.jobs)
+        with display.shown():
+            selection = stage(mission, scale, folder, display, workers=self.jobs)
+        if self.as_json:
+            print_json(as_dict(selection))
+        else:
+            print_verdicts(STDOUT, selection)
+        return 3 if selection.failures else 0
+
+
+def _print_plan(campaign: Any, *, as_json: bool) -> None:
+    from rtqual.campaign.run import forecast  # noqa: PLC0415
+    from rtqual.terminal.progress import forecast_text  # noqa: PLC0415
+
+    waiting = campaign.waiting()
+    needed = forecast(waiting, campaign.workers)
+    built = list(dict.fromkeys(cell.candidate.name for cell in waiting if cell.candidate.tailor))
+    left = set(waiting)
+    if as_json:
+        rows = [
+            {"cell": str(cell), "estimate_s": round(cell.estimate_s, 1), "done": cell not in left}
+            for cell in campaign.cells
+        ]
+        print_json({"cells": rows, "left": vars(needed), "kernels_to_build": built})
+        return
+    groups: dict[Any, list[Any]] = {}
+    for cell in campaign.cells:
+        groups.setdefault(cell.group, []).append(cell)
+    table = Table("candidate", "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)
+    for group, cells in groups.items():
+        done = sum(cell not in left for cell in cells)
+        row = (group.candidate, group.instrument, group.load, group.cpus, len(cells), done)
+        table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
+    STDOUT.print(table)
+    told = [f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top)."]
+    told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
+    for line in told:
+        LITERAL.print(line, soft_wrap=True)
+
+
+RUN = Run()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual show` and `rtqual compare`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rtqual.cli.app import LITERAL, Json, app, print_json
+
+
+@app.command
+def show(
+    record: Path, /, *, every_sample: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
+) -> int:
+    """Show a record, or the records of a campaign's folder.
+
+    Parameters
+    ----------
+    record
+        A record's folder, a campaign's folder, or the first characters of a record's hash (looked up below out/).
+    every_sample
+        Check every sample against the record's hash, also where there are more than a million raw ones.
+    """
+    from rtqual.record.find import find  # noqa: PLC0415
+    from rtqual.record.store import verify  # noqa: PLC0415
+    from rtqual.terminal.record import record_dict, show_campaign, show_record  # noqa: PLC0415
+
+    paths = find(record)
+    for path in paths if every_sample else ():
+        verify(path)
+    if as_json:
+        print_json([record_dict(path) for path in paths])
+    elif len(paths) == 1:
+        show_record(LITERAL, paths[0])
+    else:
+        show_campaign(LITERAL, paths)
+    return 0
+
+
+@app.command
+def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
+    """Put two records, or two campaigns, beside each other: effect sizes first.
+
+    What the missions of the campaigns call a margin says here too which differences do not matter.
+
+    Parameters
+    ----------
+    a
+        A record or a campaign, as `rtqual show` takes it.
+    b
+        What it is compared with.
+    """
+    from rtqual.record.find import find  # noqa: PLC0415
+    from rtqual.stage.compare import compare_paths, margins_in  # noqa: PLC0415
+    from rtqual.terminal.record import comparison_dict, print_comparisons  # noqa: PLC0415
+
+    comparisons = compare_paths(find(a), find(b), margins_in(a, b))
+    if as_json:
+        print_json([comparison_dict(one) for one in comparisons])
+    else:
+        print_comparisons(LITERAL, comparisons)
+    return 0

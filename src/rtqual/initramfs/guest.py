@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""The virtual board's initial RAM file system: Debian's tools, the kernel's modules, the agent. Byte-identical
+for the same packages."""
+
+import hashlib
+import lzma
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import cast
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import InterpSegment
+
+from rtqual.base.apt import Package, cache_dir, fetch, locked
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.errors import RunFailed
+
+# The Debian packages that give the guest its programs.
+TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sysbench")
+PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
+
+# Kernel modules a job may need. What a kernel has built in or does not have is left out here and told by modprobe.
+DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
+JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
+DISKS = ("/dev/vda", "/dev/sda")
+
+
+def guest_file(name: str) -> Path:
+    """A file of ours that goes into the guest: `rtqual-agent` (runs programs here and there alike) or `init`."""
+    place = files("rtqual") / "guest" / name
+    if not place.is_file():
+        target = " arm" if name.endswith((ARMHF.suffix, ARM64.suffix)) else ""
+        packages = " image-packages" if name.endswith(ARM64.suffix) else ""  # with the compiler for these
+        raise RunFailed(f"rtqual's {name} is not installed: run `make{packages}{target}` in rtqual's folder")
+    with as_file(place) as path:
+        return path
+
+
+def build(
+    kernel: Package,
+    release: str,
+    tools: Sequence[Package],
+    *,
+    disks: bool,
+    architecture: Architecture = AMD64,
+    extra: Mapping[str, Path] | None = None,
+) -> Path:
+    """The initramfs for one kernel, from the cache if its contents are the same."""
+    programs = ("rtqual-agent", "rtqual-probe")
+    own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in programs}
+    own |= {"init": guest_file("init"), **(extra or {})}
+    identity = hashlib.sha256(f"{release} {disks} layout-1".encode())
+    for sha256 in [kernel.sha256, *(tool.sha256 for tool in tools)]:
+        identity.update(sha256.encode())
+    for file in [*own.values(), Path(__file__)]:
+        identity.update(file.read_bytes())
+    image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
+    with locked(image):
+        if not image.exists():
+            with tempfile.TemporaryDirectory(dir=image.parent) as folder:
+                root = Path(folder) / "root"
+                _fill(root, kernel, release, tools, own, architecture, disks=disks)
+                _pack(root, Path(folder) / image.name).rename(image)
+    return image
+
+
+def _fill(
+    root: Path,
+    kernel: Package,
+    release: str,
+    tools: Sequence[Package],
+    own: Mapping[str, Path],
+    architecture: Architecture,
+    *,
+    disks: bool,
+) -> None:
+    for folder in ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run"):
+        (root / folder).mkdir(parents=True)
+    trees = [tool.tree for tool in tools]
+    busybox = find(trees, ("bin", "usr/bin"), "busybox")
+    shutil.copy(busybox, root / "bin/busybox")
+    # Debian builds the same busybox for every processor; this machine's own tells what is in it.
+    asked = find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
+    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        if applet != "busybox":
+            (root / "bin" / applet).symlink_to("busybox")
+    for program in PROGRAMS:
+        copy_program(find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program), root, trees, architecture.triplet)
+    for place, file in own.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, root / place)
+    boot = DISK_MODULES if disks else ()
+    copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES))
+    (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in boot))
+    (root / "etc/rtqual/disks").write_text("".join(f"{disk}\n" for disk in DISKS if disks))
+    (root / "etc/passwd").write_text("root:x:0:0:root:/run:/bin/sh\n")
+
+
+def find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
+    """The file of that name in the first of the unpacked packages that has it."""
+    for tree in trees:
+        for folder in folders:
+            if (tree / folder / name).exists():
+                return tree / folder / name
+    raise RunFailed(f"none of the guest's packages carries {name}: run `apt-get update` and the same command again")
+
+
+def _needed(program: Path) -> Iterable[str]:
+    """The shared libraries and the loader an ELF file asks for."""
+    with program.open("rb") as file:
+        try:
+            elf = ELFFile(file)
+        except ELFError:
+            return
+        for segment in elf.iter_segments("PT_INTERP"):
+            yield Path(cast(InterpSegment, segment).get_interp_name()).name
+        for section in elf.iter_sections():
+            if isinstance(section, DynamicSection):
+                yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
+
+
+def copy_program(program: Path, root: Path, trees: Sequence[Path], triplet: str) -> None:
+    """A program and the libraries it loads."""
+    shutil.copy(program, root / "usr/bin" / program.name)
+    waiting = list(_needed(program))
+    libraries = root / "lib" / triplet
+    libraries.mkdir(parents=True, exist_ok=True)
+    while waiting:
+        name = waiting.pop()
+        if (libraries / name).exists():
+            continue
+        found = find(trees, (f"lib/{triplet}", f"usr/lib/{triplet}", "usr/lib", "lib", "lib64"), name)
+        shutil.copy(found.resolve() if found.is_symlink() else found, libraries / name)
+        waiting.extend(_needed(libraries / name))
+        if name.startswith("ld-linux"):  # the loader's place is fixed in every program
+            place = root / ("lib64" if "x86-64" in name else "lib")
+            place.mkdir(exist_ok=True)
+            (place / name).symlink_to(f"/lib/{triplet}/{name}")
+
+
+def copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) -> None:
+    """The wanted modules with all they depend on, uncompressed, and the index that modprobe reads."""
+    source = tree / "lib/modules" / release
+    if not source.exists():
+        source = tree / "usr/lib/modules" / release
+    target = root / "lib/modules" / release
+    available = {
+        path.name.split(".")[0].replace("-", "_"): path
+        for path in source.rglob("*.ko*")
+        if path.suffix in (".ko", ".xz")
+    }
+    waiting = [name for name in wanted if name in available]
+    done: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in done:
+            continue
+        done.add(name)
+        path = available[name]
+        copy = target / path.relative_to(source).with_name(path.name.removesuffix(".xz"))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        content = path.read_bytes()
+        copy.write_bytes(lzma.decompress(content) if path.suffix == ".xz" else content)
+        waiting.extend(dep for dep in _module_info(copy, "depends").split(",") if dep in available)
+        waiting.extend(dep for dep in _module_info(copy, "softdep").replace("pre:", "").split() if dep in available)
+    target.mkdir(parents=True, exist_ok=True)
+    for index in ("modules.builtin", "modules.order", "modules.builtin.modinfo"):
+        if (source / index).exists():
+            shutil.copy(source / index, target / index)
+    depmod = shutil.which("depmod", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    if depmod is None:
+        raise RunFailed("depmod is missing: `apt-get install kmod`")
+    subprocess.run([depmod, "-b", str(root), release], check=True, capture_output=True)
+
+
+def _module_info(module: Path, field: str) -> str:
+    """A field of a module's .modinfo section (module names with '-' read as '_')."""
+    with module.open("rb") as file:
+        section = ELFFile(file).get_section_by_name(".modinfo")
+        entries = section.data().split(b"\0") if section else []
+    return " ".join(e.decode().split("=", 1)[1] for e in entries if e.startswith(field.encode() + b"=")).replace(
+        "-", "_"
+    )
+
+
+def _pack(root: Path, image: Path) -> Path:
+    """A newc archive with nothing in it of the machine that made it."""
+    paths = sorted(root.rglob("*"), key=lambda path: path.relative_to(root).parts)
+    for path in paths:
+        os.utime(path, (0, 0), follow_symlinks=False)
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o111 else 0o644)
+    names = b"".join(str(path.relative_to(root)).encode() + b"\0" for path in paths)
+    with image.open("wb") as out:
+        subprocess.run(
+            ["cpio", "--null", "--create", "--format=newc", "--reproducible", "--owner=0:0", "--quiet"],
+            cwd=root,
+            input=names,
+            stdout=out,
+            check=True,
+        )
+    return image

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: ARG003  every instrument takes the same arguments, whether it needs them or not
+"""The docking camera's frames to ranges: one instrument for each way (docs/lidar.md). The camera is the software one.
+
+range               from a frame's end, as the camera handed it to the USB host, to its ranges
+last transfer to range    of the driver, which knows no other end of a frame
+pose                from the same end to the target's pose, or to knowing of none
+wake-up             of a 1 kHz task beside the stream, above all of it
+frames_per_s        frames that came, by the time from opening the camera to the last of them
+..._unthrottled     the same of a second stream, whose camera sends as fast as it is read; 0 frames leave it out
+frames_lost         counted by gaps in the driver's numbers and in the camera's stamps; by the ring's counters
+cpu_*               run time (`rtqual-agent times`) in the first stream, by frame: `program` reads and, but
+                    for the driver, decodes; `kernel` is the threads of workers and drivers; `usb` those of the USB
+                    host, vhci_hcd's (transfers and their completion); cpu_per_frame is these three, without `emulator`
+raw_copies          of a frame between the USB transfer and the decoder: how the way is built, not measured
+range_copies        of decoded ranges
+
+Poses and the task have a third stream, so that they are in no figure of the first: a pose takes more CPU than a
+frame's ranges, and the task's timer interrupts whatever runs. The task is above the stream (priority 90), as a control
+loop that steers by it would be: what still delays it is what the way does with interrupts or preemption off.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rtqual.base.errors import RunFailed
+from rtqual.board import Command, Job, Outcome
+from rtqual.instrument import Parameters
+from rtqual.instrument.cyclictest.json_output import parse
+from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.lidar.output import Stream, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
+from rtqual.instrument.lidar.script import (
+    BESIDE,
+    COMMON,
+    CPU,
+    DMABUF_MODULE,
+    DRIVER_MODULE,
+    MODULES_AT,
+    RAISED,
+    RING_MODULE,
+    RING_NODE,
+    STREAM,
+    UVC_NODE,
+    flown,
+    parts,
+    rendered,
+)
+from rtqual.instrument.output import clock_problems, require_success
+from rtqual.instrument.planning import STARTUP_S
+from rtqual.record.schema import Measurement, Scalar, Series
+
+_RENDERING_S, _PLUG_S = 2.0, 0.6
+_MAIN_THREAD_FIFO = 1  # above the loads: the end of a stream does not wait for them
+_TASK_MS = 10**8  # more cycles than any stream lasts: it is ended with the stream
+
+
+class LidarParameters(Parameters):
+    """`unthrottled` and `beside`: frames of the second and third stream, 0 for none."""
+
+    frames: Annotated[int, Field(ge=10, le=100_000)] = 600
+    unthrottled: Annotated[int, Field(ge=0, le=100_000)] = 200
+    beside: Annotated[int, Field(ge=0, le=100_000)] = 180
+    rate: Annotated[int, Field(ge=25, le=60)] = 60  # frames/s: 25, 30, 50 or 60
+    priority: Annotated[int, Field(ge=2, le=95)] = 80
+    task_priority: Annotated[int, Field(ge=2, le=99)] = 90
+
+    def task(self, cycles: int) -> CyclictestParameters:
+        return CyclictestParameters(interval=1_000_000, cycles=cycles, priority=self.task_priority)
+
+
+class _Path:
+    """What all ways share: how frames come and what makes ranges of them."""
+
+    program: ClassVar[str] = STREAM
+    parameters: ClassVar[type[Parameters]] = LidarParameters
+    disks: ClassVar[bool] = False
+    caveats: ClassVar[tuple[str, ...]] = (
+        "The camera is software and shares the CPU with what is measured; its own run time stands apart.",
+    )
+    options: ClassVar[tuple[str, ...]]
+    raw_copies: ClassVar[int] = 1  # uvcvideo's, from the USB transfer to the buffer that is mapped
+    node: ClassVar[str] = UVC_NODE
+    modules: ClassVar[tuple[str, ...]] = ("uvcvideo", "vhci-hcd")
+    own_modules: ClassVar[tuple[str, ...]] = ()
+    ranges: ClassVar[bool] = True  # that a pose can be made of
+    workers_priority: ClassVar[int] = 0  # of uvcvideo's, which have none by themselves
+
+    @classmethod
+    def job(cls, parameters: LidarParameters, *, cpus: int, seed: int) -> Job:
+        inserted = [f"insmod {MODULES_AT}/{module} || fail 'no {module}'" for module in cls.own_modules]
+        setup = [COMMON, rendered(seed), *([flown(seed)] if parameters.beside else []), *inserted]
+        setup.append(cls._plugged(parameters, "frames --log log"))
+        measure = [COMMON + CPU, "cpu > before"]
+        measure.append(f"{cls._stream(parameters, parameters.frames)} --check=frames --output=stream")
+        measure[-1] += " || { cat stream; exit 1; }"
+        measure += ["cpu > after", "unplug", *parts("stream", "before", "after"), "echo == emulator; cat report"]
+        measure += parts("log") if cls.node == RING_NODE else []
+        if parameters.unthrottled:
+            measure += [cls._plugged(parameters, "frames --unthrottled"), "echo == unthrottled"]
+            measure += [f"{cls._stream(parameters, parameters.unthrottled)} || exit", "unplug"]
+        if parameters.beside:
+            stream = cls._stream(parameters, parameters.beside) + (" --pose" if cls.ranges else "")
+            task = " ".join(Cyclictest.job(parameters.task(_TASK_MS), cpus=cpus, seed=seed).measure.argv)
+            measure += [cls._plugged(parameters, "flown --log beside.log")]
+            measure += [BESIDE.format(stream=stream, task=task, priority=parameters.task_priority), "unplug"]
+            measure += [*parts("beside", "priorities"), "echo == wakeup; cat cyclictest.json; echo"]
+            measure += ["echo == besidelog; cat beside.log"] if cls.node == RING_NODE else []
+        measure += ["echo == end"]
+        return Job(
+            setup=(Command(("sh", "-c", "\n".join(setup))),),
+            measure=Command(("sh", "-c", "\n".join(measure)), fifo=_MAIN_THREAD_FIFO),
+            modules=cls.modules,
+            version=(STREAM, "--version"),
+        )
+
+    @classmethod
+    def _plugged(cls, parameters: LidarParameters, replayed: str) -> str:
+        plugged = f"plug --replay {replayed} --stamp; awaited [ -e {cls.node} ] || fail 'no node {cls.node}'\n"
+        if cls.workers_priority:
+            plugged += RAISED.format(stream=cls._stream(parameters, 10), priority=cls.workers_priority)
+        return plugged
+
+    @classmethod
+    def _stream(cls, parameters: LidarParameters, frames: int) -> str:
+        asked = (f"--device={cls.node}", f"--frames={frames}", f"--priority={parameters.priority}", *cls.options)
+        return " ".join((STREAM, *asked, *([f"--rate={parameters.rate}"] if cls.node == UVC_NODE else [])))
+
+    @classmethod
+    def read(cls, parameters: LidarParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        require_success(STREAM, outcome)
+        wanted = ["stream", "before", "after", "emulator", *(["unthrottled"] if parameters.unthrottled else [])]
+        wanted += ["beside", "priorities", "wakeup"] if parameters.beside else []
+        said = sections(outcome.stdout, wanted)
+        taken = stream_of(said["stream"], "the stream")
+        _require_all(taken, parameters.frames)
+        stream = since_sent(taken, said.get("log", "")) if cls.node == RING_NODE else taken
+        scalars = {**_counts(stream), **_cpu(stream, said), **_emulators(said["emulator"])}
+        scalars["raw_copies"] = Scalar(value=cls.raw_copies, unit="1")
+        series = [Series.raw(stream.latency_ns, name="range"), Series.raw(stream.cpu_ns, name="program CPU of a frame")]
+        if stream is not taken:
+            series.append(Series.raw(taken.latency_ns, name="last transfer to range"))
+        problems = [*clock_problems(outcome), *_problems(stream, parameters)]
+        if parameters.unthrottled:
+            fastest = stream_of(said["unthrottled"], "the unthrottled stream")
+            _require_all(fastest, parameters.unthrottled)
+            scalars["frames_per_s_unthrottled"] = Scalar(value=fastest.per_s, unit="1/s")
+        if parameters.beside:
+            beside = cls._beside(parameters, said, replace(outcome, stdout=""), cpus)
+            series += beside.series
+            scalars |= beside.scalars
+            problems += beside.problems
+        return Measurement(tuple(series), scalars, tuple(problems))
+
+    @classmethod
+    def _beside(cls, parameters: LidarParameters, said: Mapping[str, str], outcome: Outcome, cpus: int) -> Measurement:
+        """Poses, and the task's wake-ups."""
+        stream = stream_of(said["beside"], "the stream with a task beside it")
+        _require_all(stream, parameters.beside)
+        if cls.node == RING_NODE:
+            stream = since_sent(stream, said.get("besidelog", ""))
+        threads = tuple({"policy": "fifo", "priority": priority} for priority in fifo_of(said["priorities"]))
+        ran = replace(outcome, files={"cyclictest.json": said["wakeup"]}, threads=threads)
+        cycles = max(thread.cycles for thread in parse(said["wakeup"], "cyclictest.json").thread.values())
+        task = Cyclictest.read(parameters.task(cycles), ran, cpus=cpus)
+        series = [replace(one, info=one.info.model_copy(update={"name": "wake-up"})) for one in task.series]
+        scalars = {f"poses_{name}": Scalar(value=count, unit="1") for name, count in stream.poses.items()}
+        if cls.ranges:
+            if len(stream.pose_ns) != parameters.beside:
+                raise RunFailed(f"{STREAM} told of {len(stream.pose_ns)} poses of {parameters.beside}")
+            series.append(Series.raw(stream.pose_ns, name="pose"))
+            scalars["pose_cpu"] = Scalar(value=sum(stream.pose_cpu_ns) / parameters.beside, unit="ns")
+        scalars["frames_lost_beside"] = Scalar(value=stream.lost, unit="1")
+        scalars["skipped_periods"] = task.scalars["skipped_periods"]
+        return Measurement(tuple(series), scalars, task.problems)
+
+    @classmethod
+    def seconds(cls, parameters: LidarParameters, load: str) -> float:
+        streams_s = (parameters.frames + parameters.beside) / 25 + parameters.unthrottled / 150
+        return STARTUP_S + 2 * _RENDERING_S + 3 * _PLUG_S + streams_s
+
+
+class _Baseline(_Path):
+    """The published pipeline with fewer and fewer of what it wastes."""
+
+    switches: ClassVar[str]
+    ranges: ClassVar[bool] = False  # its decoder sorts words into classes
+
+    @classmethod
+    def _stream(cls, parameters: LidarParameters, frames: int) -> str:
+        return super()._stream(parameters, frames) + f" --decode=baseline --baseline-switches={cls.switches}"
+
+    options: ClassVar[tuple[str, ...]] = ("--method=mmap",)
+
+
+class LidarBaseline(_Baseline):
+    name: ClassVar[str] = "lidar-baseline"
+    title: ClassVar[str] = "Frames to ranges by the published driver's pipeline, rebuilt"
+    switches: ClassVar[str] = "all"
+
+
+class LidarNoSleep(_Baseline):
+    name: ClassVar[str] = "lidar-no-sleep"
+    title: ClassVar[str] = "The published pipeline without its sleep of 33 ms a frame"
+    switches: ClassVar[str] = "decode,clear,copy,command,stamp"
+
+
+class LidarNoCommand(_Baseline):
+    name: ClassVar[str] = "lidar-no-command"
+    title: ClassVar[str] = "And without its command to the camera before each of the first 82 frames"
+    switches: ClassVar[str] = "decode,clear,copy,stamp"
+
+
+class LidarNoClear(_Baseline):
+    name: ClassVar[str] = "lidar-no-clear"
+    title: ClassVar[str] = "And without clearing the frame that is handed out"
+    switches: ClassVar[str] = "decode,copy,stamp"
+
+
+class LidarNoCopy(_Baseline):
+    name: ClassVar[str] = "lidar-no-copy"
+    title: ClassVar[str] = "And without the copy of decoded frames, and with true times: its decoder is left"
+    switches: ClassVar[str] = "decode"
+
+
+class LidarMmap(_Path):
+    name: ClassVar[str] = "lidar-mmap"
+    title: ClassVar[str] = "Frames to ranges by mapped buffers and the scalar decoder"
+    options: ClassVar[tuple[str, ...]] = ("--method=mmap", "--decode=scalar")
+
+
+class LidarMmapSimd(_Path):
+    name: ClassVar[str] = "lidar-mmap-simd"
+    title: ClassVar[str] = "Frames to ranges by mapped buffers and the vector decoder"
+    options: ClassVar[tuple[str, ...]] = ("--method=mmap", "--decode=simd")
+
+
+class LidarMmapRaised(LidarMmapSimd):
+    name: ClassVar[str] = "lidar-mmap-raised"
+    title: ClassVar[str] = "The same with uvcvideo's workers at a real-time priority, as one should fly it"
+    workers_priority: ClassVar[int] = 60  # above the USB host's, as the driver's own thread is
+
+
+class LidarDmabuf(_Path):
+    name: ClassVar[str] = "lidar-dmabuf"
+    title: ClassVar[str] = "Frames to ranges by a kernel module that decodes uvcvideo's buffers, shared as dma-bufs"
+    program: ClassVar[str] = DMABUF_MODULE
+    options: ClassVar[tuple[str, ...]] = ("--method=dmabuf", "--decode=kernel")
+    own_modules: ClassVar[tuple[str, ...]] = (RING_MODULE, DMABUF_MODULE)
+
+
+class LidarDriver(_Path):
+    name: ClassVar[str] = "lidar-driver"
+    title: ClassVar[str] = "Frames to ranges by the camera's own kernel driver, decoded where USB put them"
+    program: ClassVar[str] = DRIVER_MODULE
+    options: ClassVar[tuple[str, ...]] = ("--method=ring",)
+    raw_copies: ClassVar[int] = 0
+    node: ClassVar[str] = RING_NODE
+    modules: ClassVar[tuple[str, ...]] = ("vhci-hcd",)
+    own_modules: ClassVar[tuple[str, ...]] = (RING_MODULE, DRIVER_MODULE)
+
+
+def _require_all(stream: Stream, frames: int) -> None:
+    if len(stream.latency_ns) != frames:
+        raise RunFailed(f"{STREAM} took {len(stream.latency_ns)} of {frames} frames: {stream.ended}")
+
+
+def _counts(stream: Stream) -> dict[str, Scalar]:
+    counts = {
+        "frames_lost": stream.lost,
+        "frames_refused": stream.refused,
+        "frames_checked": stream.matched,
+        "range_copies": stream.range_copies / len(stream.latency_ns),
+        "page_faults": stream.page_faults,
+    }
+    scalars = {name: Scalar(value=value, unit="1") for name, value in counts.items()}
+    scalars["frames_per_s"] = Scalar(value=stream.per_s, unit="1/s")
+    scalars["memory"] = Scalar(value=stream.memory_b, unit="B")
+    if stream.stamp_error_ns is not None:
+        scalars["time_stamp_error"] = Scalar(value=stream.stamp_error_ns, unit="ns")
+    return scalars
+
+
+def _cpu(stream: Stream, parts: Mapping[str, str]) -> dict[str, Scalar]:
+    spent_ns = cpu_ns(parts["before"], parts["after"]) | {"program": sum(stream.cpu_ns)}
+    frames = len(stream.latency_ns)
+    scalars = {f"cpu_{who}": Scalar(value=spent / frames, unit="ns") for who, spent in spent_ns.items()}
+    without = sum(spent for who, spent in spent_ns.items() if who != "emulator")
+    scalars["cpu_per_frame"] = Scalar(value=without / frames, unit="ns")
+    scalars["cpu_share"] = Scalar(value=100 * without / stream.elapsed_ns, unit="%")
+    return scalars
+
+
+def _emulators(text: str) -> dict[str, Scalar]:
+    said = of_emulator(text)
+    return {
+        "emulator_late_most": Scalar(value=said["late_most_ns"], unit="ns"),
+        "emulator_lost": Scalar(value=said["frames_lost_without_urb"], unit="1"),
+    }
+
+
+def _problems(stream: Stream, parameters: LidarParameters) -> Sequence[str]:
+    problems = []
+    if stream.wrong or stream.matched != parameters.frames:
+        problems.append(f"{stream.matched} of {parameters.frames} frames are those that were sent")
+    if not stream.stamped:
+        problems.append("frames carry no stamp of their end: latencies count from the driver's time")
+    return problems

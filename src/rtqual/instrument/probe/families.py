@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: ARG003  every instrument takes the same arguments, whether it needs them or not
+"""rtqual's own battery (probe/, docs/probe.md): one instrument for each of its families.
+
+The families differ in what they measure, not in how they are run and read; each runs as a program, and as a module
+inside the kernel, whose result lies in a file of /proc. The cost of reading the counter, which the
+primitives family measures on an empty operation, is subtracted from every operation timed by that counter, and shown.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from rtqual.base.errors import RunFailed
+from rtqual.base.units import DurationNs
+from rtqual.board import Command, Job, Outcome
+from rtqual.instrument import Parameters
+from rtqual.instrument.output import clock_problems, last_line
+from rtqual.instrument.planning import STARTUP_S, slowdown
+from rtqual.instrument.probe.output import Benchmark, Output, Sampled, Status, in_ns, parse
+from rtqual.record.schema import Int64Array, Measurement, Scalar, Series
+
+PROGRAM = "rtqual-probe"
+MODULE = "rtqual-probe.ko"
+_LOAD_READ_UNLOAD = 'insmod /lib/rtqual/rtqual-probe.ko "$@" && cat /proc/rtqual-probe > {} && rmmod rtqual_probe'
+CONTROL = "empty"  # the benchmark of the operation that does nothing
+_MAIN_THREAD_FIFO = 1  # above the loads, below all that is measured: the result does not wait for its turn
+_PHASE_STEP_NS = 1_009  # a prime: seeds spread over the phases of any timer
+_OVERFLOW_FROM = 2**32  # the probe's samples have 32 bits
+_WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all
+
+
+class ProbeParameters(Parameters):
+    """`iterations` and `interval` as the family has them unless given."""
+
+    iterations: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    interval: Annotated[DurationNs, Field(ge=1_000, le=60_000_000_000)] | None = None
+    priority: Annotated[int, Field(ge=4, le=95)] = 80  # of the measuring thread; others lie around it
+
+
+class _Probe:
+    """What all families share; `family` is its name on the probe's command line."""
+
+    program: ClassVar[str] = PROGRAM
+    parameters: ClassVar[type[Parameters]] = ProbeParameters
+    disks: ClassVar[bool] = False
+    caveats: ClassVar[tuple[str, ...]] = ()
+    family: ClassVar[str]
+    every_cpu: ClassVar[bool] = False  # one probe on each CPU at the same time
+    seconds_a_run: ClassVar[float] = 1.0  # with the family's own iterations
+
+    @classmethod
+    def job(cls, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
+        commands = [cls._command(_options(parameters, seed, cpu), _file(cpu)) for cpu in cls._on(cpus)]
+        argv = commands[0]
+        if len(commands) > 1:
+            started = "".join(f"{' '.join(command)} & p{cpu}=$!; " for cpu, command in enumerate(commands))
+            argv = ("sh", "-c", started + "; ".join(f"wait $p{cpu} || exit" for cpu in range(len(commands))))
+        return Job(
+            measure=Command(argv, fifo=_MAIN_THREAD_FIFO),
+            collect=tuple(_file(cpu) for cpu in cls._on(cpus)),
+            version=(PROGRAM, "--version"),
+        )
+
+    @classmethod
+    def _command(cls, options: Sequence[str], file: str) -> tuple[str, ...]:
+        return (PROGRAM, cls.family, *options, f"out={file}")
+
+    @classmethod
+    def read(cls, parameters: ProbeParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        said = last_line(outcome.stderr, outcome.stdout, outcome.console)
+        series: list[Series] = []
+        scalars: dict[str, Scalar] = {}
+        problems = clock_problems(outcome)
+        absent: dict[str, str] = {}
+        for cpu in cls._on(cpus):
+            if _file(cpu) not in outcome.files:
+                raise RunFailed(f"{PROGRAM} ended with exit code {outcome.exit_code} and no result: {said!r}")
+            output = parse(outcome.files[_file(cpu)], _file(cpu))
+            _require_success(output)
+            if not cls.every_cpu or cpu == 0:
+                scalars |= _scalars(output)
+            series += _series(output, cpu)
+            problems += _problems(output)
+            absent |= {one.name: one.why for one in output.benchmarks if one.status == Status.NOT_OFFERED}
+        if outcome.exit_code != 0:
+            raise RunFailed(f"{PROGRAM} ended with exit code {outcome.exit_code}, last words: {said!r}")
+        return Measurement(tuple(series), scalars, tuple(dict.fromkeys(problems)), absent)
+
+    @classmethod
+    def seconds(cls, parameters: ProbeParameters, load: str) -> float:
+        return slowdown(load) * (STARTUP_S + cls.seconds_a_run)
+
+    @classmethod
+    def _on(cls, cpus: int) -> range:
+        return range(cpus if cls.every_cpu else 1)
+
+
+class ProbeWakeup(_Probe):
+    name: ClassVar[str] = "probe-wakeup"
+    title: ClassVar[str] = "Wake-up latency of a periodic real-time thread (rtqual's probe)"
+    family: ClassVar[str] = "wakeup"
+    every_cpu: ClassVar[bool] = True
+
+
+class ProbePeriodic(_Probe):
+    name: ClassVar[str] = "probe-periodic"
+    title: ClassVar[str] = "Period and jitter of a periodic task (rtqual's probe)"
+    family: ClassVar[str] = "periodic"
+
+
+class ProbeItc(_Probe):
+    name: ClassVar[str] = "probe-itc"
+    title: ClassVar[str] = "Communication between two periodic tasks (rtqual's probe)"
+    family: ClassVar[str] = "itc"
+
+
+class ProbePrimitives(_Probe):
+    name: ClassVar[str] = "probe-primitives"
+    title: ClassVar[str] = "Cost of the system's primitives (rtqual's probe)"
+    family: ClassVar[str] = "primitives"
+
+
+class ProbeLoop(_Probe):
+    name: ClassVar[str] = "probe-loop"
+    title: ClassVar[str] = "Control loop of sensor, estimator, control and actuator tasks (rtqual's probe)"
+    family: ClassVar[str] = "loop"
+
+
+class ProbeMemory(_Probe):
+    name: ClassVar[str] = "probe-memory"
+    title: ClassVar[str] = "Control loop while other CPUs stream memory (rtqual's probe)"
+    family: ClassVar[str] = "memory"
+
+
+class _KernelProbe(_Probe):
+    """In kernel space: the module measures while it is loaded."""
+
+    program: ClassVar[str] = MODULE
+    every_cpu: ClassVar[bool] = False  # it is loaded once
+
+    @classmethod
+    def _command(cls, options: Sequence[str], file: str) -> tuple[str, ...]:
+        return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={cls.family}", *options)
+
+
+class KernelWakeup(_KernelProbe):
+    name: ClassVar[str] = "probe-kernel-wakeup"
+    title: ClassVar[str] = "Wake-up latency of a periodic real-time thread, in kernel space (rtqual's probe)"
+    family: ClassVar[str] = "wakeup"
+
+
+class KernelPeriodic(_KernelProbe):
+    name: ClassVar[str] = "probe-kernel-periodic"
+    title: ClassVar[str] = "Period and jitter of a periodic task, in kernel space (rtqual's probe)"
+    family: ClassVar[str] = "periodic"
+
+
+class KernelItc(_KernelProbe):
+    name: ClassVar[str] = "probe-kernel-itc"
+    title: ClassVar[str] = "Communication between two periodic tasks, in kernel space (rtqual's probe)"
+    family: ClassVar[str] = "itc"
+
+
+class KernelPrimitives(_KernelProbe):
+    name: ClassVar[str] = "probe-kernel-primitives"
+    title: ClassVar[str] = "Cost of the kernel's own primitives (rtqual's probe)"
+    family: ClassVar[str] = "primitives"
+
+
+class KernelLoop(_KernelProbe):
+    name: ClassVar[str] = "probe-kernel-loop"
+    title: ClassVar[str] = "Control loop of four tasks, in kernel space (rtqual's probe)"
+    family: ClassVar[str] = "loop"
+
+
+def _options(parameters: ProbeParameters, seed: int, cpu: int) -> list[str]:
+    options = [f"priority={parameters.priority}", f"seed={seed * _PHASE_STEP_NS}", f"cpu={cpu}"]
+    if parameters.iterations is not None:
+        options.append(f"iterations={parameters.iterations}")
+    if parameters.interval is not None:
+        options.append(f"interval_ns={parameters.interval}")
+    return options
+
+
+def _file(cpu: int) -> str:
+    return f"probe-{cpu}.txt"
+
+
+def _require_success(output: Output) -> None:
+    for one in output.benchmarks:
+        if one.status not in (Status.OK, Status.NOT_OFFERED):
+            raise RunFailed(f"{PROGRAM} {output.family}: {one.name}: {one.status}: {one.why or 'no reason given'}")
+
+
+def _series(output: Output, cpu: int) -> Iterator[Series]:
+    """Samples in ns, those of the cycle counter less the control's median."""
+    control_ns = _control_ns(output)
+    for one in (one for one in output.benchmarks if one.name != CONTROL):
+        for sampled in one.series:
+            values = in_ns(sampled, output.cycles_per_s)
+            if sampled.unit == "cycles":
+                values = np.maximum(values - control_ns, 0)
+            info: dict[str, Any] = {"name": _name(output, one, sampled), "cpu": cpu}
+            if sampled.overflows:
+                from_ns = _OVERFLOW_FROM if sampled.unit == "ns" else _OVERFLOW_FROM * 10**9 // output.cycles_per_s
+                info |= {"overflow": sampled.overflows, "overflow_from": from_ns}
+            yield Series.raw(values, **info)
+
+
+def _control_ns(output: Output) -> int:
+    empty: list[Int64Array] = [
+        in_ns(sampled, output.cycles_per_s)
+        for one in output.benchmarks
+        for sampled in one.series
+        if one.name == CONTROL
+    ]
+    return int(np.median(np.concatenate(empty))) if empty else 0
+
+
+def _name(output: Output, one: Benchmark, sampled: Sampled) -> str:
+    if len(output.benchmarks) == 1 or sampled.name == one.name:
+        return sampled.name
+    return f"{one.name}: {sampled.name}" if len(one.series) > 1 else one.name
+
+
+def _scalars(output: Output) -> dict[str, Scalar]:
+    scalars = {"clock step": Scalar(value=output.clock_step_ns, unit="ns")}
+    if any(one.name == CONTROL for one in output.benchmarks):
+        scalars["control (subtracted)"] = Scalar(value=_control_ns(output), unit="ns")
+    for name in _WHOLE_RUN:
+        counted = [one.facts[name][0] for one in output.benchmarks if name in one.facts]
+        if counted:
+            scalars[name] = Scalar(value=sum(counted), unit="1")
+    for one in output.benchmarks:
+        for name, (value, unit) in one.facts.items():
+            if name not in _WHOLE_RUN:
+                scalars[f"{one.name}: {name}"] = Scalar(value=value, unit=unit)
+    return scalars
+
+
+def _problems(output: Output) -> Iterator[str]:
+    for one in output.benchmarks:
+        lost = sum(sampled.lost for sampled in one.series)
+        if lost:
+            yield f"{PROGRAM} lost {lost} samples of {one.name}"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""A kernel's .config as a mapping: symbol without CONFIG_ -> "y", "m", a number or a text; what is off is absent."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rtqual.base.errors import BadInput
+
+_SET = re.compile(r"CONFIG_(\w+)=(.*)", re.ASCII)
+_UNSET = re.compile(r"# CONFIG_(\w+) is not set", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Config(Mapping[str, str]):
+    symbols: Mapping[str, str]
+
+    def __getitem__(self, symbol: str) -> str:
+        return self.symbols[symbol]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.symbols)
+
+    def __len__(self) -> int:
+        return len(self.symbols)
+
+    def on(self, symbol: str) -> bool:
+        """Built in or a module."""
+        return self.symbols.get(symbol) in ("y", "m")
+
+
+def parse(text: str, what: str) -> Config:
+    """`what` names the text in errors. Raises BadInput with the line that is no line of a .config."""
+    values: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := _SET.fullmatch(line.rstrip()):
+            values[found[1]] = _value(found[2])
+        elif unset := _UNSET.fullmatch(line.rstrip()):
+            values.pop(unset[1], None)
+        elif line.strip() and not line.lstrip().startswith("#"):
+            raise BadInput(f"{what}, line {number}: not a line of a kernel configuration: {line.strip()[:60]!r}")
+    if not values:
+        raise BadInput(f"{what}: no kernel configuration: not one CONFIG_ symbol is set in it")
+    return Config({symbol: value for symbol, value in values.items() if value != "n"})
+
+
+def _value(text: str) -> str:
+    if len(text) >= 2 and text[0] == text[-1] == '"':
+        return re.sub(r"\\(.)", r"\1", text[1:-1])
+    return text

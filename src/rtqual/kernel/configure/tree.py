@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""A kernel's source tree: Debian's, or any by its path, and make in it, out of tree and in a fixed environment."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.apt import cache_dir, fetch, locked
+from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.base.errors import BadInput, RunFailed
+
+DEBIAN_SOURCE = "linux-source-6.12"  # the first of Debian's whose source has PREEMPT_RT; 6.1's has not
+_UNPACKED_B = 2 * 2**30  # of that one: 1.7 GB
+
+# Architecture -> what the kernel's makefiles call it (ARCH), and the folder below arch/ (SRCARCH). ARCH=x86 would be
+# 32 bits wide wherever a configuration does not say otherwise, as tinyconfig's.
+_ARCH = {AMD64: "x86_64", ARM64: "arm64"}
+_FOLDER = {AMD64: "x86", ARM64: "arm64"}
+_SELECTS_RT = re.compile(r"^\s*select\s+ARCH_SUPPORTS_RT\b", re.MULTILINE)
+_FIELD = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Sources of one kernel, read for one architecture. Nothing is ever written below `path`."""
+
+    path: Path
+    version: str  # as its Makefile has it, "6.12.117"
+    architecture: Architecture  # rtqual.architecture.AMD64 or ARM64
+
+    @property
+    def number(self) -> tuple[int, int]:
+        """Version and patch level, as (6, 12)."""
+        major, minor = self.version.split(".")[:2]
+        return int(major), int(minor)
+
+    @property
+    def arch(self) -> str:
+        """ARCH, as make is told: "x86_64" or "arm64"."""
+        return _ARCH[self.architecture]
+
+    @property
+    def folder(self) -> str:
+        """SRCARCH, the folder below arch/: "x86" or "arm64"."""
+        return _FOLDER[self.architecture]
+
+    @property
+    def cross_compile(self) -> str:
+        """The prefix of the compiler's programs; empty where this machine's own serve."""
+        return f"{self.architecture.triplet}-" if self.architecture.foreign else ""
+
+    def command(self, objects: Path, *targets: str, variables: Mapping[str, str] | None = None) -> list[str]:
+        """make's command line; `variables` are further NAME=value of it."""
+        own = {"O": str(objects), "ARCH": self.arch, "CROSS_COMPILE": self.cross_compile}
+        words = [f"{name}={value}" for name, value in {**own, **(variables or {})}.items()]
+        return ["make", "-s", "-C", str(self.path), *words, *targets]
+
+    def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The whole environment of make: nothing of the user's but where programs and scratch space are."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+        return {**kept, "LC_ALL": "C", "TZ": "UTC", **(extra or {})}
+
+    def make(
+        self,
+        objects: Path,
+        *targets: str,
+        variables: Mapping[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run make to its end. Raises RunFailed with make's first complaint."""
+        self.check_compiler()
+        objects.mkdir(parents=True, exist_ok=True)
+        command = self.command(objects, *targets, variables=variables)
+        done = run(command, self.environment(environment))
+        if done.returncode:
+            raise RunFailed(f"make {' '.join(targets)} in {self.path} failed: {complaint(done.stderr + done.stdout)}")
+        return done
+
+    def compiler(self) -> str:
+        """The compiler's name and version, one line. Raises RunFailed where it is missing."""
+        self.check_compiler()
+        lines = run([f"{self.cross_compile}gcc", "--version"], self.environment()).stdout.splitlines()
+        return lines[0] if lines else ""
+
+    def check_compiler(self) -> None:
+        compiler = f"{self.cross_compile}gcc"
+        if shutil.which(compiler) is None:
+            package = f"gcc-{self.architecture.triplet.replace('_', '-')}" if self.architecture.foreign else "gcc"
+            raise RunFailed(
+                f"the compiler {compiler} for {self.architecture.name} is missing: `apt-get install {package}`"
+            )
+
+
+def open_tree(path: Path, architecture: Architecture = AMD64) -> Tree:
+    """The tree at `path`. Raises BadInput where there is none, or one that cannot be real-time on `architecture`."""
+    if architecture not in _ARCH:
+        known = ", ".join(one.name for one in _ARCH)
+        raise BadInput(f"no kernel is tailored for {architecture.name}; it can be for {known}")
+    path = path.absolute()
+    tree = Tree(path, _version(path), architecture)
+    _check_realtime(tree)
+    return tree
+
+
+def _version(path: Path) -> str:
+    try:
+        text = (path / "Makefile").read_text(errors="replace")
+    except OSError:
+        raise BadInput(f"{path}: no kernel source there (it has no Makefile): give an unpacked tree") from None
+    fields: dict[str, str] = {}
+    for name, value in _FIELD.findall(text):
+        fields.setdefault(name, value)
+    if not (fields.get("VERSION", "").isdigit() and fields.get("PATCHLEVEL", "").isdigit()):
+        raise BadInput(f"{path}: no kernel source: its Makefile states no VERSION and PATCHLEVEL")
+    version = f"{fields['VERSION']}.{fields['PATCHLEVEL']}"
+    version += f".{fields['SUBLEVEL']}" if fields.get("SUBLEVEL") else ""
+    return version + fields.get("EXTRAVERSION", "")
+
+
+def _check_realtime(tree: Tree) -> None:
+    try:
+        kconfig = (tree.path / "arch" / tree.folder / "Kconfig").read_text(errors="replace")
+    except OSError:
+        raise BadInput(
+            f"{tree.path}: this tree (Linux {tree.version}) has no arch/{tree.folder}/Kconfig: "
+            f"it cannot be built for {tree.architecture.name}"
+        ) from None
+    if not _SELECTS_RT.search(kconfig):
+        raise BadInput(
+            f"{tree.path}: Linux {tree.version} has no real-time support for {tree.architecture.name} "
+            f"(arch/{tree.folder}/Kconfig does not select ARCH_SUPPORTS_RT): take 6.12 or later, or give the RT patch"
+        )
+
+
+def debian_tree(architecture: Architecture = AMD64, package: str = DEBIAN_SOURCE) -> Tree:
+    """Debian's source package, fetched and unpacked once into the cache."""
+    source = fetch(package)
+    archives = sorted((source.tree / "usr/src").glob("linux-source-*.tar.*"))
+    if len(archives) != 1:
+        raise BadInput(f"package {package}: holds {len(archives)} archives of kernel source, one is needed")
+    return open_tree(_unpacked(archives[0], source.sha256), architecture)
+
+
+def patched(tree: Path, patches: Sequence[Path], architecture: Architecture = AMD64) -> Tree:
+    """A copy of `tree` in the cache with the patches applied in order; nothing is copied where it is there already.
+
+    Raises BadInput with the patch that does not apply and the first file it fails on.
+    """
+    if not patches:
+        return open_tree(tree, architecture)
+    version = _version(tree)
+    identity = hashlib.sha256(f"{tree.absolute()} {_changed(tree)}".encode())
+    for patch in patches:
+        try:
+            identity.update(patch.read_bytes())
+        except OSError as error:
+            raise BadInput(f"{patch}: this patch cannot be read: {error.strerror}") from None
+    place = cache_dir() / "kernel-trees" / f"patched-{identity.hexdigest()[:32]}"
+    with locked(place):
+        if not place.exists():
+            with _fresh(place) as fresh:
+                done = run(["cp", "-a", f"{tree.absolute()}/.", str(fresh)])
+                if done.returncode:
+                    raise RunFailed(f"cannot copy {tree} to {fresh}: {_last(done.stderr)}")
+                for patch in patches:
+                    _apply(fresh, patch, version)
+    return open_tree(place, architecture)
+
+
+def _changed(tree: Path) -> str:
+    """What a tree is known by without reading 1.7 GB: the state of its Makefile, and its commit where it has one."""
+    stat = (tree / "Makefile").stat() if (tree / "Makefile").exists() else None
+    head = run(["git", "-C", str(tree), "rev-parse", "HEAD"]) if (tree / ".git").exists() else None
+    return f"{stat.st_mtime_ns if stat else 0} {head.stdout.strip() if head else ''}"
+
+
+def _apply(tree: Path, patch: Path, version: str) -> None:
+    source = ["xz", "-dc"] if patch.suffix == ".xz" else ["gzip", "-dc"] if patch.suffix == ".gz" else ["cat"]
+    text = subprocess.run([*source, str(patch)], capture_output=True, check=False)
+    if text.returncode:
+        raise BadInput(f"{patch}: this patch cannot be unpacked: {_last(text.stderr.decode(errors='replace'))}")
+    done = subprocess.run(
+        ["patch", "-p1", "--batch", "--forward", "--fuzz=1", "-d", str(tree)],
+        input=text.stdout,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stdout + done.stderr).decode(errors="replace").splitlines()
+        failed = [
+            number for number, line in enumerate(said) if "FAILED" in line or "ignored" in line or "patch:" in line
+        ]
+        hunk = said[failed[0]].strip() if failed else _last("\n".join(said))
+        files = [
+            line.removeprefix("patching file ") for line in said[: failed[0] if failed else 0] if "patching" in line
+        ]
+        where = f" in {files[-1]}" if files else ""
+        raise BadInput(f"patch {patch} does not apply to Linux {version}{where}: {hunk}; take the one for this version")
+
+
+def _unpacked(archive: Path, sha256: str) -> Path:
+    place = cache_dir() / "kernel-trees" / sha256[:32]
+    with locked(place):
+        if not place.exists():
+            free_b = shutil.disk_usage(place.parent).free
+            if free_b < _UNPACKED_B:
+                raise RunFailed(
+                    f"{place.parent} has {free_b // 2**20} MiB free of the {_UNPACKED_B // 2**20} MiB that a kernel's "
+                    "source needs: make room or set XDG_CACHE_HOME"
+                )
+            with _fresh(place) as fresh:
+                done = run(["tar", "-xf", str(archive), "-C", str(fresh), "--strip-components=1"])
+                if done.returncode:
+                    raise RunFailed(f"cannot unpack {archive.name}: {_last(done.stderr)}; delete it and try again")
+    return place
+
+
+@contextmanager
+def _fresh(place: Path) -> Iterator[Path]:
+    """A folder beside `place` that takes its name once it is filled; a broken one is not left behind."""
+    fresh = place.with_name(place.name + ".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    try:
+        yield fresh
+        fresh.rename(place)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,  # a question of kconfig's ends instead of waiting
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except FileNotFoundError:
+        raise RunFailed(f"{command[0]} is missing: `apt-get install {command[0]}`") from None
+
+
+def complaint(output: str) -> str:
+    """The line of make's output that says why it stopped."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"\berror\b|not found|No space left|missing|undefined", line, re.I)]
+    blamed = [line for line in telling if not line.startswith("make")]
+    return next(iter(blamed or telling or lines[-1:]), "it said nothing")[:300]
+
+
+def _last(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1].strip() if lines else "no reason given"

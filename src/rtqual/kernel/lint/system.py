@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What is known of a system that is to be judged: configuration, boot parameters, what it says while it runs."""
+
+import gzip
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.kernel.configure.config import Config, parse
+
+Version = tuple[int, int]
+
+_HEADER = re.compile(r"^# Linux/\S+ (\d+)\.(\d+)", re.MULTILINE | re.ASCII)  # the second line that Kconfig writes
+_LONGEST_CONFIG_B = 2**24  # Debian's are 0.3 MB
+_ARCHITECTURES = {"X86": "x86", "ARM64": "arm64", "ARM": "arm", "RISCV": "riscv"}  # symbol -> ours
+_MACHINES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv", "riscv32": "riscv"}  # `uname -m` -> ours
+
+
+@dataclass(frozen=True)
+class System:
+    """`readings`: what files or calls say; None: the system has no such file. What is not in it could not be read."""
+
+    name: str
+    config: Config | None = None
+    parameters: Mapping[str, str] | None = None  # of the kernel's command line
+    readings: Mapping[str, str | None] = field(default_factory=dict)
+    running: bool = False
+    emulated: bool = False  # its processor and devices are not those that will fly
+    cpus: int | None = None
+    version: Version | None = None
+    architecture: str | None = None
+
+    @property
+    def realtime(self) -> bool | None:
+        """Is it a PREEMPT_RT kernel?"""
+        said = self.readings.get("/proc/version")
+        if said:
+            return "PREEMPT_RT" in said
+        return None if self.config is None else self.config.on("PREEMPT_RT")
+
+
+def parse_parameters(text: str) -> dict[str, str]:
+    """A kernel command line as the kernel parses it (lib/cmdline.c, kernel/params.c): the last of a name counts.
+
+    Double quotes hold spaces together, - and _ are the same in a name, and what follows `--` is for init.
+    """
+    found: dict[str, str] = {}
+    for word in re.findall(r'(?:[^\s"]|"[^"]*(?:"|$))+', text):
+        if word == "--":
+            break
+        name, _, value = word.removeprefix('"').partition("=")
+        found[name.strip('"').replace("-", "_")] = value.strip('"')
+    return found
+
+
+def parse_version(text: str) -> Version | None:
+    """As `uname -r` says it: 6.1.0-56-rt-amd64 is 6.1."""
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", text, re.ASCII)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def architecture_of(config: Config | None, machine: str = "") -> str | None:
+    """`machine` as `uname -m` says it; a running kernel's word comes before its configuration's."""
+    if machine:
+        return _MACHINES.get(machine) or ("arm" if machine.startswith("arm") else machine)
+    return next((ours for symbol, ours in _ARCHITECTURES.items() if config is not None and config.on(symbol)), None)
+
+
+def from_config(text: str, name: str, *, parameters: str | None = None, cpus: int | None = None) -> System:
+    """A kernel that does not run here. `parameters`: the command line it will be booted with.
+
+    Raises BadInput when `text` is no kernel configuration.
+    """
+    config = parse(text, name)
+    header = _HEADER.search(text[:1000])
+    known = None if parameters is None else parse_parameters(parameters)
+    built_in = parse_parameters(config.get("CMDLINE", ""))
+    if config.on("CMDLINE_OVERRIDE") or config.on("CMDLINE_FORCE"):  # x86 and arm: no other parameter counts
+        known = built_in
+    elif known is not None:
+        known = {**built_in, **known}
+    return System(
+        name,
+        config,
+        known,
+        cpus=1 if not config.on("SMP") else cpus,
+        version=(int(header[1]), int(header[2])) if header else None,
+        architecture=architecture_of(config),
+    )
+
+
+def read_config(path: Path) -> str:
+    """A .config, /boot/config-* or /proc/config.gz. Raises BadInput."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LONGEST_CONFIG_B + 1)
+        if content[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=BytesIO(content)) as unpacked:
+                content = unpacked.read(_LONGEST_CONFIG_B + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise BadInput(f"{path}: damaged gzip file ({error}): copy it again") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror}): name a kernel's .config") from None
+    if len(content) > _LONGEST_CONFIG_B:
+        raise BadInput(f"{path}: more than {_LONGEST_CONFIG_B >> 20} MiB, so no kernel configuration")
+    return content.decode(errors="replace")

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""What came of an evidence-driven trim, as a campaign keeps it (trim.json) and its report tells it."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from rtqual.base.errors import damaged
+
+FILE = "trim.json"
+ACCEPTED, REFUSED, UNTRIED = "accepted", "refused", "not tried"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Judged(_Model):
+    """A proposed symbol and what became of it; the other fields are those of trim.Proposal."""
+
+    symbol: str
+    menu: str
+    prompt: str
+    takes: tuple[str, ...]
+    brings: tuple[str, ...]
+    objects: tuple[str, ...]
+    size_b: int
+    seen: str
+    state: str  # ACCEPTED, REFUSED or UNTRIED
+    why: str  # what failed, or why it was not tried; empty for what is accepted
+
+
+class Unused(_Model):
+    """A symbol that was not used and is not proposed (trim.Kept)."""
+
+    symbol: str
+    size_b: int
+    kind: str
+    reason: str
+
+
+class Size(_Model):
+    """A kernel before or after. RAM as the footprint has it, where the scenario measures it."""
+
+    image_size_b: int
+    installed_size_b: int
+    symbols_on: int
+    ram_used_b: int | None
+    kernel_memory_b: int | None
+
+
+class Trimmed(_Model):
+    candidate: str
+    kernel_sha256: str  # of the kernel that was watched (Account.sha256)
+    scale: str
+    scenario: tuple[str, ...]  # the runs of which it consists
+    modules: tuple[str, ...]  # loadable modules that were loaded in one of them
+    objects: int  # in the image
+    objects_entered: int  # of them, with a function that was entered once the system was up
+    functions: int
+    functions_entered: int
+    functions_at_boot: int  # entered until the system was up, and not later
+    proposals: tuple[Judged, ...]
+    kept: tuple[Unused, ...]
+    builds: int
+    before: Size
+    after: Size | None  # of the kernel without all that is accepted; absent where nothing is
+
+
+class _File(_Model):
+    schema_version: int = 1
+    kernels: tuple[Trimmed, ...]
+
+
+def write(folder: Path, trims: Sequence[Trimmed]) -> None:
+    (folder / FILE).write_text(_File(kernels=tuple(trims)).model_dump_json(indent=1) + "\n")
+
+
+def read(folder: Path) -> tuple[Trimmed, ...]:
+    """None where the folder has no such file. Raises BadInput where it is damaged."""
+    path = folder / FILE
+    if not path.exists():
+        return ()
+    try:
+        return _File.model_validate(json.loads(path.read_bytes())).kernels
+    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(path, error, "delete it or trim again") from None

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""The records that a user means."""
+
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.record.store import MANIFEST, Store, read_manifest
+
+
+def find(what: Path) -> list[Path]:
+    """The records a user means: a record's folder, a campaign's folder, or the start of a hash below out/."""
+    if (what / MANIFEST).exists():
+        return [what]
+    if what.is_dir():
+        found = Store(what / "records" if (what / "records").is_dir() else what).paths()
+    else:
+        stores = [Store(folder) for folder in sorted(Path("out").glob("*/records"))]
+        held = [path for store in stores for path in store.paths()] if len(str(what)) >= 4 else []
+        found = [path for path in held if read_manifest(path).hash.startswith(str(what)) or path.name == str(what)][:1]
+    if not found:
+        raise BadInput(f"{what}: no record there, nor one with such a hash below out/: give a folder or 4 characters")
+    return found

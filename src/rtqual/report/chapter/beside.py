@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""What was measured beside what published studies printed of the same instrument under the same load.
+
+Hardware, kernels and parameters differ, which the section says first. Only the order of systems and the shape of
+their figures can be set side by side.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.base.units import DURATIONS_NS
+from rtqual.published.audit import Finding
+from rtqual.published.beside import Beside, Published, matching
+from rtqual.published.choice import misprints
+from rtqual.published.records import COMMAND, CYCLES, PRINTED_IN, places
+from rtqual.published.wording import listed
+from rtqual.record.schema import Manifest
+from rtqual.report.chapter.chapters import parameters
+from rtqual.report.material import FOOTPRINT, Material, Place, group_of, runs_text
+from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Table
+from rtqual.report.page.text import TIMING_MARK, clean, cpus_text, load_text, number, prose, readable
+from rtqual.study.catalogue import Study, study
+
+_MOST_TABLES = 8
+_WARNING = (
+    "These tables set the figures measured here beside those of published studies. They are not measured alike: "
+    "machine, kernel, versions and parameters differ as told below, so a figure that is larger or smaller than a "
+    "published one says nothing by itself. What can be compared is how the systems of a table differ from each other. "
+    "Below a figure measured here stands its 95 % interval; why one has none stands among the test results."
+)
+
+
+def beside(material: Material) -> Iterator[Block]:
+    """Nothing where no published table fits. At most _MOST_TABLES tables; what is left out is named."""
+    yield from _misprints(material)
+    found = [(some, one) for some in _measured(material) for one in _matching(some)]
+    if not found:
+        return
+    yield Paragraph(_WARNING)
+    studies = {one.source.key: one.source for _, one in found}
+    boards = dict.fromkeys(summary.group.board for some, _ in found for summary in some)
+    differs = [*map(study_text, studies.values()), *(_board(material, board) for board in boards)]
+    yield Bullets(tuple(map(prose, differs)), "What differs")
+    for some, one in found[:_MOST_TABLES]:
+        yield _table(material, some, one)
+    if found[_MOST_TABLES:]:
+        left = found[_MOST_TABLES:]
+        names = (f"{some[0].group.instrument} ({one.source.key}, {one.table.place})" for some, one in left)
+        yield Paragraph(f"Left out here, shown by `rtqual published show`: {listed(list(names))}.")
+
+
+def _misprints(material: Material) -> Iterator[Table]:
+    """Of the candidates whose figures a study printed."""
+    found = [(name, one) for name in material.published for one in misprints(material.mission, name)]
+    if found:
+        yield material.numbering.table(
+            "Figures the study printed of the candidates that do not follow from its others; no verdict uses them. "
+            "In brackets what rounding leaves open",
+            [*(Column(title, False) for title in ("Candidate", "Where", "Figure")), Column("Printed"),
+             Column("Recomputed"), Column("Kind", False)],
+            [
+                [Cell(clean(name)), Cell(one.place), Cell(_with_unit(one)), Cell(one.printed),
+                 Cell(one.recomputed_text), Cell(one.kind)]
+                for name, one in found
+            ],
+        )  # fmt: skip
+
+
+def _with_unit(one: Finding) -> str:
+    return f"{readable(one.column)} [{study(one.study).table(one.table).unit_of(one.column)}]"
+
+
+def printed_in(material: Material, one: Place) -> tuple[str, ...]:
+    """Where the figures of a published place are printed, and how the study measured them."""
+    records = [r for r in material.of_board(one.board) if group_of(r) in {s.group for s in one.summaries}]
+    return tuple(
+        f"{title}: {'; '.join(_values(records, fact))}."
+        for title, fact in (("Printed in", PRINTED_IN), ("The study's command", COMMAND))
+    )
+
+
+def _measured(material: Material) -> Iterator[list[Summary]]:
+    """The summaries of each instrument and load, of every board those on the CPUs that most runs had."""
+    kept = [s for place in material.places() for s in place.summaries if s.group.candidate in material.measured]
+    kept = [s for s in kept if s.figures and not s.problems]
+    for instrument, load in dict.fromkeys((s.group.instrument, s.group.load) for s in kept):
+        alike = [s for s in kept if (s.group.instrument, s.group.load) == (instrument, load)]
+        boards = [[s for s in alike if s.group.board == board] for board in dict.fromkeys(s.group.board for s in alike)]
+        yield [s for some in boards for s in some if s.group.cpus == _usual_cpus(some)]
+
+
+def _usual_cpus(some: Sequence[Summary]) -> int:
+    """As the verdict counts them: of most runs, the fewer where they are as many."""
+    runs: Counter[int] = Counter()
+    for s in some:
+        runs[s.group.cpus] += s.runs
+    return min(runs, key=lambda cpus: (-runs[cpus], cpus))
+
+
+def _matching(some: Sequence[Summary]) -> Iterator[Beside]:
+    group = some[0].group
+    yield from matching(group.instrument, group.load, group.cpus)
+
+
+def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
+    """Ours first; times in the study's unit."""
+    columns = [name for name in one.columns if any(name in s.figures for s in some)]
+    units = {name: _unit(one, name) for name in columns}
+    notes = Notes()
+    several = len({s.group.board for s in some}) > 1
+    rows = []
+    for s in some:
+        where = clean(f"{s.group.board}, {cpus_text(s.group.cpus)}") if several else ""
+        name = Cell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
+        counted = f"{number(s.samples)} in {runs_text(s.runs)}" if s.samples else runs_text(s.runs)
+        rows.append([name, Cell(counted), *(_own(s.figures.get(column), unit) for column, unit in units.items())])
+    for label, printed in one.rows.items():
+        counted = number(printed[CYCLES].value) if CYCLES in printed else "not stated"
+        rows.append([Cell(label), Cell(counted), *(_printed(printed.get(column), notes) for column in columns)])
+    group = some[0].group
+    here = parameters(material, group.instrument)
+    told = f"Study: {one.table.command or 'its parameters are not stated'}. Here: {here}."
+    heads = [Column(readable(name)) for name in columns]
+    place, unit = listed(places(one.source, one.table)), "µs" if one.table.unit == "us" else one.table.unit
+    return material.numbering.table(
+        clean(f"{group.instrument} {load_text(group.load)}, beside {one.source.key}, {place}; times in {unit}"),
+        [Column("System", False), Column("Samples", False, name=True), *heads],
+        rows,
+        (Note("", prose(told)), *notes.listed()),
+    )
+
+
+def _unit(one: Beside, column: str) -> str:
+    """As the study prints it; 1/s is in the column's name."""
+    unit = next(row[column] for row in one.rows.values() if column in row).unit
+    return one.table.unit if unit == "ns" else unit
+
+
+def _own(figure: Figure | None, unit: str) -> Cell:
+    """A measured figure in the study's unit, its interval below."""
+    if figure is None:
+        return Cell("-")
+    scale = DURATIONS_NS.get(unit, 1)
+    ends = figure.interval and (figure.interval.low, figure.interval.high)
+    detail = " to ".join(number(end / scale) for end in ends) if ends else ""
+    return Cell(("≥\u00a0" if figure.at_least else "") + number(figure.value / scale), detail)
+
+
+def _printed(figure: Published | None, notes: Notes) -> Cell:
+    """As printed; where the audit finds that it does not follow, what does stands below."""
+    if figure is None or figure.finding is None:
+        return Cell(figure.text if figure else "-")
+    told = f"Does not follow from the study's other figures ({figure.finding.kind}); below it what does."
+    return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(told))
+
+
+def study_text(source: Study) -> str:
+    about = source.source
+    told = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
+    author = f" ({about.author})" if about.author else ""
+    return f"Study {source.key}: {about.title}{author}; {told}."
+
+
+def _board(material: Material, board: str) -> str:
+    """The machine, the kernels and the clock of ours."""
+    records = [r for r in material.of_board(board) if r.inputs.instrument != FOOTPRINT]
+    machine = " under ".join(filter(None, (listed(_values(records, fact)) for fact in ("processor", "hypervisor"))))
+    kernels = {f"{r.inputs.candidate} {r.provenance.kernel.split()[0]}": None for r in records if r.provenance.kernel}
+    tools = dict.fromkeys(f"{name} {version}" for r in records for name, version in sorted(r.provenance.tools.items()))
+    clock = "its clock counts executed instructions" if any(TIMING_MARK[s] for s in material.timings(board)) else ""
+    parts = (
+        machine or "a machine that is not named",
+        f"Linux of {listed(list(kernels))}" if kernels else "",
+        listed(list(tools)),
+        clock,
+    )
+    return f"Here, {board} board: {'; '.join(part for part in parts if part)}."
+
+
+def _values(records: Sequence[Manifest], fact: str) -> list[str]:
+    found = dict.fromkeys(r.provenance.facts.get(fact, "none") for r in records)
+    return [value for value in found if value != "none"]

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The verdicts in short, for the first page, and once more for the conclusion."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
+from rtqual.report.chapter.distributions import decisive
+from rtqual.report.chapter.judgement import score_text
+from rtqual.report.material import Material, timing_of
+from rtqual.report.page.document import (
+    SIGNS,
+    TONES,
+    Beside,
+    Block,
+    Bullets,
+    Cell,
+    Column,
+    Notes,
+    Paragraph,
+    Table,
+    VerdictBox,
+)
+from rtqual.report.page.text import figure_text, prose
+
+_LEGEND = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
+_MOST_BESIDE = 3  # candidates whose columns fit in half of a box
+
+
+def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
+    return tuple(
+        VerdictBox(
+            f"Verdict, {verdict.board} board",
+            verdict.fly is not None,
+            prose(verdict.headline),
+            tuple(_box(material, verdict)),
+        )
+        for verdict in material.evidence.verdicts
+    )
+
+
+def conclusion(material: Material) -> Iterator[Block]:
+    for verdict in material.evidence.verdicts:
+        yield Paragraph(f"On the {verdict.board} board: {prose(verdict.headline)}")
+        yield from _bullets("What would change this", verdict.would_change)
+    if not material.evidence.verdicts:
+        yield Paragraph("The records support no verdict.")
+
+
+def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
+    ranking = _ranking(material, verdict)
+    matrix = [_gate_matrix(material, verdict)] if any(standing.gates for standing in verdict.standings) else []
+    plots = decisive(material, verdict)
+    narrow = len(verdict.standings) <= _MOST_BESIDE
+    beside = (ranking, *matrix) if narrow else (ranking,)
+    if plots:
+        yield Beside(beside, plots)
+    else:
+        yield from beside
+    yield from () if narrow else matrix
+    yield from _bullets("Findings", verdict.findings)
+    yield from _bullets("Refused", list(_refusals(verdict)), "open")
+    yield from _bullets("What would change this", verdict.would_change)
+    yield from _bullets("To keep in mind", verdict.caveats)
+
+
+def _bullets(title: str, items: tuple[str, ...] | list[str], tone: str = "") -> Iterator[Bullets]:
+    if items:
+        yield Bullets(tuple(prose(item) for item in items), title, tone)
+
+
+def _refusals(verdict: Verdict) -> Iterator[str]:
+    """Those that are not the reason of an undecided requirement, which stands below the requirements."""
+    for standing in verdict.standings:
+        told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
+        yield from (f"{standing.candidate}: {reason}" for reason in standing.refusals if reason not in told)
+
+
+def _ranking(material: Material, verdict: Verdict) -> Table:
+    scored = any(standing.total is not None for standing in verdict.standings)
+    rows = []
+    for standing in verdict.standings:
+        result, tone = _result(verdict, standing)
+        counts = Counter(gate.outcome for gate in standing.gates)
+        kept = [f"{counts[outcome]}\u00a0{sign}" for outcome, sign in SIGNS.items() if counts[outcome]]
+        place = [Cell("-" if standing.rank is None else str(standing.rank)), Cell(score_text(standing.total))]
+        rows.append(
+            [
+                Cell(prose(standing.candidate), prose(material.title(standing.candidate))),
+                Cell(result, tone=tone),
+                Cell(" · ".join(kept) or "-"),
+                *(place if scored else []),
+            ]
+        )
+    columns = [
+        Column("Candidate", False),
+        Column("Result", False, name=True),
+        Column("Requirements"),
+        *([Column("Rank"), Column("Score")] if scored else []),
+    ]
+    by_score = (
+        ". Candidates that meet every requirement come first; the score, a weighted mean over the criteria of which "
+        "1 is best, ranks among equals."
+    )
+    return material.numbering.table(f"Candidates: {_LEGEND}{by_score if scored else ''}", columns, rows)
+
+
+def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
+    if standing.candidate == verdict.fly:
+        return "fly", "met"
+    if standing.may_fly == Outcome.NOT_MET:
+        return "out", "failed"
+    if standing.refusals:
+        return "refused", "open"
+    if verdict.not_measured:
+        return "not judged", "open"
+    return ("meets the mission", "met") if standing.may_fly == Outcome.MET else ("undecided", "open")
+
+
+def _gate_matrix(material: Material, verdict: Verdict) -> Table:
+    """Requirements down, candidates across; needs that everybody meets in one row."""
+    notes = Notes()
+    measured = {r.name for r in material.mission.requirements}
+    gates = {(g.requirement, g.candidate): g for s in verdict.standings for g in s.gates}
+    candidates = [s.candidate for s in verdict.standings]
+    names = list(dict.fromkeys(name for name, _ in gates))
+    plain = [
+        name
+        for name in names
+        if name not in measured and all(gates[key].outcome == Outcome.MET for key in gates if key[0] == name)
+    ]
+    rows = []
+    for requirement in (name for name in names if name not in plain):
+        limit = next(prose(g.limit) for (name, _), g in gates.items() if name == requirement)
+        row = [Cell(prose(requirement), limit if requirement in measured else "")]
+        for candidate in candidates:
+            gate = gates.get((requirement, candidate))
+            row.append(_gate_cell(material, verdict, gate, notes) if gate else Cell("-"))
+        rows.append(row)
+    if plain:
+        met = Cell(f"{SIGNS[Outcome.MET]} {Outcome.MET}", tone=TONES[Outcome.MET])
+        shown = [met if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
+        rows.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *shown])
+    return material.numbering.table(
+        f"Requirements: {_LEGEND}", [Column("Requirement", False), *material.columns(candidates)], rows, notes.listed(),
+    )  # fmt: skip
+
+
+def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -> Cell:
+    """The sign and the figure; what is not met or undecided has its reason as a footnote."""
+    mark = notes.timed(timing_of(material, verdict, gate.requirement, gate.candidate)) if gate.measured else ""
+    if gate.outcome != Outcome.MET:
+        mark += notes.mark(prose(gate.reason))
+    detail = figure_text(gate.measured) if gate.measured else ""
+    return Cell(f"{SIGNS[gate.outcome]} {gate.outcome}", detail, mark, TONES[gate.outcome])

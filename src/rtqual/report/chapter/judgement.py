@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""How the verdicts came about: every requirement with its reason, every criterion with its score."""
+
+from collections.abc import Iterator
+
+from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL
+from rtqual.analysis.verdict.model import Gate, Score, Verdict
+from rtqual.mission import PUBLISHED
+from rtqual.report.material import Material, figure_cell, notes_for, timing_of
+from rtqual.report.page.document import SIGNS, TONES, Cell, Column, Notes, Table, raised
+from rtqual.report.page.text import figure_value, number, prose
+
+_LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the score as measured."
+_LEFT_OUT = "Not in the score: not every candidate has a usable figure."
+
+
+def requirements(material: Material, verdict: Verdict) -> Iterator[Table]:
+    """Every requirement for every candidate: the measured ones, then the needs read from the configurations."""
+    measured = [r.name for r in material.mission.requirements]
+    gates = [gate for standing in verdict.standings for gate in standing.gates]
+    judged = sorted((g for g in gates if g.requirement in measured), key=lambda g: measured.index(g.requirement))
+    if judged:
+        yield _measured(material, verdict, judged)
+    needs = [gate for gate in gates if gate.requirement not in measured]
+    if needs:
+        yield _needs(material, verdict, needs)
+
+
+def _measured(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
+    notes = notes_for(gate.measured for gate in gates)
+    rows = []
+    for gate in gates:
+        timing = timing_of(material, verdict, gate.requirement, gate.candidate) if gate.measured else ""
+        rows.append(
+            [
+                Cell(prose(gate.requirement), prose(gate.limit)),
+                Cell(prose(gate.candidate)),
+                figure_cell(gate.measured, notes, timing=notes.timed(timing), counted=False),
+                _outcome(gate),
+                Cell(prose(gate.reason)),
+            ]
+        )
+    columns = [
+        Column("Requirement", False), Column("Candidate", False, name=True), Column("Measured"),
+        Column("Outcome", False, name=True), Column("Reason", False),
+    ]  # fmt: skip
+    return material.numbering.table(f"Requirements on the {verdict.board} board", columns, rows, notes.listed())
+
+
+def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
+    """One row for all candidates of which the same holds."""
+    alike: dict[tuple[str, str, str], list[Gate]] = {}
+    for gate in gates:
+        alike.setdefault((gate.requirement, gate.outcome, gate.reason), []).append(gate)
+    order = list(dict.fromkeys(gate.requirement for gate in gates))
+    rows = []
+    for some in sorted(alike.values(), key=lambda some: order.index(some[0].requirement)):
+        gate = some[0]
+        candidates = ", ".join(prose(one.candidate) for one in some)
+        rows.append([Cell(prose(gate.requirement)), Cell(candidates), _outcome(gate), Cell(prose(gate.reason))])
+    columns = [
+        Column("Need", False, name=True), Column("Candidates", False), Column("Outcome", False, name=True),
+        Column("What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration", False),
+    ]  # fmt: skip
+    legend = "" if verdict.board == PUBLISHED else " (y: built in, m: module)"
+    return material.numbering.table(f"Needs on the {verdict.board} board{legend}", columns, rows)
+
+
+def _outcome(gate: Gate) -> Cell:
+    return Cell(f"{SIGNS[gate.outcome]} {gate.outcome}", tone=TONES[gate.outcome])
+
+
+def scores(material: Material, verdict: Verdict) -> Iterator[Table]:
+    """Criteria down, candidates across; nothing where there is no score at all."""
+    found = {(s.criterion, s.candidate): s for one in verdict.standings for s in one.scores}
+    if not any(score.score is not None for score in found.values()):
+        return
+    candidates = [s.candidate for s in verdict.standings]
+    notes = Notes()
+    rows = []
+    for criterion in dict.fromkeys(name for name, _ in found):
+        row = [found[criterion, candidate] for candidate in candidates if (criterion, candidate) in found]
+        cells = [_score_cell(material, verdict, score, notes) for score in row]
+        rows.append([*raised([Cell(prose(criterion)), *cells])])
+        rows[-1].insert(1, Cell(number(row[0].weight)))
+    yield material.numbering.table(
+        f"Scores on the {verdict.board} board: the best candidate's figure over the candidate's own, and the figure; "
+        "one below a step of the measurement counts as that step",
+        [Column("Criterion", False), Column("Weight"), *material.columns(candidates)],
+        rows, notes.listed(), compact=True,
+    )  # fmt: skip
+
+
+def _score_cell(material: Material, verdict: Verdict, score: Score, notes: Notes) -> Cell:
+    if score.figure is None:
+        return Cell("-")
+    marks = [notes.timed(timing_of(material, verdict, score.criterion, score.candidate))]
+    if score.score is None:
+        marks.append(notes.mark(_LEFT_OUT))
+    elif not score.firm:
+        marks.append(notes.mark(_LOOSE))
+    return Cell(score_text(score.score), figure_value(score.figure), "".join(marks))
+
+
+def score_text(score: float | None) -> str:
+    return "-" if score is None else f"{score:.3f}"

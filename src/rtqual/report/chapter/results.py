@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The measured figures: plots and tables of every instrument under every load."""
+
+from collections.abc import Iterator, Sequence
+
+from rtqual.analysis.figure.model import Summary
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.mission import PUBLISHED
+from rtqual.report.chapter.battery import battery, has_several
+from rtqual.report.chapter.beside import printed_in
+from rtqual.report.chapter.distributions import distributions
+from rtqual.report.chapter.explore import explorer
+from rtqual.report.chapter.paths import paths
+from rtqual.report.material import FOOTPRINT, Material, Place, figure_cell, notes_for
+from rtqual.report.page.document import Block, Bullets, Cell, Column, Heading, Paragraph, Table, raised
+from rtqual.report.page.text import TIMING_MARK, clean, load_text, marked, number, place, prose, readable
+
+_OVER_RUNS = "median run"  # how figures begin that say nothing new of a single run
+
+
+def results(material: Material, chapter: str) -> Iterator[Block]:
+    measured = [one for one in material.places() if one.instrument != FOOTPRINT]
+    yield from explorer(material)
+    for index, one in enumerate(measured, 1):
+        yield Heading(f"{chapter}.{index}", clean(one.title))
+        if one.instrument in INSTRUMENTS:
+            instrument = INSTRUMENTS[one.instrument]
+            said = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
+            yield Paragraph(prose(" ".join((f"{instrument.title}.", *said))))
+        yield from distributions(material, one)
+        for load in one.loads:
+            yield from paths(material, one, load)
+            yield battery(material, one, load) if has_several(one.under(load)) else _statistics(material, one, load)
+            yield from _remarks(one.under(load))
+            yield from _per_cpu(material, one, load)
+
+
+def _statistics(material: Material, one: Place, load: str) -> Table:
+    """Statistics down, candidates across."""
+    summaries = one.under(load)
+    notes = notes_for(figure for s in summaries for figure in s.figures.values())
+    names = list(dict.fromkeys(name for s in summaries for name in s.figures))
+    if all(s.runs == 1 for s in summaries):
+        names = [name for name in names if not name.startswith(_OVER_RUNS)]
+    rows = [
+        [Cell("samples n"), *(Cell(number(s.samples) if s.samples else "not told") for s in summaries)],
+        [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
+        [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
+    ]
+    for name in names:
+        cells = [figure_cell(s.figures.get(name), notes, of=s) for s in summaries]
+        rows.append(raised([Cell(readable(name)), *cells]))
+    caption = f"{one.instrument} {load_text(load)}, {place(summaries[0].group)}"
+    columns = [Column("Statistic", False), *material.columns([s.group.candidate for s in summaries])]
+    return material.numbering.table(clean(caption), columns, rows, notes.listed())
+
+
+def _remarks(summaries: Sequence[Summary]) -> Iterator[Block]:
+    problems = [prose(f"{s.group.candidate}: {problem}") for s in summaries for problem in s.problems]
+    if problems:
+        yield Bullets(tuple(problems), "Problems: no verdict rests on these", "open")
+    caveats = [prose(f"{s.group.candidate}: {caveat}") for s in summaries for caveat in s.caveats]
+    if caveats:
+        yield Bullets(tuple(caveats), "To keep in mind")
+
+
+def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
+    for s in one.under(load):
+        if len(s.per_cpu) < 2:
+            continue
+        notes = notes_for(figure for figures in s.per_cpu.values() for figure in figures.values())
+        names = list(dict.fromkeys(name for figures in s.per_cpu.values() for name in figures))
+        if s.runs == 1:
+            names = [name for name in names if not name.startswith(_OVER_RUNS)]
+        rows = []
+        for name in names:
+            cells = [figure_cell(figures.get(name), notes, counted=False) for _, figures in sorted(s.per_cpu.items())]
+            rows.append(raised([Cell(readable(name)), *cells]))
+        mark = notes.timed(TIMING_MARK[s.timing])
+        caption = clean(f"Per CPU: {s.group.candidate}, {one.instrument} {load_text(load)}")
+        columns = [Column("Statistic", False), *(Column(f"CPU {cpu}") for cpu in sorted(s.per_cpu))]
+        yield material.numbering.table(marked(caption, mark), columns, rows, notes.listed())

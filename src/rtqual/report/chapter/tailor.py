@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""What tailoring a kernel gained: figures before and after, the removal list entry by entry, what changed by menu."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from rtqual.analysis.difference.model import Comparison
+from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
+from rtqual.kernel.account import Account
+from rtqual.report.chapter.goals import goal_cell
+from rtqual.report.chapter.steps import step_by_step
+from rtqual.report.chapter.tailor_lint import linted
+from rtqual.report.chapter.tailor_roots import root_systems
+from rtqual.report.chapter.trim import trimming
+from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
+from rtqual.report.page.document import Block, Bullets, Cell, Column, Notes, Paragraph, Table
+from rtqual.report.page.text import clean, load_text, marked, number, place, prose, readable
+
+_LATENCY = "cyclictest"
+_STATISTICS = ("p50", "p99", "p99.9", "max")
+_TONES = {"gone": "met", "no longer exists": "met", "kept": "open", "not asked": "open"}
+_MOST_MENUS = 25
+
+
+def tailoring(material: Material) -> Iterator[Block]:
+    yield from step_by_step(material)
+    yield from _kernels(material)
+    yield from root_systems(material)
+
+
+def _kernels(material: Material) -> Iterator[Block]:
+    """One under two roots is told once."""
+    rooted = {candidate.name for candidate in material.mission.candidates if candidate.root}
+    for account in material.accounts:
+        if account.candidate in rooted:
+            continue
+        yield Paragraph(prose(_how(account)))
+        yield from _figures(material, account)
+        yield from _latencies(material, account)
+        yield _removals(material, account)
+        yield from linted(material, account)
+        yield from trimming(material, account)
+        yield from _changes(material, account)
+        if account.explanations:
+            yield Bullets(tuple(prose(one) for one in account.explanations), "The way to the configuration")
+
+
+def _how(account: Account) -> str:
+    modules = ", ".join(account.modules) or "none"
+    return (
+        f"{account.candidate} is Linux {account.version} of {account.source}, built for {account.architecture} by "
+        f"{account.compiler}; tailoring began at the {account.start} configuration. {number(account.symbols_on)} "
+        f"symbols are on, {number(account.files_compiled)} files were compiled. Loadable modules, not in the "
+        f"image: {modules}. Release {account.release}; SHA-256 of its files: {account.sha256}."
+    )
+
+
+def _summaries(material: Material, candidate: str, instrument: str) -> dict[tuple[str, str, int], Summary]:
+    found = (s for s in material.evidence.summaries if s.group.candidate == candidate)
+    return {(s.group.load, s.group.board, s.group.cpus): s for s in found if s.group.instrument == instrument}
+
+
+def _figures(material: Material, account: Account) -> Iterator[Block]:
+    """The footprint of the baseline and of the tailored kernel, with their ratio and the mission's goals."""
+    if account.baseline is None:
+        yield Paragraph("No other kernel was measured on this board, so there are no figures from before.")
+        return
+    goals = next((c.tailor.goals for c in material.mission.candidates if c.name == account.candidate and c.tailor), {})
+    before, after = (_summaries(material, name, FOOTPRINT) for name in (account.baseline, account.candidate))
+    for key in (key for key in before if key in after):
+        a, b = after[key], before[key]
+        notes = notes_for([*a.figures.values(), *b.figures.values()])
+        rows = [
+            [
+                Cell(readable(name)),
+                *(figure_cell(s.figures.get(name), notes, of=s) for s in (b, a)),
+                *_ratio(b.figures.get(name), a.figures.get(name)),
+                goal_cell(goals.get(name), b.figures.get(name), a.figures.get(name)),
+            ]
+            for name in dict.fromkeys((*b.figures, *a.figures))
+        ]
+        rows += [[Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, None, None)] for name, goal in goals.items()
+                 if name not in a.figures and name not in b.figures]  # fmt: skip
+        yield _beside(material, account, f"Before and after, {place(a.group)}", (a, b), rows, notes)
+
+
+def _beside(
+    material: Material,
+    account: Account,
+    caption: str,
+    both: tuple[Summary, Summary],
+    rows: list[list[Cell]],
+    notes: Notes,
+    last: str = "Goal",
+) -> Table:
+    mark = "".join(notes.timed(m) for m in timing_mark(both))
+    assert account.baseline is not None, "of two kernels"  # noqa: S101
+    columns = [
+        Column("Figure", False),
+        *material.columns([account.baseline, account.candidate]),
+        Column("After / before"),
+        Column(last, False),
+    ]
+    return material.numbering.table(marked(clean(caption), mark), columns, rows, notes.listed())
+
+
+def _ratio(before: Figure | None, after: Figure | None) -> tuple[Cell, ...]:
+    if before is None or after is None or before.value <= 0:
+        return (Cell("-"),)
+    return (Cell(number(after.value / before.value)),)
+
+
+def _latencies(material: Material, account: Account) -> Iterator[Block]:
+    """Wake-up latency under each load, with what the comparison of the two supports."""
+    if account.baseline is None:
+        return
+    before, after = (_summaries(material, name, _LATENCY) for name in (account.baseline, account.candidate))
+    for key in (key for key in before if key in after):
+        a, b = after[key], before[key]
+        names = [name for name in _STATISTICS if name in a.figures or name in b.figures]
+        compared = {name: _comparison(material, a.group, b.group, name) for name in names}
+        ratios = {name: _turned(one, a.group) for name, one in compared.items()}
+        notes = notes_for([*(s.figures.get(name) for s in (a, b) for name in names), *ratios.values()])
+        rows = []
+        for name in names:
+            one, ratio = compared[name], ratios[name]
+            outcome, _, why = (one.statement if one else "not compared").partition(": ")
+            rows.append(
+                [
+                    Cell(readable(name)),
+                    *(figure_cell(s.figures.get(name), notes, of=s) for s in (b, a)),
+                    figure_cell(ratio, notes, counted=False),
+                    Cell(prose(outcome), marks=notes.mark(prose(why))),
+                ]
+            )
+        caption = f"Wake-up latency before and after, {load_text(key[0])}, {place(a.group)}"
+        yield _beside(material, account, caption, (a, b), rows, notes, "Statement")
+
+
+def _comparison(material: Material, a: Group, b: Group, statistic: str) -> Comparison | None:
+    found = (c for c in material.evidence.comparisons if c.statistic == statistic and {c.a, c.b} == {a, b})
+    return next(found, None)
+
+
+def _turned(one: Comparison | None, a: Group) -> Figure | None:
+    """The ratio with `a` above."""
+    if one is None or one.ratio is None or one.a == a or one.ratio.value <= 0:
+        return one.ratio if one else None
+    ends: Interval | None = one.ratio.interval
+    if ends and ends.low > 0:
+        ends = replace(ends, low=1 / ends.high, high=1 / ends.low)
+        return replace(one.ratio, value=1 / one.ratio.value, interval=ends)
+    return replace(one.ratio, value=1 / one.ratio.value, interval=None, why_no_interval="The ratio's lower end is 0.")
+
+
+def _removals(material: Material, account: Account) -> Table:
+    counts: Mapping[str, int] = {state: sum(e.state == state for e in account.entries) for state in _TONES}
+    told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    rows = [
+        [
+            Cell(_path(entry.menu)),
+            Cell(entry.state, tone=_TONES.get(entry.state, "")),
+            Cell(prose(entry.text), prose("; ".join(f"{symbol}: {chain}" for symbol, chain in entry.held.items()))),
+        ]
+        for entry in account.entries
+    ]
+    columns = [Column("Entry of the removal list", False), Column("Now", False), Column("Why", False)]
+    caption = f"The {len(account.entries)} entries of the AAReST study's removal list in {account.candidate}: {told}"
+    return material.numbering.table(clean(caption), columns, rows)
+
+
+def _path(menu: str) -> str:
+    return clean(menu).replace(" -> ", " → ")
+
+
+def _changes(material: Material, account: Account) -> Iterator[Table]:
+    if not account.changes:
+        return
+    shown, rest = account.changes[:_MOST_MENUS], account.changes[_MOST_MENUS:]
+    rows = [[Cell(_path(one.menu)), Cell(number(one.removed)), Cell(number(one.added))] for one in shown]
+    if rest:
+        sums = (sum(one.removed for one in rest), sum(one.added for one in rest))
+        rows.append([Cell(f"{len(rest)} further menus"), *(Cell(number(n)) for n in sums)])
+    columns = [Column("Menu", False), Column("Symbols removed"), Column("Symbols added")]
+    caption = f"What changed from the {account.start} configuration to that of {account.candidate}, by menu"
+    yield material.numbering.table(clean(caption), columns, rows)

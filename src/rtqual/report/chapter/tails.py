@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: MIT
+"""How the samples of a run depend on each other, and estimates of how late the rare ones are."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rtqual.analysis.figure.model import Group, Summary
+from rtqual.analysis.tails.estimate import FARTHEST
+from rtqual.analysis.tails.model import Estimate, Estimated, Exceedance, Observed, Refusal, Tails
+from rtqual.base.words import listed, one_in
+from rtqual.report.draw.plots_tails import correlation_plot, return_level_plot, stability_plot
+from rtqual.report.material import Material
+from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Plot, Plots, Table
+from rtqual.report.page.text import clean, duration, load_text, number, place, prose, quantity, step
+
+_MOST_NAMES = 3
+_DEPENDENCE = (
+    "Samples of a run depend on each other: a late wake-up is followed by a late one more often than by chance. The "
+    "rank correlation of a sample with a later one says how much; the effective number of samples says how many "
+    "independent ones they are worth, for the median and for how often a sample is among the latest hundredth. "
+    "The intervals of this report rest on whole runs, not on samples as if they were independent."
+)
+_TAILS = (
+    f"What is passed on average once in a time: by one cluster of late samples, however many. It is an estimate by "
+    f"extreme value statistics (peaks over threshold), never a bound: it is passed at least once in that time with "
+    f"63 %. It holds for what was measured, at the interval of the measurement, and is given for at most "
+    f"{FARTHEST} times the time measured."
+)
+
+
+@dataclass(frozen=True)
+class _Thread:
+    """One row: a thread of a group, and what is known of its tail."""
+
+    group: Group
+    asked_ns: float
+    made: Estimate
+    refused: Refusal | None  # the horizon asked for
+
+    @property
+    def name(self) -> str:
+        parts = (_cell(self.group), self.made.observed.name)
+        return ", ".join(part for part in parts if part)
+
+
+def dependence(material: Material) -> Iterator[Block]:
+    """In words, in figures and as correlations against the lag; once, where the order is not recorded."""
+    sampled = sorted((s for s in material.evidence.summaries if s.distribution), key=lambda s: material.order(s.group))
+    known = [s for s in sampled if s.dependence]
+    if not sampled:
+        return
+    if known:
+        yield Paragraph(_DEPENDENCE)
+        yield _dependence_table(material, known)
+        yield from _correlations(material, known)
+    silent = [s.group for s in sampled if not s.dependence]
+    if silent:
+        where = f"For {_groups(silent)}" if known else "For all groups"
+        yield Paragraph(
+            prose(f"{where}, the order of the samples is not recorded or the runs are short: dependence is not known.")
+        )
+
+
+def tails(material: Material) -> Iterator[Block]:
+    """The levels with their diagnostics and plots, how often limits were passed, and what was refused and why."""
+    found = sorted(material.evidence.tails.items(), key=lambda one: material.order(one[0]))
+    if not found:
+        return
+    threads = [thread for group, one in found for thread in _threads(group, one)]
+    yield Paragraph(prose(_TAILS))
+    if threads:
+        yield _levels(material, threads)
+        yield Plots(tuple(plot for thread in _latest(threads) for plot in _plots(material, thread)))
+        plotted = [*_latest(threads)]
+        for thread in threads:
+            yield from _diagnostics(thread, every=thread in plotted)
+    exceedances = [(group, one) for group, tail in found for one in tail.exceedances]
+    if exceedances:
+        yield _exceedance_table(material, exceedances)
+    refusals = [(group, refusal) for group, one in found for refusal in one.threads if isinstance(refusal, Refusal)]
+    if refusals:
+        asked = duration(found[0][1].asked_ns)
+        yield Bullets(tuple(_refusals(refusals)), prose(f"No tail estimate for {asked}, and why"), "open")
+    unsettled = [plot for group, tail in found for plot in _unsettled(material, group, tail)]
+    if unsettled:
+        yield Plots(tuple(unsettled))
+
+
+def _diagnostics(thread: _Thread, *, every: bool) -> Iterator[Bullets]:
+    """All of the threads that are plotted, what failed of the others."""
+    items = tuple(
+        prose(f"{'✓' if check.passed else '✗'} {check.what}: {check.statement}")
+        for check in thread.made.checks
+        if every or not check.passed
+    )
+    if items:
+        yield Bullets(items, prose(f"Diagnostics: {thread.name}"))
+
+
+def _cell(group: Group) -> str:
+    return f"{group.candidate}, {group.instrument} {load_text(group.load)}"
+
+
+def _groups(groups: Sequence[Group]) -> str:
+    if len(groups) <= _MOST_NAMES:
+        return listed([f"{_cell(group)} ({group.board} board)" for group in groups])
+    boards = list(dict.fromkeys(group.board for group in groups))
+    where = f" of the {listed([f'{board} board' for board in boards])}"
+    return f"{len(groups)} groups{where}"
+
+
+def _dependence_table(material: Material, known: Sequence[Summary]) -> Table:
+    rows = []
+    for s in known:
+        assert s.dependence  # noqa: S101 asked by the caller
+        lags = [number(round(s.dependence.lags[lag - 1], 3)) if s.dependence.lags else "-" for lag in (1, 10, 40)]
+        worth = [_worth(value, s.samples) for value in (s.dependence.effective, s.dependence.effective_late)]
+        rows.append([Cell(clean(_cell(s.group))), Cell(number(s.samples)), *(Cell(lag) for lag in lags), *worth])
+    columns = [
+        Column("Group", False), Column("Samples"), Column("Lag 1"), Column("Lag 10"), Column("Lag 40"),
+        Column("Worth, median"), Column("Worth, late"),
+    ]  # fmt: skip
+    caption = "Rank correlation at three lags, and independent samples that the samples are worth"
+    return material.numbering.table(caption, columns, rows)
+
+
+def _worth(effective: float, samples: int) -> Cell:
+    return Cell(f"{round(effective):,}", f"{number(round(100 * effective / samples, 1))} %")
+
+
+def _correlations(material: Material, known: Sequence[Summary]) -> Iterator[Plots]:
+    cells: dict[tuple[str, str, str, int], dict[str, Sequence[float]]] = {}
+    for s in known:
+        if s.dependence and s.dependence.lags:
+            cell = (s.group.instrument, s.group.load, s.group.board, s.group.cpus)
+            cells.setdefault(cell, {})[s.group.candidate] = s.dependence.lags
+    drawn = []
+    for (instrument, load, board, cpus), lags in cells.items():
+        there = place(Group(instrument, load, board, cpus, ""))
+        caption = clean(f"Correlation of a sample with a later one, {instrument} {load_text(load)}, {there}")
+        said = "; ".join(f"{name}: lag 1 {values[0]:.3f}, lag 40 {values[-1]:.3f}" for name, values in lags.items())
+        figure = material.numbering.figure()
+        alt = clean(f"{caption}. {said}.")
+        drawn.append(Plot(figure, caption, alt, correlation_plot(lags, material.palette, f"f{figure}", alt)))
+    if drawn:
+        yield Plots(tuple(drawn))
+
+
+def _threads(group: Group, tail: Tails) -> Iterator[_Thread]:
+    for one in tail.threads:
+        if isinstance(one, Estimate):
+            yield _Thread(group, tail.asked_ns, one, None)
+        elif one.instead:
+            yield _Thread(group, tail.asked_ns, one.instead, one)
+
+
+def _levels(material: Material, threads: Sequence[_Thread]) -> Table:
+    rows, notes = [], Notes()
+    for thread in threads:
+        made, chosen = thread.made, thread.made.chosen
+        shorter = f"The longest time that the samples support, not the {duration(thread.asked_ns)} asked for."
+        row = [
+            Cell(prose(thread.name)),
+            Cell(duration(made.level.horizon_ns), marks=notes.mark(shorter) if thread.refused else ""),
+            _with_interval(made.level.at),
+            Cell(duration(made.observed.exposure_ns), f"{number(made.observed.samples)} samples"),
+        ]
+        if chosen:
+            row += [
+                Cell(quantity(chosen.threshold, "ns"), f"{number(chosen.exceedances)} above"),
+                Cell(number(chosen.clusters), f"index {number(round(chosen.extremal_index, 2))}"),
+                Cell(number(round(chosen.shape.value, 2)), f"{chosen.shape.low:.2f} to {chosen.shape.high:.2f}"),
+            ]
+        else:
+            row += [Cell("-"), Cell(number(made.blocks), "run maxima"), Cell("-")]
+        row.append(_with_interval(made.maxima.at) if made.maxima else Cell("-"))
+        rows.append(row)
+    columns = [
+        Column("Thread", False), Column("Once in"), Column("Level"), Column("Measured"), Column("Threshold"),
+        Column("Clusters"), Column("Shape"), Column("By block maxima"),
+    ]  # fmt: skip
+    caption = "Return levels: estimates with 95 % profile-likelihood intervals, not bounds"
+    index = "The extremal index is the part of late samples that begin a cluster: 1 where they come alone."
+    return material.numbering.table(caption, columns, rows, [Note("", index), *notes.listed()])
+
+
+def _with_interval(at: Estimated) -> Cell:
+    scale, _ = step(at.value, "ns")
+    return Cell(quantity(at.value, "ns"), f"{number(at.low / scale)} to {number(at.high / scale)}")
+
+
+def _latest(threads: Sequence[_Thread]) -> Iterator[_Thread]:
+    """Of each group the thread with the highest level: plots of all would say little more."""
+    groups = dict.fromkeys(thread.group for thread in threads)
+    for group in groups:
+        yield max((t for t in threads if t.group == group), key=lambda t: t.made.level.at.value)
+
+
+def _plots(material: Material, thread: _Thread) -> Iterator[Plot]:
+    colour = material.palette.colour(thread.group.candidate)
+    made = thread.made
+    at = made.level.at
+    figure = material.numbering.figure()
+    caption = prose(f"Return levels: {thread.name}")
+    alt = clean(
+        f"{caption}. Once in {duration(made.level.horizon_ns)}: {quantity(at.value, 'ns')}, "
+        f"from {quantity(at.low, 'ns')} to {_end(at.high)}."
+    )
+    yield Plot(figure, caption, alt, return_level_plot(made, thread.asked_ns, colour, f"f{figure}", alt))
+    if made.table:
+        chosen = next((row for row in made.table if made.chosen and row.threshold == made.chosen.threshold), None)
+        figure = material.numbering.figure()
+        caption = _stability_caption(made.observed, thread.asked_ns, thread.name)
+        svg = stability_plot(made.table, chosen, colour, f"f{figure}", caption)
+        yield Plot(figure, caption, caption, svg)
+
+
+def _unsettled(material: Material, group: Group, tail: Tails) -> Iterator[Plot]:
+    """The thresholds of a group's first thread that has no estimate at all."""
+    for one in tail.threads:
+        if isinstance(one, Refusal) and one.observed and one.table and not one.instead:
+            figure = material.numbering.figure()
+            name = ", ".join(part for part in ("refused", _cell(group), one.observed.name) if part)
+            caption = _stability_caption(one.observed, tail.asked_ns, name)
+            svg = stability_plot(one.table, None, material.palette.colour(group.candidate), f"f{figure}", caption)
+            yield Plot(figure, caption, caption, svg)
+            return
+
+
+def _stability_caption(observed: Observed, asked_ns: float, name: str) -> str:
+    """The level is that for the time asked for, or the longest that may be asked."""
+    horizon = duration(min(asked_ns, FARTHEST * observed.exposure_ns))
+    return prose(f"Shape, and level once in {horizon}, against the threshold: {name}")
+
+
+def _end(high: float) -> str:
+    return "no end" if math.isinf(high) else quantity(high, "ns")
+
+
+def _exceedance_table(material: Material, found: Sequence[tuple[Group, Exceedance]]) -> Table:
+    rows = []
+    for group, one in found:
+        worth = "order not recorded: taken as independent" if one.effective is None else f"worth {one.effective:,.0f}"
+        rows.append(
+            [
+                Cell(prose(f"{one.requirement}: {_cell(group)}")),
+                Cell(quantity(one.limit, "ns")),
+                Cell(f"{one.exceeding:,}", f"of {one.samples:,}"),
+                Cell(worth),
+                Cell(one_in(one.bound), f"more than {duration(one.once_in_ns)} apart" if one.once_in_ns else ""),
+            ]
+        )
+    columns = [
+        Column("Requirement", False), Column("Limit"), Column("Samples beyond"), Column("Independent samples"),
+        Column("Rarer than, 95 %"),
+    ]  # fmt: skip
+    caption = "How often a limit was passed, and the exact upper end of that share (Clopper and Pearson)"
+    return material.numbering.table(caption, columns, rows)
+
+
+def _refusals(refusals: Sequence[tuple[Group, Refusal]]) -> Iterator[str]:
+    """One line a reason and group of threads that share it."""
+    by_reason: dict[str, list[tuple[Group, Refusal]]] = {}
+    for group, refusal in refusals:
+        by_reason.setdefault(f"{refusal.why}: {refusal.reason}", []).append((group, refusal))
+    for reason, some in by_reason.items():
+        groups = list(dict.fromkeys(group for group, _ in some))
+        threads = [refusal.observed.name for _, refusal in some if refusal.observed and refusal.observed.name]
+        which = f", {listed(threads)}" if len(groups) == 1 and threads else ""
+        yield prose(f"{_groups(groups)}{which}: {reason}.")

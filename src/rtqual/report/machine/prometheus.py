@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Prometheus' text format, for the node exporter's textfile collector or a push gateway.
+
+Base units in the names, as Prometheus asks (prometheus.io/docs/practices/naming). An interval is two more metrics,
+`_low` and `_high`; an end that the data do not give is infinite. Figures of runs that are refused are left out, and
+rtqual_problems says how many reasons there are.
+"""
+
+import math
+
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+
+from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.model import Evidence
+from rtqual.analysis.verdict.model import Outcome
+from rtqual.base.units import DURATIONS_NS, SIZES_B
+from rtqual.mission import Mission
+
+
+def to_prometheus(mission: Mission, evidence: Evidence) -> str:
+    page = _Page()
+    whole = {"mission": mission.mission.name, "scale": evidence.scale}
+    for summary in evidence.summaries:
+        _cell(page, summary, whole)
+    for verdict in evidence.verdicts:
+        for standing in verdict.standings:
+            who = {**whole, "candidate": standing.candidate, "board": verdict.board}
+            page.set("rtqual_fly", "1: the candidate to fly.", who, float(standing.candidate == verdict.fly))
+            if standing.total is not None:
+                page.set("rtqual_score", "Weighted mean over the criteria; 1 is best.", who, standing.total)
+            for gate in standing.gates:
+                for outcome in Outcome:
+                    labels = {**who, "requirement": gate.requirement, "outcome": str(outcome)}
+                    about = "1: this is how the requirement was judged."
+                    page.set("rtqual_requirement", about, labels, float(gate.outcome == outcome))
+    page.set("rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures))
+    return page.text()
+
+
+class _Page:
+    """Gauges by name, made when they are first set."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._gauges: dict[str, Gauge] = {}
+
+    def set(self, name: str, about: str, labels: dict[str, str], value: float) -> None:
+        if name not in self._gauges:
+            self._gauges[name] = Gauge(name, about, list(labels), registry=self._registry)
+        self._gauges[name].labels(**labels).set(value)
+
+    def text(self) -> str:
+        return generate_latest(self._registry).decode()
+
+
+def _cell(page: _Page, summary: Summary, whole: dict[str, str]) -> None:
+    group = summary.group
+    cell = {
+        **whole,
+        "candidate": group.candidate,
+        "board": group.board,
+        "instrument": group.instrument,
+        "load": group.load,
+        "cpus": str(group.cpus),
+    }
+    clock = {"clock": str(summary.timing)}
+    page.set("rtqual_runs", "Runs of a cell, and what their clock counts.", {**cell, **clock}, summary.runs)
+    page.set("rtqual_samples", "Samples of a cell.", cell, summary.samples)
+    page.set("rtqual_problems", "Reasons to refuse a cell's figures.", cell, len(summary.problems))
+    if summary.problems:
+        return
+    for name, figure in summary.figures.items():
+        _figure(page, name, figure, cell)
+
+
+def _figure(page: _Page, name: str, figure: Figure, cell: dict[str, str]) -> None:
+    metric, unit, (times, over) = _named(figure.unit)
+    labels = {**cell, "figure": name, **({"unit": figure.unit} if metric == "number" else {})}
+    low, high = (figure.value, math.inf) if figure.at_least else (math.nan, math.nan)
+    if figure.interval:
+        low, high = figure.interval.low, figure.interval.high
+    about = f"A figure over all runs of a cell{', in ' + unit.replace('_', ' ') if unit else ''}"
+    for part, value in (("", figure.value), ("_low", low), ("_high", high)):
+        if not math.isnan(value):
+            end = {"": ".", "_low": "; lower end of its interval.", "_high": "; upper end of its interval."}[part]
+            page.set(f"rtqual_{metric}{part}{'_' + unit if unit else ''}", about + end, labels, value * times / over)
+
+
+def _named(unit: str) -> tuple[str, str, tuple[float, float]]:
+    """The metric, its base unit, and what to multiply and divide by to get there."""
+    if unit in DURATIONS_NS:
+        return "duration", "seconds", (DURATIONS_NS[unit], DURATIONS_NS["s"])
+    if unit in SIZES_B:
+        return "size", "bytes", (SIZES_B[unit], 1)
+    if unit.removesuffix("/s") in SIZES_B:
+        return "throughput", "bytes_per_second", (SIZES_B[unit.removesuffix("/s")], 1)
+    return ("rate", "per_second", (1, 1)) if unit == "1/s" else ("number", "", (1, 1))

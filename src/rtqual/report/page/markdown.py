@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Text that Markdown prints as it is, and tables of it."""
+
+import re
+from collections.abc import Sequence
+
+_SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|\b_|_\b|(?<=_)_)")
+_LIST_START = re.compile(r"^(\d*)([-+.)])(?=\s)")
+
+PLOT_FOLDER = "plots"  # beside the page
+
+
+def literal(text: str) -> str:
+    """Text on one line in which no character means anything to Markdown."""
+    line = _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    line = line.replace("\\<", "&lt;").replace("\\>", "&gt;").replace("\\&", "&amp;")
+    return _LIST_START.sub(r"\1\\\2", line)
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Of plain text, after an empty line."""
+    lines = [titles, ["---"] * len(titles), *([literal(cell) for cell in row] for row in rows)]
+    return "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)

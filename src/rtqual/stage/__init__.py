@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""The stages: each takes a mission or a folder to its result, one file a stage.
+
+select.py     which operating system meets the mission, and by how much
+tailor.py     what can be removed, and what that gained; trim.py: what else the mission's runs do not use
+lidar.py      how fast and how late depth frames become ranges and poses
+lint.py       settings that cost latency
+compare.py    two records, or two campaigns, beside each other
+gate.py       worse than a baseline?
+reproduce.py  a record's run once more
+"""

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual lidar`: the docking camera's frames to ranges by every way, on every kernel, and to poses along an approach.
+
+The ways are instruments like any other (instrument/lidar/ways.py), so this is `rtqual select` at a scale whose plans name
+some, with one approach (campaign/approach.py) for the report beside them.
+"""
+
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.campaign import approach
+from rtqual.campaign.run import Watcher
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.mission import Mission
+from rtqual.stage.select import Selection, select
+
+SCALE, PREFIX = "lidar", "lidar-"
+
+
+def lidar(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2) -> Selection:
+    """Fly the approach, stream on every candidate, report."""
+    check(mission, scale)
+    watcher.preparing("an approach of the docking target")
+    approach.write(folder, approach.fly())
+    return select(mission, scale, folder, watcher, workers=workers)
+
+
+def check(mission: Mission, scale: str) -> None:
+    """Raises BadInput where a scale streams from no camera."""
+    asked = {name for plan in mission.scale(scale).plan for name in plan.instruments}
+    if not any(name.startswith(PREFIX) for name in asked):
+        known = ", ".join(name for name in INSTRUMENTS if name.startswith(PREFIX))
+        raise BadInput(
+            f"{mission.path or mission.mission.name}: scale {scale!r} streams from no camera: name one of {known} "
+            "in a plan of the scale (docs/lidar.md)"
+        )

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual lint`: what is known of a configuration, of this machine or of a candidate's guest, against the rules."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rtqual.base.apt import fetch_closure
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board import Board, Command, Job, Machine
+from rtqual.board.local import LocalBoard
+from rtqual.board.system import Kernel
+from rtqual.board.virtual import VirtualBoard
+from rtqual.candidate import built
+from rtqual.candidate.debian import prepare
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.kernel.configure import config as kernel_config
+from rtqual.kernel.lint.judge import readings
+from rtqual.kernel.lint.system import (
+    System,
+    architecture_of,
+    from_config,
+    parse_parameters,
+    parse_version,
+    read_config,
+)
+from rtqual.mission import Candidate, Mission, load_mission
+
+_RESOLUTION, _IDLE = "clock_resolution_ns", "deepest_idle_us"  # readings that are no file
+_STATES = "/sys/devices/system/cpu/cpu*/cpuidle/state*"
+_LATENCY, _DISABLED = f"{_STATES}/latency", f"{_STATES}/disable"
+_CMDLINE, _RELEASE = "/proc/cmdline", "/proc/sys/kernel/osrelease"
+_TIMEOUT_S = 60.0
+_MOST_CPUS = 256
+
+# Keeps what a file says, or that there is no such file: its folder ($2) is there and not empty. A file that may not be
+# read leaves neither. Only what is printable comes back.
+_LOOK = r"""
+look() {
+	name=$1 folder=$2
+	shift 2
+	if [ -e "$1" ]; then
+		cat "$@" > raw 2> /dev/null && tr -cd '\11\12\40-\176' < raw > "$name"
+	elif [ -n "$(ls -A "$folder" 2> /dev/null)" ]; then
+		echo "$name" >> absent
+	fi
+}
+"""
+_REST = """
+{ zcat /proc/config.gz || cat "/boot/config-$(uname -r)"; } > config 2> /dev/null || rm -f config
+uname -m > machine
+nproc --all > cpus
+true
+"""
+
+
+def system_of(
+    file: Path | None, *, board: str | None, candidate: str | None, boot: str | None, cpus: int | None
+) -> System:
+    """What the command line names. Raises BadInput where it names nothing, or more than one thing."""
+    if cpus is not None and not 1 <= cpus <= _MOST_CPUS:
+        raise BadInput(f"--cpus {cpus}: write 1 to {_MOST_CPUS}")
+    if board != "virtual" and candidate is not None:
+        raise BadInput("--candidate: it is booted on the virtual board; add --board virtual and the mission file")
+    if board is not None and boot is not None:
+        raise BadInput("--boot: a running system tells its boot parameters itself; leave it out")
+    if board == "virtual":
+        if file is None:
+            raise BadInput("--board virtual: which mission? rtqual lint MISSION --board virtual --candidate NAME")
+        return of_candidate(file, candidate, cpus=cpus or 1)
+    if board == "local":
+        if file is not None or cpus is not None:
+            raise BadInput("the running system is judged as it is: give neither a file nor --cpus with it")
+        return of_this_machine()
+    if file is None:
+        raise BadInput("what is to be judged? A kernel's .config, or this machine with --running")
+    return of_file(file, parameters=boot, cpus=cpus)
+
+
+def of_file(path: Path, *, parameters: str | None = None, cpus: int | None = None) -> System:
+    """A kernel's configuration. Raises BadInput when the file is none."""
+    return from_config(read_config(path), str(path), parameters=parameters, cpus=cpus)
+
+
+def of_this_machine() -> System:
+    return observe(LocalBoard(), "this machine")
+
+
+def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
+    """Boots a candidate of a mission on the virtual board. Without a name, the mission has to have only one.
+
+    Raises BadInput for a candidate that is no Linux kernel to boot, RunFailed where it does not boot.
+    """
+    loaded = load_mission(mission)
+    bootable = {one.name: one for one in loaded.candidates if one.architecture}
+    if name is None and len(bootable) == 1:
+        name = next(iter(bootable))
+    if name is None or name not in bootable:
+        asked = f"no candidate {name!r} with a Linux kernel to boot" if name else "which of its candidates"
+        raise BadInput(f"{mission}: {asked}; give --candidate with one of: {', '.join(bootable) or '(it has none)'}")
+    return of_kernel_in_guest(_kernel(bootable[name], loaded), cpus=cpus)
+
+
+def _kernel(candidate: Candidate, mission: Mission) -> Kernel:
+    assert candidate.architecture is not None, "it has a kernel"  # noqa: S101
+    tools = fetch_closure(TOOL_PACKAGES, architecture=candidate.architecture)
+    if candidate.tailor:
+        return built.prepare(candidate, mission.mission.needs, tools=tools)[0]
+    assert candidate.package is not None, "it has a kernel"  # noqa: S101
+    return prepare(candidate.name, candidate.package, preempt=candidate.preempt, boot=candidate.boot, tools=tools)
+
+
+def of_kernel_in_guest(kernel: Kernel, *, cpus: int = 1) -> System:
+    """What a kernel says once it has booted on the virtual board."""
+    with TemporaryDirectory(prefix="rtqual-lint-") as folder:
+        board = VirtualBoard(kernel, Machine(cpus=cpus), Path(folder) / "scratch")
+        return observe(board, f"{kernel.candidate} on the virtual board", kernel.config)
+
+
+def observe(board: Board, name: str, config: str | None = None) -> System:
+    """Read on a board what the rules ask for. `config`: the kernel's, where the system does not carry it itself."""
+    files = [*(path for path in readings() if path.startswith("/")), _LATENCY, _DISABLED, _CMDLINE, _RELEASE]
+    names = {path: f"reading{number}" for number, path in enumerate(dict.fromkeys(files))}
+    outcome = board.run(_job(names), seed=1, timeout_s=_TIMEOUT_S)
+    if outcome.exit_code:
+        said = " ".join(outcome.stderr.split())[:200]
+        raise RunFailed(f"{name}: its settings cannot be read: {said or f'exit code {outcome.exit_code}'}")
+    absent = set(outcome.files.get("absent", "").split())
+    found: dict[str, str | None] = {path: None for path, kept in names.items() if kept in absent}
+    found |= {path: outcome.files[kept] for path, kept in names.items() if kept in outcome.files}
+    if resolution := outcome.facts.get(_RESOLUTION):
+        found[_RESOLUTION] = resolution
+    found |= _deepest_idle(found)
+    text = outcome.files.get("config") or config
+    known = kernel_config.parse(text, f"{name}: its kernel's configuration") if text else None
+    cmdline = found.get(_CMDLINE)
+    cpus = outcome.files.get("cpus", "").strip()
+    return System(
+        name=name,
+        config=known,
+        parameters=None if cmdline is None else parse_parameters(cmdline),
+        readings=found,
+        running=True,
+        emulated=board.instruction_clock,
+        cpus=int(cpus) if cpus.isdecimal() else None,
+        version=parse_version(found.get(_RELEASE) or ""),
+        architecture=architecture_of(known, outcome.files.get("machine", "").strip()),
+    )
+
+
+def _job(names: Mapping[str, str]) -> Job:
+    script = (
+        _LOOK + "".join(f"look {name} {shlex.quote(_folder(path))} {path}\n" for path, name in names.items()) + _REST
+    )
+    return Job(Command(("sh", "-c", script)), collect=(*names.values(), "absent", "config", "machine", "cpus"))
+
+
+def _folder(path: str) -> str:
+    """The part of /proc or /sys whose presence tells that a file missing below it does not exist."""
+    parts = path.split("/")
+    return "/".join(parts[: 5 if "debug" in parts else 3])
+
+
+def _deepest_idle(found: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The longest exit latency, in us, of the idle states that are not disabled, of all CPUs; none without cpuidle."""
+    latencies, disabled = ((found.get(path) or "").split() for path in (_LATENCY, _DISABLED))
+    if not latencies:
+        return {_IDLE: None} if _LATENCY in found else {}
+    if len(latencies) != len(disabled):
+        return {}
+    used: Sequence[int] = [
+        int(us) for us, off in zip(latencies, disabled, strict=True) if off == "0" and us.isdecimal()
+    ]
+    return {_IDLE: str(max(used))} if used else {}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""A verdict on the terminal, and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from rtqual.analysis.verdict.camera import GOALS, Ways, columns, reached, ways
+from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
+from rtqual.report.write import FOR_MACHINES
+from rtqual.stage.select import Selection
+from rtqual.terminal.plain import plain
+
+_NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
+_TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
+
+
+def print_verdicts(console: Console, selection: Selection) -> None:
+    """What the docking camera's ways reach; each board's verdict: headline, candidates with their gates, findings,
+    caveats; then where the reports are."""
+    order = [standing.candidate for verdict in selection.evidence.verdicts for standing in verdict.standings]
+    measured = ways(selection.evidence.summaries)
+    _print_camera(console, sorted(measured, key=lambda one: (order.index(one.candidate), one.load != "none")))
+    for verdict in selection.evidence.verdicts:
+        _print(console, verdict)
+    for cell, reason in selection.failures.items():
+        console.print(f"[red]failed[/red] {escape(f'{cell}: {reason}')}", highlight=False, soft_wrap=True)
+    console.print(f"{selection.records} records. Reports:")
+    print_reports(console, selection)
+
+
+def print_reports(console: Console, selection: Selection) -> None:
+    """Those for people one by one, those for machines in a line."""
+    for_machines = [path for path in selection.reports if path.name in FOR_MACHINES.values()]
+    for path in (one for one in selection.reports if one not in for_machines):
+        console.print(f"  {path}", highlight=False, soft_wrap=True, markup=False)
+    if for_machines:
+        names = ", ".join(path.name for path in for_machines)
+        console.print(
+            f"  {for_machines[0].parent}/ for machines: {names}", highlight=False, soft_wrap=True, markup=False
+        )
+
+
+def _print_camera(console: Console, measured: Sequence[Ways]) -> None:
+    if not measured:
+        return
+    said = reached(measured)
+    title, tone = "Docking camera", "green" if said.whole else "yellow"
+    console.print(Panel(escape(said.text), title=title, border_style=tone, title_align="left"))
+    names = columns(measured)
+    table = Table(f"goals met, of {len(GOALS)}", *map(escape, names), box=box.SIMPLE)
+    for one in measured:
+        table.add_row(escape(one.place), *(_goals(one, way) if way in one.names else "-" for way in names))
+    console.print(table)
+
+
+def _goals(one: Ways, way: str) -> str:
+    """The count, in the colour of the worst; the report says which."""
+    outcomes = one.met(way).values()
+    tone = "red" if False in outcomes else "yellow" if None in outcomes else "green"
+    return f"[{tone}]{list(outcomes).count(True)}[/]"
+
+
+def _print(console: Console, verdict: Verdict) -> None:
+    tone = "green" if verdict.fly else "yellow"
+    title = f"Verdict, {verdict.board} board"
+    console.print(Panel(escape(verdict.headline), title=title, border_style=tone, title_align="left"))
+    for standing in verdict.standings:
+        console.print(_candidate(standing))
+    for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
+        if sentences:
+            console.print(f"[bold]{title}[/bold]")
+            for sentence in sentences:
+                console.print(Padding(Text(f"- {sentence}"), (0, 0, 0, 2)))
+    for caveat in verdict.caveats:
+        console.print(f"[dim]Note: {escape(caveat)}[/dim]", highlight=False)
+    console.print()
+
+
+def _candidate(standing: Standing) -> Table:
+    rank = f"{standing.rank}. " if standing.rank else ""
+    score = "" if standing.total is None else f" (score {standing.total:.2f})"
+    table = Table(title=f"{rank}{standing.candidate}{score}", title_justify="left", expand=True, show_header=False)
+    table.add_column(max_width=_NAME_WIDTH)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    met_needs = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
+    for gate in (one for one in standing.gates if one not in met_needs):
+        outcome = f"[{_TONE[gate.outcome]}]{gate.outcome}[/]"
+        table.add_row(escape(gate.requirement), outcome, escape(gate.reason))
+    if met_needs:
+        names = ", ".join(gate.requirement.removeprefix("need ") for gate in met_needs)
+        table.add_row("needs", f"[{_TONE[Outcome.MET]}]{Outcome.MET}[/]", escape(names))
+    told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
+    for refusal in (one for one in standing.refusals if one not in told):
+        table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))
+    return table
+
+
+def as_dict(selection: Selection) -> dict[str, Any]:
+    """Everything the analysis found, without the samples."""
+    return {
+        "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
+        "camera": [
+            {"candidate": one.candidate, "load": one.load, "goals": {way: one.met(way) for way in one.names}}
+            for one in ways(selection.evidence.summaries)
+        ],
+        "comparisons": [plain(one) for one in selection.evidence.comparisons],
+        "shifts": [plain(one) for one in selection.evidence.shifts],
+        "tails": [{"group": plain(group), **plain(one)} for group, one in selection.evidence.tails.items()],
+        "summaries": [
+            {key: value for key, value in plain(one).items() if key != "distribution"}
+            for one in selection.evidence.summaries
+        ],
+        "records": selection.records,
+        "failures": selection.failures,
+        "reports": [str(path) for path in selection.reports],
+    }
