@@ -90,8 +90,8 @@ class InMemory:
 class Series:
     """A series as a sparse histogram: distinct `values`, ascending, each seen `counts` times.
 
-    It is exact whatever the number of samples, and histograms merge (analysis/figure/pool.py). A raw series also has its
-    samples in their order.
+    It is exact whatever the number of samples, and histograms merge (analysis/figure/pool.py). A raw series also has
+    its samples in their order.
     """
 
     info: SeriesInfo

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`rtqual lidar`: the docking camera's frames to ranges by every way, on every kernel, and to poses along an approach.
 
-The ways are instruments like any other (instrument/lidar/ways.py), so this is `rtqual select` at a scale whose plans name
-some, with one approach (campaign/approach.py) for the report beside them.
+The ways are instruments like any other (instrument/lidar/ways.py), so this is `rtqual select` at a scale whose plans
+name some, with one approach (campaign/approach.py) for the report beside them.
 """
 
 from pathlib import Path

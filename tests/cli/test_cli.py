@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: MIT
+"""The command line as a user meets it: exit codes, one line an error, JSON that parses, never a traceback."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from rtqual.record.schema import SCHEMA_VERSION
+from rtqual.record.store import MANIFEST, SAMPLES, Store
+from support.command import Run, mission_text, rtqual_command
+
+Fails = Callable[..., str]
+
+
+@pytest.fixture
+def mission(tmp_path: Path) -> Callable[..., Path]:
+    """A mission, with words of it replaced."""
+
+    def write(*changes: tuple[str, str], candidates: tuple[str, ...] = ("debian-rt",)) -> Path:
+        text = mission_text(*candidates)
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "mission.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def first_record(campaign: Path) -> Path:
+    return Store(campaign / "records").paths()[0]
+
+
+# --- words that are wrong
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["no-such-command"], ["select"], ["select", "a", "b"], ["show", "--no-such-option", "x"], ["mission", "x"],
+     ["select", "m.toml", "--jobs", "many"], ["compare", "a"]],
+)  # fmt: skip
+def test_words_it_does_not_know_are_bad_input(fails: Fails, arguments: list[str]) -> None:
+    fails(2, *arguments)
+
+
+def test_help_and_version_are_no_errors(rtqual: Run) -> None:
+    for argument in ("--help", "--version"):
+        done = rtqual(argument)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.strip()
+
+
+def test_more_guests_at_a_time_than_allowed_are_refused(fails: Fails, mission: Callable[..., Path]) -> None:
+    assert "write 1 or 2" in fails(2, "select", mission(), "--jobs", "3")
+
+
+# --- missions
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("runs = 2", "runs = 2\nrunz = 3", "runz"),
+        ('at_most = "100 us"', 'at_most = "100 parsec"', "parsec"),
+        ('at_most = "100 us"', "at_most = 100", "at_most"),
+        (
+            '[[candidate]]\nname = "debian-rt"\ntitle = "debian-rt"\npackage = "linux-image-rt-amd64"\n',
+            "candidate = []\n",
+            "candidate",
+        ),
+        ('"linux-image-rt-amd64"', '"../etc"', "package"),
+        ('["cyclictest"]', '["cyclictest-9000"]', "cyclictest-9000"),
+        ('"hackbench"]', '"earthquake"]', "earthquake"),
+        ("[mission]", "[mission", "not TOML"),
+        ("cycles = 100", "cycles = -1", "cycles"),
+    ],
+)  # fmt: skip
+def test_a_wrong_mission_is_refused_with_its_line(
+    fails: Fails, mission: Callable[..., Path], tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    path = mission() if old not in mission().read_text() else mission((old, new))
+    if "candidate = []" in new:  # a key of the file, so before its first table
+        path.write_text(new + mission().read_text().replace(old, ""))
+    for command in (["mission", "check", path], ["select", path, "--out", tmp_path / "out"]):
+        line = fails(2, *command)
+        assert f"{path}:" in line
+        assert told in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_mission_that_is_not_there_or_no_text_is_refused(fails: Fails, tmp_path: Path) -> None:
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    for path in (tmp_path / "nowhere.toml", tmp_path, tmp_path / "binary"):
+        assert str(path) in fails(2, "select", path)
+
+
+def test_a_scale_that_is_not_there_is_refused_with_those_that_are(fails: Fails, mission: Callable[..., Path]) -> None:
+    line = fails(2, "select", mission(), "--scale", "huge")
+    assert "no scale 'huge'" in line
+    assert "demo" in line
+
+
+def test_a_good_mission_is_good(rtqual: Run, mission: Callable[..., Path]) -> None:
+    done = rtqual("mission", "check", mission())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{mission()}: good; 1 candidates, scales demo\n"
+
+
+def test_the_schema_is_one(rtqual: Run) -> None:
+    schema = json.loads(rtqual("mission", "schema").stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert "candidate" in schema["properties"]
+
+
+# --- what would run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "built"),
+    [
+        (["select"], []),
+        (["tailor"], ["tailored", "flight-system"]),
+        (["lidar"], []),
+        (["lidar", "--scale", "lidar-tailored"], ["tailored"]),
+    ],
+)
+def test_a_dry_run_lists_the_cells_and_leaves_nothing(
+    rtqual: Run, tmp_path: Path, arguments: list[str], built: list[str]
+) -> None:
+    command = [*arguments, Path("missions/docking.toml").absolute(), "--dry-run", "--out", tmp_path / "out"]
+    shown, told = rtqual(*command), rtqual(*command, "--json")
+    assert (shown.returncode, shown.stderr, told.returncode, told.stderr) == (0, "", 0, "")
+    planned = json.loads(told.stdout)
+    assert planned["left"]["cells"] == len(planned["cells"]) > 0
+    assert all(cell["estimate_s"] > 0 and not cell["done"] for cell in planned["cells"])
+    assert planned["kernels_to_build"] == built
+    *_, last = shown.stdout.splitlines()
+    assert last.startswith("Not in it: building kernels" if built else f"Left to do: {len(planned['cells'])} cells")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_of_the_stepwise_mode_names_its_kernels(rtqual: Run, tmp_path: Path) -> None:
+    mission = Path("missions/docking.toml").absolute()
+    done = rtqual("tailor", mission, "--stepwise", "--dry-run", "--json", "--out", tmp_path / "out")
+    assert len(json.loads(done.stdout)["kernels_to_build"]) > 5
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("command", "told"), [("tailor", "no tailored kernel"), ("lidar", "from no camera")])
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_scale_that_is_of_another_stage_is_refused(
+    fails: Fails, mission: Callable[..., Path], tmp_path: Path, command: str, told: str, dry: tuple[str, ...]
+) -> None:
+    assert told in fails(2, command, mission(), "--scale", "demo", "--out", tmp_path / "out", *dry)
+    assert not (tmp_path / "out").exists()
+
+
+# --- what a mission asks for and cannot be had
+
+
+def test_a_package_that_does_not_exist_is_named(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
+    path = mission(("linux-image-rt-amd64", "linux-image-unobtainium"))
+    assert "linux-image-unobtainium" in fails(2, "select", path, "--out", tmp_path / "out")
+
+
+def test_a_package_that_is_no_kernel_is_named(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
+    line = fails(2, "select", mission(("linux-image-rt-amd64", "bash")), "--out", tmp_path / "out")
+    assert "bash: it is no kernel" in line
+
+
+def test_without_a_network_it_says_so(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
+    (tmp_path / "apt.conf").write_text(
+        'Acquire::http::Proxy "http://127.0.0.1:9";\nAcquire::https::Proxy "http://127.0.0.1:9";\n'
+        'Acquire::Retries "0";\n'
+    )
+    env = {"APT_CONFIG": str(tmp_path / "apt.conf"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert "check the network" in fails(3, "select", mission(), "--out", tmp_path / "out", env=env)
+
+
+def test_a_cache_that_cannot_be_written_is_named(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    line = fails(3, "select", mission(), "--out", tmp_path / "out", env={"XDG_CACHE_HOME": str(tmp_path / "file")})
+    assert str(tmp_path / "file") in line
+
+
+def test_a_machine_without_qemu_is_told_what_to_install(
+    fails: Fails, mission: Callable[..., Path], tmp_path: Path
+) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for folder in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
+        for tool in Path(folder).iterdir():
+            if not tool.name.startswith("qemu") and not (tools / tool.name).exists():
+                (tools / tool.name).symlink_to(tool)
+    line = fails(3, "select", mission(), "--out", tmp_path / "out", env={"PATH": str(tools)})
+    assert "apt-get install qemu-system-x86" in line
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", str(folder)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"a small disk cannot be mounted: run the tests as root ({mounted.stderr.strip()})")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_disk_too_small_is_told_before_anything_runs(
+    fails: Fails, mission: Callable[..., Path], small_disk: Path
+) -> None:
+    line = fails(3, "select", mission(), "--out", small_disk / "out")
+    assert "MiB of disk and 20 MiB are free" in line
+    assert "--out" in line
+
+
+@pytest.mark.parametrize("out", ["file", "file/below", "/proc/rtqual", "/sys/rtqual"])
+def test_a_folder_that_cannot_be_written_is_named(
+    fails: Fails, mission: Callable[..., Path], tmp_path: Path, out: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    line = fails(3, "select", mission(), "--out", tmp_path / out)
+    assert str(tmp_path / out) in line
+    assert "--out" in line
+
+
+def test_without_realtime_priority_this_machine_is_not_measured(
+    fails: Fails, mission: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Else cyclictest would measure how late an ordinary program wakes up, and look as if it were the kernel."""
+    under = ["prlimit", "--rtprio=0:0"]
+    if os.geteuid() == 0:
+        under = ["setpriv", "--bounding-set", "-sys_nice", "--inh-caps", "-sys_nice", *under]
+    path = mission(candidates=("here",))
+    done = subprocess.run(
+        [*under, *rtqual_command("select", path, "--out", tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    failed = [line for line in done.stderr.splitlines() if line.startswith("failed here: cyclictest")]
+    assert len(failed) == 4
+    assert all("real-time priority is not allowed here: run as root, or raise RLIMIT_RTPRIO" in one for one in failed)
+    assert done.stderr.splitlines()[-1].startswith("rtqual: no cell gave a record: ")
+    assert not list((tmp_path / "out").glob("report.*"))
+
+
+# --- plans
+
+
+def test_a_dry_run_lists_the_cells_and_runs_none(rtqual: Run, mission: Callable[..., Path], tmp_path: Path) -> None:
+    path = mission(candidates=("debian-rt", "debian", "here"))
+    plan = json.loads(rtqual("select", path, "--out", tmp_path / "out", "--dry-run", "--json").stdout)
+    assert len(plan["cells"]) == 2 * 2 * 3 + 2 * 2
+    assert all(cell["estimate_s"] > 0 and not cell["done"] for cell in plan["cells"])
+    assert plan["left"]["cells"] == len(plan["cells"])
+    assert plan["left"]["wall_s"] > 0
+    assert plan["left"]["disk_b"] > 2**20
+    text = rtqual("select", path, "--out", tmp_path / "out", "--dry-run").stdout
+    assert "Left to do: 16 cells" in text
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_of_a_finished_campaign_has_nothing_left(rtqual: Run, campaign: Path, mission_file: Path) -> None:
+    plan = json.loads(rtqual("select", mission_file, "--out", campaign, "--dry-run", "--json").stdout)
+    assert [cell["done"] for cell in plan["cells"]] == [True] * 6
+    assert plan["left"] == {"cells": 0, "wall_s": 0, "disk_b": 0}
+
+
+# --- results
+
+
+def test_select_prints_its_verdict_as_json(campaign: Path) -> None:
+    told = json.loads((campaign / "verdict.json").read_text())
+    assert {"verdicts", "comparisons", "summaries", "records", "failures", "reports"} <= set(told)
+    assert told["failures"] == {}
+    assert {Path(report).name for report in told["reports"]} >= {"report.html", "report.md"}
+    assert all(Path(report).exists() for report in told["reports"])
+
+
+def test_show_a_record_and_a_campaign(rtqual: Run, campaign: Path) -> None:
+    record = first_record(campaign)
+    (one,) = json.loads(rtqual("show", record, "--json").stdout)
+    assert one == {**one, **json.loads((record / MANIFEST).read_text())}
+    assert one["path"] == str(record)
+    assert one["figures"]["max"]["value"] > 0
+    many = json.loads(rtqual("show", campaign, "--json").stdout)
+    assert len(many) == 6
+    assert one in many
+    text = rtqual("show", record).stdout
+    assert one["provenance"]["kernel"].split()[0] in text
+    assert shlex.join(one["provenance"]["command"]) in text
+    assert text.count("instructions") >= 1
+    assert rtqual("show", campaign).stdout.count("debian-rt") == 6
+
+
+def test_a_record_is_found_by_the_start_of_its_hash(rtqual: Run, fails: Fails, campaign: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "x").symlink_to(campaign)
+    wanted = json.loads((first_record(campaign) / MANIFEST).read_text())["hash"]
+    (one,) = json.loads(rtqual("show", wanted[:10], "--json", cwd=tmp_path).stdout)
+    assert one["hash"] == wanted
+    assert "ffffffffff" in fails(2, "show", "ffffffffff", cwd=tmp_path)
+    assert "4 characters" in fails(2, "show", wanted[:3], cwd=tmp_path)
+
+
+def test_compare_puts_two_beside_each_other(rtqual: Run, fails: Fails, campaign: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(campaign / "records", other / "records")
+    comparisons = json.loads(rtqual("compare", campaign, other, "--json").stdout)
+    assert {(one["a"]["load"], one["b"]["load"]) for one in comparisons} == {
+        ("none", "none"),
+        ("hackbench", "hackbench"),
+    }
+    assert all(one["difference"]["value"] == 0 for one in comparisons)
+    assert "hackbench" in rtqual("compare", campaign, other).stdout
+    by_load = {}
+    for path in Store(campaign / "records").paths():
+        by_load[json.loads((path / MANIFEST).read_text())["inputs"]["load"]] = path
+    assert "nothing to compare" in fails(2, "compare", by_load["none"], by_load["hackbench"])
+
+
+def test_output_that_nobody_reads_to_its_end_is_no_error(campaign: Path) -> None:
+    show = subprocess.Popen(rtqual_command("show", campaign, "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert show.stdout and show.stderr
+    show.stdout.readline()
+    show.stdout.close()
+    assert show.stderr.read() == b""
+    assert show.wait(60) == 0
+
+
+# --- records that are damaged
+
+
+@pytest.fixture
+def damaged(campaign: Path, tmp_path: Path) -> Path:
+    path = tmp_path / first_record(campaign).name
+    shutil.copytree(first_record(campaign), path)
+    return path
+
+
+def test_a_truncated_record_is_named(fails: Fails, campaign: Path, damaged: Path) -> None:
+    whole = (damaged / SAMPLES).read_bytes()
+    (damaged / SAMPLES).write_bytes(whole[: len(whole) // 2])
+    for command in (
+        ["show", damaged],
+        ["show", damaged, "--json"],
+        ["compare", campaign, damaged],
+        ["reproduce", damaged],
+    ):
+        assert str(damaged / SAMPLES) in fails(2, *command)
+
+
+def test_a_record_of_a_newer_rtqual_asks_for_an_upgrade(fails: Fails, damaged: Path) -> None:
+    newer = {**json.loads((damaged / MANIFEST).read_text()), "schema_version": SCHEMA_VERSION + 1, "news": 1}
+    (damaged / MANIFEST).write_text(json.dumps(newer))
+    for command in ("show", "reproduce"):
+        assert "upgrade" in fails(2, command, damaged)
+
+
+def test_what_is_no_record_is_named(fails: Fails, damaged: Path, tmp_path: Path) -> None:
+    (damaged / MANIFEST).write_text("{")
+    assert "not a record's manifest" in fails(2, "show", damaged)
+    (tmp_path / "empty").mkdir()
+    for nothing in (tmp_path / "empty", tmp_path / "nowhere", "/dev/null", ""):
+        fails(2, "show", nothing)
+
+
+def test_a_record_whose_job_is_gone_cannot_be_reproduced(fails: Fails, campaign: Path, tmp_path: Path) -> None:
+    shutil.copytree(campaign, tmp_path / "copy")
+    shutil.rmtree(tmp_path / "copy" / "scratch")
+    record = first_record(tmp_path / "copy")
+    line = fails(3, "reproduce", record)
+    assert str(record) in line
+    assert "scratch/jobs" in line
+
+
+def test_a_record_of_this_machine_cannot_be_reproduced(fails: Fails, rtqual: Run, tmp_path: Path) -> None:
+    path = tmp_path / "mission.toml"
+    path.write_text(mission_text("here", loads=("none",), runs=1).replace('["cyclictest"]', '["footprint"]'))
+    assert rtqual("select", path, "--out", tmp_path / "out").returncode == 0
+    assert "local board" in fails(2, "reproduce", first_record(tmp_path / "out"))
+
+
+def test_doctor_tells_as_json(rtqual: Run) -> None:
+    done = rtqual("doctor", "--json")
+    assert done.returncode in (0, 1)
+    assert json.loads(done.stdout)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""The report's tables of the camera, from outputs captured on the virtual board."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from rtqual.analysis.evidence import analyse
+from rtqual.analysis.verdict.camera import GOALS, Reached, reached, ways
+from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
+from rtqual.record.schema import Measurement, Record, Scalar, Series
+from rtqual.report.chapter.lidar import camera
+from rtqual.report.material import gather
+from rtqual.report.page.document import Bullets, Table
+from rtqual.report.view import build
+from support.analysis_records import WAKE_UP, mission, record
+from support.instrument_outputs import captured_text, read_text
+
+PATHS = ("lidar-baseline", "lidar-mmap", "lidar-mmap-simd", "lidar-dmabuf", "lidar-driver")
+OUTCOMES = ("frames", "lost", "refused", "wrong", "unplugged", "emulated")
+
+
+def tables(records: list[Record]) -> Mapping[str, Table]:
+    """By what their captions begin with."""
+    asked = mission(requirements=[])
+    found = gather(asked, analyse(asked, "demo", records, {}), [one.manifest for one in records], {})
+    return {block.caption.split(":")[0]: block for block in camera(found) if isinstance(block, Table)}
+
+
+def ran(name: str, measured: Measurement | None = None) -> Record:
+    measured = measured or read_text(name, captured_text(name))
+    return record(measured.series, instrument=name, load="none", scalars=measured.scalars)
+
+
+def row(table: Table, begins: str) -> dict[str, str]:
+    """Column -> cell, of the row that begins so."""
+    (found,) = [cells for cells in table.rows if cells[0].text.startswith(begins)]
+    return dict(zip([column.title for column in table.columns[1:]], [cell.text for cell in found[1:]], strict=True))
+
+
+def test_the_ladder_has_a_column_for_each_way_and_rows_for_poses_and_wake_ups() -> None:
+    ladder = tables([ran(name) for name in PATHS])["From frames to ranges"]
+    assert [column.title for column in ladder.columns[1:]] == [name.removeprefix("lidar-") for name in PATHS]
+    for begins in ("frame end to range, min", "frame end to range, max", "pose p99", "wake-up max", "cpu emulator"):
+        assert "ms" in row(ladder, begins)["driver"] or "µs" in row(ladder, begins)["driver"]
+    assert row(ladder, "pose p99")["baseline"] == "-"
+    assert (row(ladder, "raw copies")["driver"], row(ladder, "raw copies")["dmabuf"]) == ("0", "1")
+
+
+def test_goals_are_met_or_missed_by_the_figures() -> None:
+    goals = tables([ran(name) for name in PATHS])["Goals"]
+    assert row(goals, "no frame lost") == {
+        "baseline": "missed", "mmap": "met", "mmap-simd": "met", "dmabuf": "met", "driver": "met",
+    }  # fmt: skip
+    assert row(goals, "frame end to pose") == {
+        "baseline": "-", "mmap": "-", "mmap-simd": "-", "dmabuf": "met", "driver": "met",
+    }  # fmt: skip
+    # Half and a fifth are of the other columns' figures, so without these there is nothing to say.
+    alone = tables([ran("lidar-dmabuf"), ran("lidar-driver")])["Goals"]
+    assert set(row(alone, "CPU by frame at most a fifth").values()) == {"-"}
+
+
+@pytest.mark.parametrize(("range_ns", "said"), [(2_000_000, "met"), (2_000_001, "missed")])
+def test_ranges_are_beside_their_limit(range_ns: int, said: str) -> None:
+    measured = Measurement((Series.raw([range_ns] * 200, name="range"),))
+    goals = tables([ran("lidar-mmap-simd", measured), ran("lidar-driver", measured)])["Goals"]
+    assert row(goals, "frame end to range") == {"mmap-simd": said, "driver": said}
+
+
+@pytest.mark.parametrize(("late_ns", "said"), [(4_999, "met"), (5_001, "missed")])
+def test_wake_ups_are_beside_those_with_uvcvideo(late_ns: int, said: str) -> None:
+    base = read_text("lidar-dmabuf", captured_text("lidar-dmabuf"))
+    by_name = {series.info.name: series for series in base.series}
+
+    def with_wake_ups(ns: int) -> Measurement:
+        series = Series.raw([ns] * 200, name="wake-up")
+        return replace(base, series=(by_name["range"], series))
+
+    goals = tables(
+        [ran("lidar-mmap-simd", with_wake_ups(10_000)), ran("lidar-driver", with_wake_ups(10_000 + late_ns))]
+    )
+    for what in ("p99", "max"):
+        assert row(goals["Goals"], f"wake-up, {what}") == {"mmap-simd": "met", "driver": said}
+
+
+def test_the_first_page_begins_with_the_goals_and_leaves_what_no_plan_measures_to_a_line() -> None:
+    records = [ran(name) for name in PATHS]
+    asked = mission(requirements=[{**WAKE_UP, "load": "none"}])  # the plan has it under hackbench
+    evidence = analyse(asked, "demo", records, {})
+    first, second = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts
+    assert (first.title, second.title) == ("Docking camera", "Verdict, virtual board")
+    (counts,) = (block for block in first.blocks if isinstance(block, Table))
+    goals = tables(records)["Goals"]
+    for way, count in row(counts, "rt idle").items():
+        assert int(count) == sum(cells.get(way) == "met" for cells in map(partial(row, goals), GOALS))
+    assert second.headline.startswith("No verdict: this scale does not measure 'wake-up under load'")
+    (noted,) = [block for block in second.blocks if isinstance(block, Bullets) and block.title == "To keep in mind"]
+    assert noted.items[0].startswith("Not measured at this scale: 'wake-up under load'")
+    assert "undecided" not in str(
+        [cells for block in second.blocks if isinstance(block, Table) for cells in block.rows]
+    )
+
+
+def reached_by(*names: str, **counts: float) -> Reached:
+    """What is said of ways that are alike but for what is lost."""
+    base = read_text("lidar-dmabuf", captured_text("lidar-dmabuf"))
+    scalars = {key: value for key, value in base.scalars.items() if key != "frames_per_s_unthrottled"}
+    lost = {name: Scalar(value=counts.get(name.removeprefix("lidar-"), 0), unit="1") for name in names}
+    records = [ran(name, replace(base, scalars={**scalars, "frames_lost": lost[name]})) for name in names]
+    return reached(list(ways(analyse(mission(requirements=[]), "demo", records, {}).summaries)))
+
+
+def test_what_is_said_of_the_goals_is_no_more_than_what_was_judged() -> None:
+    assert reached_by("lidar-dmabuf", "lidar-driver") == Reached(
+        False, "dmabuf and driver meet the 2 of 8 goals judged on rt idle."
+    )
+    assert reached_by("lidar-dmabuf", "lidar-driver", driver=1).text.startswith("dmabuf meets the 2 of 8 goals judged")
+    assert reached_by("lidar-driver", driver=1) == Reached(
+        False, "No way meets every goal. Nearest: driver, which misses 'no frame lost' on rt idle."
+    )
+
+
+def test_goals_are_not_judged_by_figures_that_no_verdict_may_rest_on() -> None:
+    measured = read_text("lidar-driver", captured_text("lidar-driver"))
+    refused = record(measured.series, instrument="lidar-driver", load="none", scalars=measured.scalars, problems=["no"])
+    summaries = analyse(mission(requirements=[]), "demo", [refused], {}).summaries
+    assert reached(list(ways(summaries))) == Reached(False, "No goal could be judged.")
+
+
+@pytest.mark.parametrize("name", ["lidar-faults", "lidar-faults-driver"])
+def test_every_fault_and_every_wrong_descriptor_has_its_row(name: str) -> None:
+    found = tables([ran(name)])
+    costs, described = found["What each fault of the camera costs"], found["Wrong descriptors, frames that came"]
+    assert [cells[0].text for cells in costs.rows] == list(FAULTS)
+    assert [cells[0].text for cells in described.rows] == [*DESCRIPTORS, "none"]
+    titles = [column.title for column in costs.columns]
+    for cells in costs.rows:
+        told = dict(zip(titles, [cell.text for cell in cells], strict=True))
+        assert all(told[what].isdecimal() for what in OUTCOMES), told
+    assert row(described, "none")["Frames"] == "5"
+
+
+def test_a_scalar_that_is_not_there_is_no_zero() -> None:
+    bare = ran("lidar-driver", Measurement(scalars={"frames_lost": Scalar(value=0, unit="1")}))
+    goals = tables([bare, ran("lidar-dmabuf")])["Goals"]
+    assert row(goals, "at least 300 frames/s") == {"dmabuf": "-", "driver": "-"}

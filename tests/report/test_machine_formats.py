@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: MIT
+"""Reports for machines, read by the parsers and schemas of those who take them; and reporting on a folder again."""
+
+import json
+import math
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import get_args
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from prometheus_client.parser import text_string_to_metric_families
+
+from rtqual.analysis.evidence import analyse
+from rtqual.analysis.figure.model import Group
+from rtqual.analysis.model import Evidence
+from rtqual.analysis.verdict.model import Outcome
+from rtqual.campaign import folder as kept
+from rtqual.cli.report import Format
+from rtqual.mission import Mission
+from rtqual.record.schema import Scalar, Series, Timing
+from rtqual.report.machine.bencher import to_bencher
+from rtqual.report.machine.github import to_github
+from rtqual.report.machine.junit import Case, Suite, _xml, to_junit
+from rtqual.report.machine.prometheus import to_prometheus
+from rtqual.report.page.markdown import literal
+from rtqual.report.write import FORMATS
+from support.analysis_records import RT_CONFIG, STOCK_CONFIG, WAKE_UP, mission, record, wakeups
+from support.command import Run
+
+HOSTILE = "a|b <i>&\"'\n\\ [x](y) \x1b\u202e\x00 `c`"
+DEAD = Group("cyclictest", "none", "virtual", 1, "stock")
+SCALARS = {
+    "rate": Scalar(value=5.0, unit="1/s"),
+    "read": Scalar(value=2.0, unit="MiB/s"),
+    "memory": Scalar(value=4096.0, unit="B"),
+    "events": Scalar(value=7.0, unit="1"),
+    "x" * 80: Scalar(value=1.0, unit="ns"),
+}
+
+
+def asked() -> Mission:
+    """Four candidates; the last is in no plan."""
+    wanted = mission(
+        ["rt", "stock", "lost", "spare"],
+        needs=["realtime", "usb"],
+        requirements=[WAKE_UP, {**WAKE_UP, "name": HOSTILE.replace("\x00", ""), "statistic": "p50"}],
+    )
+    plan = wanted.scales["demo"].plan[0].model_copy(update={"candidates": ("rt", "stock", "lost")})
+    scale = wanted.scales["demo"].model_copy(update={"plan": (plan,)})
+    return wanted.model_copy(update={"scales": {"demo": scale}})
+
+
+def evidence() -> Evidence:
+    """One candidate that flies, one late, one of few and refused runs, figures of every kind, a cell that failed."""
+    overflown = Series.counted({5_000: 20}, name="latency", overflow=2, overflow_from=10_000)
+    records = [
+        *wakeups("rt", [12_000 + 10 * seed for seed in range(10)]),
+        *wakeups("stock", [412_000 + 10 * seed for seed in range(10)]),
+        *wakeups("lost", [12_000], problems=["2 samples were lost"]),
+        record((), candidate="rt", load="none", scalars=SCALARS, timing=Timing.HOST_TIMED),
+        record(overflown, candidate="rt", load="stress-cpu"),
+    ]
+    configs = {"rt": RT_CONFIG, "stock": STOCK_CONFIG, "lost": None}
+    return analyse(asked(), "demo", records, configs, {DEAD: f"the guest died: {HOSTILE}"})
+
+
+# --- JUnit
+
+# What Jenkins' schema (junit-10.xsd of its xUnit plugin) allows: element -> its required attributes, its others, its
+# children. Everything else is an error there.
+SCHEMA: Mapping[str, tuple[set[str], set[str], set[str]]] = {
+    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
+    "testsuite": (
+        {"name", "tests", "failures", "errors"},
+        {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
+        {"testsuite", "properties", "testcase", "system-out", "system-err"},
+    ),
+    "testcase": (
+        {"name"},
+        {"time", "classname", "group"},
+        {"skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError", "system-out",
+         "system-err"},
+    ),
+    "failure": (set(), {"type", "message"}, set()),
+    "error": (set(), {"type", "message"}, set()),
+    "skipped": (set(), {"type", "message"}, set()),
+    "system-out": (set(), set(), set()),
+}  # fmt: skip
+
+
+def valid(text: str) -> ElementTree.Element:
+    """Parsed, and checked against the schema; counts are those of the cases."""
+    root = ElementTree.fromstring(text)  # noqa: S314 - ours
+    assert root.tag == "testsuites"
+    for element in root.iter():
+        required, others, children = SCHEMA[element.tag]
+        assert required <= set(element.attrib) <= required | others
+        assert {child.tag for child in element} <= children
+    for suite in root.iter("testsuite"):
+        cases = suite.findall("testcase")
+        counts = {"tests": len(cases)}
+        for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+            counts[name] = sum(case.find(kind) is not None for case in cases)
+        assert {name: int(suite.attrib[name]) for name in counts} == counts
+        assert all(len({"failure", "error", "skipped"} & {child.tag for child in case}) <= 1 for case in cases)
+    for name in ("tests", "failures", "errors"):
+        assert int(root.attrib[name]) == sum(int(suite.attrib[name]) for suite in root)
+    return root
+
+
+def results(root: ElementTree.Element, suite: str) -> dict[str, str]:
+    """Case -> failure, error, skipped or passed."""
+    (found,) = [one for one in root if one.attrib["name"] == suite]
+    return {case.attrib["name"]: next(iter(case)).tag.replace("system-out", "passed") for case in found}
+
+
+def test_junit_has_a_case_for_every_requirement_and_undecided_is_no_pass() -> None:
+    root = valid(to_junit(asked(), evidence()))
+    wake_up, needs = WAKE_UP["name"], ("need realtime", "need usb")
+    rt, stock, lost = (results(root, f"{name}, virtual board") for name in ("rt", "stock", "lost"))
+    assert [rt[wake_up], *(rt[need] for need in needs)] == ["passed"] * 3
+    assert [stock[wake_up], *(stock[need] for need in needs)] == ["failure", "failure", "passed"]
+    assert set(lost.values()) == {"error"}
+    assert set(results(root, "spare, not run").values()) == {"skipped"}
+    assert len(rt) == len(stock) == len(lost) == len(results(root, "spare, not run")) == 4
+    assert list(results(root, "stock, runs that failed").values()) == ["error"]
+
+
+def test_junit_gives_the_reason_with_its_figures() -> None:
+    root = valid(to_junit(asked(), evidence()))
+    (failure,) = root.findall(f".//testsuite[@name='stock, virtual board']/testcase[@name='{WAKE_UP['name']}']/failure")
+    assert failure.attrib["type"] == "not met"
+    assert failure.attrib["message"].startswith("max 412.1 us of 10,000 samples in 10 runs, at most 100 us asked")
+    (error,) = root.findall(f".//testsuite[@name='lost, virtual board']/testcase[@name='{WAKE_UP['name']}']/error")
+    assert "2 samples were lost" in error.attrib["message"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(), min_size=4, max_size=4), st.sampled_from(["", "failure", "error", "skipped"]))
+def test_junit_takes_any_text(texts: list[str], result: str) -> None:
+    name, suite, kind, text = texts
+    (case,) = valid(_xml(text, [Suite(suite, name, (Case(name, result, kind, text),))])).iter("testcase")
+    assert sum(character.isalnum() for character in name) == sum(c.isalnum() for c in case.attrib["name"])
+
+
+# --- Prometheus
+
+
+def samples() -> dict[str, list[tuple[dict[str, str], float]]]:
+    found: dict[str, list[tuple[dict[str, str], float]]] = {}
+    for family in text_string_to_metric_families(to_prometheus(asked(), evidence())):
+        assert family.type == "gauge"
+        assert family.documentation
+        for one in family.samples:
+            found.setdefault(one.name, []).append((dict(one.labels), one.value))
+    return found
+
+
+def one(found: list[tuple[dict[str, str], float]], **labels: str) -> float:
+    (value,) = [value for has, value in found if labels.items() <= has.items()]
+    return value
+
+
+def test_prometheus_has_every_figure_in_base_units_with_its_interval() -> None:
+    found = samples()
+    under_load = {"mission": "test", "scale": "demo", "candidate": "rt", "load": "hackbench", "board": "virtual"}
+    summary = next(s for s in evidence().summaries if (s.group.candidate, s.group.load) == ("rt", "hackbench"))
+    for name, figure in summary.figures.items():
+        if figure.unit == "ns":
+            assert one(found["rtqual_duration_seconds"], figure=name, **under_load) == figure.value / 1e9
+    average = summary.figures["avg"]
+    assert average.interval
+    assert one(found["rtqual_duration_low_seconds"], figure="avg", **under_load) == average.interval.low / 1e9
+    assert one(found["rtqual_duration_high_seconds"], figure="avg", **under_load) == average.interval.high / 1e9
+    assert one(found["rtqual_rate_per_second"], figure="rate") == 5
+    assert one(found["rtqual_throughput_bytes_per_second"], figure="read") == 2 * 2**20
+    assert one(found["rtqual_size_bytes"], figure="memory") == 4096
+    assert one(found["rtqual_number"], figure="events", unit="1") == 7
+
+
+def test_prometheus_says_where_a_figure_is_only_a_lower_end() -> None:
+    found = samples()
+    high = one(found["rtqual_duration_high_seconds"], figure="max", load="stress-cpu")
+    assert math.isinf(high)
+    assert one(found["rtqual_duration_low_seconds"], figure="max", load="stress-cpu") == 1e-5
+
+
+def test_prometheus_has_the_verdict_and_leaves_refused_figures_out() -> None:
+    found = samples()
+    for candidate, outcome in (("rt", "met"), ("stock", "not met"), ("lost", "undecided")):
+        labels = {"candidate": candidate, "requirement": str(WAKE_UP["name"])}
+        states = {o: one(found["rtqual_requirement"], outcome=str(o), **labels) for o in Outcome}
+        assert [o for o, value in states.items() if value] == [outcome]
+        assert one(found["rtqual_fly"], candidate=candidate) == (candidate == "rt")
+    assert one(found["rtqual_problems"], candidate="lost") == 1
+    assert not any(has["candidate"] == "lost" for has, _ in found["rtqual_duration_seconds"])
+    assert one(found["rtqual_failed_cells"]) == 1
+    assert one(found["rtqual_runs"], candidate="rt", load="hackbench", clock="instructions") == 10
+    assert any(has["requirement"] == asked().requirements[1].name for has, _ in found["rtqual_requirement"])
+
+
+# --- Bencher
+
+# As bencher.dev/docs/reference/bencher-metric-format gives it, with nothing else allowed beside the values.
+BENCHER = {
+    "type": "object",
+    "patternProperties": {
+        ".+": {
+            "type": "object",
+            "patternProperties": {
+                "^.{1,64}$": {
+                    "type": "object",
+                    "properties": {name: {"type": "number"} for name in ("value", "lower_value", "upper_value")},
+                    "required": ["value"],
+                    "additionalProperties": False,
+                }
+            },
+            "additionalProperties": False,
+        }
+    },
+}
+
+
+def test_bencher_has_every_figure_with_its_bounds() -> None:
+    told = json.loads(to_bencher(asked(), evidence()))
+    jsonschema.validate(told, BENCHER)
+    cell = told["test: rt: cyclictest under hackbench, virtual board, 1 CPU"]
+    summary = next(s for s in evidence().summaries if (s.group.candidate, s.group.load) == ("rt", "hackbench"))
+    average = summary.figures["avg"]
+    assert average.interval
+    bounds = {"lower_value": average.interval.low, "upper_value": average.interval.high}
+    assert cell["avg (ns)"] == {"value": average.value, **bounds}
+    assert cell["max (ns)"] == {"value": 12_090.0}
+    assert len(cell) == len(summary.figures)
+    assert told["test: rt: cyclictest under stress-cpu, virtual board, 1 CPU"]["max (ns)"] == {
+        "value": 10_000.0, "lower_value": 10_000.0,
+    }  # fmt: skip
+    assert not any("lost" in name for name in told)
+
+
+# --- GitHub
+
+
+def test_the_summary_is_markdown_that_github_renders() -> None:
+    text = to_github(asked(), evidence())
+    page = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
+    kinds = [token.type for token in page]
+    assert kinds.count("table_open") == 2
+    assert "html_block" not in kinds
+    inline = [child.type for token in page for child in token.children or []]
+    assert {"html_inline", "link_open", "em_open", "code_inline"}.isdisjoint(inline)
+    rows = [i for i, kind in enumerate(kinds) if kind == "tr_open"]
+    widths = {kinds[start : kinds.index("tr_close", start)].count("td_open") for start in rows}
+    assert widths == {0, 3, 4}  # the heads, candidates, requirements
+    shown = " ".join(token.content for token in page if token.type == "inline")
+    assert evidence().verdicts[0].headline.split(":")[0] in shown
+    for word in ("✅ met", "❌ not met", "❓ undecided", "the guest died", "412.1"):
+        assert word in shown
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text())
+def test_literal_text_is_one_line_that_means_nothing(text: str) -> None:
+    tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(f"| a |\n| --- |\n| {literal(text)} |\n")
+    cells = [token for token in tokens if token.type == "inline"]
+    assert len(cells) == 2
+    assert {child.type for child in cells[1].children or []} <= {"text", "text_special"}
+
+
+# --- a folder again
+
+
+def test_every_format_has_a_name_for_the_command_line() -> None:
+    assert get_args(Format) == tuple(FORMATS)
+
+
+def copy_of(campaign: Path, folder: Path) -> Path:
+    """All that a report needs, and no report."""
+    folder.mkdir()
+    for name in (kept.MISSION, kept.CAMPAIGN):
+        shutil.copy(campaign / name, folder)
+    for name in (kept.RECORDS, kept.CONFIGS):
+        shutil.copytree(campaign / name, folder / name)
+    return folder
+
+
+def test_a_folder_reported_on_again_gives_what_select_wrote(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
+    folder = copy_of(campaign, tmp_path / "copy [two]")
+    before = {path: path.read_bytes() for path in (folder / kept.RECORDS).rglob("*") if path.is_file()}
+    done = rtqual("report", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    for name in FORMATS.values():
+        assert (folder / name).read_bytes() == (campaign / name).read_bytes(), name
+    assert {path.name for path in (folder / "plots").iterdir()} == {p.name for p in (campaign / "plots").iterdir()}
+    assert {path: path.read_bytes() for path in (folder / kept.RECORDS).rglob("*") if path.is_file()} == before
+    assert f"  {folder / 'report.html'}" in done.stdout.splitlines()
+    assert done.stdout.count("\n") == 4  # those for machines in one line
+    valid((folder / "junit.xml").read_text())
+    jsonschema.validate(json.loads((folder / "bencher.json").read_text()), BENCHER)
+    assert list(text_string_to_metric_families((folder / "metrics.prom").read_text()))
+
+
+def test_only_the_formats_asked_for_are_written(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
+    folder = copy_of(campaign, tmp_path / "copy")
+    done = rtqual("report", folder, "--format", "junit", "--format", "github")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in folder.iterdir() if path.is_file()} == {
+        ".lock", kept.MISSION, kept.CAMPAIGN, "junit.xml", "summary.md",
+    }  # fmt: skip
+    told = json.loads(rtqual("report", folder, "--format", "bencher", "--json").stdout)
+    assert told["reports"] == [str(folder / "bencher.json")]
+
+
+def test_one_format_goes_into_a_file_of_ones_own(
+    rtqual: Run, fails: Callable[..., str], campaign: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "new" / "results.xml"
+    done = rtqual("report", campaign, "--format", "junit", "--out", file)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert file.read_bytes() == (campaign / "junit.xml").read_bytes()
+    assert "takes one format" in fails(2, "report", campaign, "--out", file)
+    assert "takes one format" in fails(2, "report", campaign, "--format", "junit", "--format", "md", "--out", file)
+    assert "cannot be written" in fails(3, "report", campaign, "--format", "junit", "--out", tmp_path)
+
+
+def test_what_is_no_finished_campaign_is_named(fails: Callable[..., str], campaign: Path, tmp_path: Path) -> None:
+    folder = copy_of(campaign, tmp_path / "copy")
+    mission_file = folder / kept.MISSION
+    mission_file.write_text(mission_file.read_text().replace("100 us", "200 us"))
+    assert f"{mission_file}: not the mission that was measured here" in fails(2, "report", folder)
+    (folder / kept.CAMPAIGN).write_text("{")
+    assert f"{folder / kept.CAMPAIGN}: damaged" in fails(2, "report", folder)
+    (folder / kept.CAMPAIGN).write_text('{"schema_version": 99}')
+    assert "upgrade rtqual" in fails(2, "report", folder)
+    (folder / kept.CAMPAIGN).unlink()
+    assert "no finished campaign there" in fails(2, "report", folder)
+    assert "no finished campaign there" in fails(2, "report", tmp_path / "nowhere")
+    fails(2, "report", folder, "--format", "papyrus")
+
+
+def test_a_mission_that_changes_while_it_is_measured_is_not_kept_under_a_wrong_name(
+    mission_file: Path, tmp_path: Path
+) -> None:
+    from rtqual.base.errors import BadInput
+    from rtqual.mission import load_mission
+
+    path = tmp_path / "tiny.toml"
+    shutil.copy(mission_file, path)
+    loaded = load_mission(path)
+    path.write_text(path.read_text() + "\n")
+    with pytest.raises(BadInput, match="was changed while rtqual started"):
+        kept.content_of(loaded)

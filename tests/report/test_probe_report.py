@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""How the report shows the probe's figures: by operating system beside the published ones, loops, shares."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from rtqual.analysis.evidence import analyse
+from rtqual.analysis.figure.model import Figure, Interval
+from rtqual.analysis.figure.operations import median_ratio, rank_correlation, share
+from rtqual.mission import Mission
+from rtqual.published.operations import operations
+from rtqual.record.schema import Record, Scalar, Series
+from rtqual.report.chapter.battery import battery
+from rtqual.report.chapter.mechanisms import mechanisms
+from rtqual.report.chapter.paths import paths
+from rtqual.report.material import Material, gather
+from rtqual.report.page.document import Block, Paragraph, Table
+from support.analysis_records import record
+
+NBSP = "\u00a0"
+PI_2 = operations("primitives")[0].figures_ns
+
+
+@pytest.fixture
+def mission() -> Mission:
+    return Mission.model_validate(
+        {
+            "mission": {"name": "m", "title": "M", "purpose": "P", "duration": 10**9},
+            "candidate": [
+                {"name": "linux", "title": "Linux", "package": "linux-image-rt-armmp"},
+                {"name": "freertos", "title": "FreeRTOS", "rtos": "freertos"},
+            ],
+            "scale": {"demo": {"plan": [{"instruments": ["probe-primitives"], "runs": 1}]}},
+        }
+    )
+
+
+def taken(
+    candidate: str,
+    medians_ns: Mapping[str, float],
+    instrument: str = "probe-primitives",
+    *,
+    load: str = "none",
+    absent: Mapping[str, str] | None = None,
+    scalars: Mapping[str, Scalar] | None = None,
+) -> Record:
+    series = [Series.raw([round(ns) - 1, round(ns), round(ns) + 1], name=name) for name, ns in medians_ns.items()]
+    made = record(series, candidate=candidate, instrument=instrument, load=load, board="virtual-arm", scalars=scalars)
+    return Record(made.manifest.model_copy(update={"absent": dict(absent or {})}), made.series)
+
+
+def material(mission: Mission, records: Sequence[Record]) -> Material:
+    return gather(mission, analyse(mission, "demo", records, {}), [one.manifest for one in records], {})
+
+
+def tables(blocks: Sequence[Block]) -> list[Table]:
+    return [block for block in blocks if isinstance(block, Table)]
+
+
+def rows(table: Table) -> dict[str, list[str]]:
+    return {row[0].text: [cell.text.replace(NBSP, " ") for cell in row[1:]] for row in table.rows}
+
+
+def test_every_system_stands_in_one_table_with_the_published_beside_it(mission: Mission) -> None:
+    twice, reversed_ = {k: 2 * v for k, v in PI_2.items()}, {k: 100_000 / v for k, v in PI_2.items()}
+    records = [
+        taken("freertos", twice),
+        taken("linux", {**reversed_, "clock read": 10}),
+        taken("linux", twice, "probe-kernel-primitives", absent={"clock read": "it has no clock"}),
+    ]
+    blocks = list(mechanisms(material(mission, records)))
+    assert isinstance(blocks[0], Paragraph) and "no interval" in blocks[0].text
+    table, agreement = tables(blocks)
+    assert [one.title for one in table.columns[1:]] == [
+        "linux, user space", "linux, kernel space", "freertos", "FreeRTOS, Raspberry Pi 2",
+    ]  # fmt: skip
+    found = rows(table)
+    assert found["mq send"][2:] == ["364 ns", "182 ns"]
+    assert found["clock read"] == ["10 ns", "not offered", "-", "-"]
+    ((_, operations_n, user, kernel, freertos),) = agreement.rows
+    assert (operations_n.text, kernel.text, freertos.text, freertos.detail) == ("18", "1.00", "1.00", "ratio 2")
+    assert float(user.text) < 0
+    told = " ".join(note.text for note in table.notes)
+    assert "Raspberry Pi 2 Model B" in told and "Table I" in told
+
+
+def test_xenomais_averages_stand_beside_ours(mission: Mission) -> None:
+    figures = {"semaphore": 5_000, "message queue": 7_000, "message pipe": 30_000}
+    table, agreement = tables(list(mechanisms(material(mission, [taken("linux", figures, "probe-itc")]))))
+    assert "averages" in table.caption
+    found = rows(table)
+    assert found["semaphore"][:3] == ["5 µs", "6.184 µs", "3.609 µs"]
+    assert rows(agreement) == {  # of the SABRELite in kernel space the study has one operation
+        f"Xenomai, {board} space": ["3", "1.00"] for board in ("BeagleBone Black, user", "BeagleBone Black, kernel",
+                                                          "SABRELite, user")
+    }  # fmt: skip
+    assert any("legible" in note.text for note in table.notes)  # the study's own caveat
+
+
+def test_nothing_where_there_is_nothing_to_set_beside(mission: Mission) -> None:
+    assert list(mechanisms(material(mission, [taken("linux", {"latency": 5_000}, "probe-wakeup")]))) == []
+
+
+def test_a_loops_paths_and_misses_stand_in_short(mission: Mission) -> None:
+    series = {f"loop by {path}: {name}": ns for path, start in (("sleep", 9_000), ("soft timer", 29_000))
+              for name, ns in (("end to end", 1_500_000 + start), ("sensor start", start))}  # fmt: skip
+    missed = {f"loop by {path}: deadline misses": Scalar(value=2, unit="1") for path in ("sleep", "soft timer")}
+    records = [
+        taken("linux", series, "probe-loop", load="hackbench", scalars=missed, absent={"loop by network": "no socket"})
+    ]
+    made = material(mission, records)
+    (one,) = made.places()
+    (table,) = paths(made, one, "hackbench")
+    shown = {row[0].text: (row[2].text.replace(NBSP, " "), row[-1].text, row[-1].detail) for row in table.rows}
+    assert shown == {"loop by sleep": ("9 µs", "2", "of 3"), "loop by soft timer": ("29 µs", "2", "of 3")}
+    assert rows(battery(made, one, "hackbench"))["loop by network"] == ["not offered"]
+
+
+def test_the_share_of_a_context_switch_is_shown(mission: Mission) -> None:
+    figures = {"mq workload: time": 8_000, "mq workload: context switch": 2_000, "sem signal": 40}
+    made = material(mission, [taken("linux", figures)])
+    (one,) = made.places()
+    assert rows(battery(made, one, "none"))["mq workload: context switch, its share"] == ["25 %"]
+
+
+def test_a_share_has_the_interval_of_both_its_figures() -> None:
+    part = Figure(2.0, "ns", 100, 10, Interval(1.9, 2.1, "m"))
+    whole = Figure(8.0, "ns", 100, 10, Interval(7.9, 8.1, "m"))
+    found = share(part, whole)
+    assert found is not None and found.interval is not None
+    assert (found.value, found.unit) == (25.0, "%")
+    assert (found.interval.low, found.interval.high) == (pytest.approx(23.7, abs=0.2), pytest.approx(26.3, abs=0.2))
+    without = share(replace(part, interval=None, why_no_interval="3 runs"), whole)
+    assert without is not None and (without.interval, without.why_no_interval) == (None, "3 runs")
+    assert share(part, replace(whole, value=0.0)) is None
+
+
+def test_agreement_in_order_needs_three_operations_that_differ() -> None:
+    a, b = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 9.0}, {"a": 10.0, "b": 30.0, "c": 20.0}
+    assert rank_correlation(a, b) == (pytest.approx(0.5), 3)
+    assert rank_correlation(a, {"a": 1.0, "b": 2.0}) is None
+    assert rank_correlation(a, dict.fromkeys("abc", 1.0)) is None
+    assert median_ratio(a, b) == pytest.approx(0.1)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What the emulator's tests share: its builds, its files, and the camera's geometry computed once more."""
+
+import atexit
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+SOURCE = Path(__file__).parents[2] / "emulator"
+HEIGHT, WIDTH, FRAME_BYTES, Z16_BYTES = 240, 320, 307_200, 153_600
+LIGHT_M_S = 299_792_458.0
+MODULATION_HZ = 50e6
+Floats = npt.NDArray[np.float64]
+
+
+@cache
+def programs() -> Path:
+    """Where ds325-emulator is, as it goes into guests, and -asan and -fuzz, with sanitizers. Built once a process."""
+    folder = tempfile.mkdtemp(prefix="emulator-")
+    atexit.register(shutil.rmtree, folder)
+    subprocess.run(["make", "-s", "-j2", "-C", SOURCE, f"BUILD={folder}", "x86_64", "asan", "fuzz"], check=True)
+    return Path(folder)
+
+
+def directions() -> Floats:
+    """The unit vectors of docs/emulator.md, (240, 320, 3)."""
+    fx, fy = 160 / np.tan(np.radians(37)), 120 / np.tan(np.radians(29))
+    x, y = np.meshgrid((np.arange(WIDTH) - 159.5) / fx, (np.arange(HEIGHT) - 119.5) / fy)
+    rays = np.stack([x, y, np.ones_like(x)], axis=-1)
+    return np.asarray(rays / np.linalg.norm(rays, axis=-1, keepdims=True))
+
+
+def words(frames: bytes) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+    """I and Q of frames, each (n, 240, 320)."""
+    blocks = np.frombuffer(frames, dtype="<i2").reshape(-1, HEIGHT, WIDTH // 8, 2, 8)
+    return blocks[:, :, :, 0].reshape(-1, HEIGHT, WIDTH), blocks[:, :, :, 1].reshape(-1, HEIGHT, WIDTH)
+
+
+def ranges(frames: bytes, modulation_hz: float = MODULATION_HZ) -> Floats:
+    """Radial ranges in metres as a decoder finds them, (n, 240, 320)."""
+    i, q = words(frames)
+    phase = np.arctan2(q.astype(float), i.astype(float)) % (2 * np.pi)
+    return np.asarray(phase * LIGHT_M_S / (4 * np.pi * modulation_hz))
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A .truth file: its settings, and for each frame time, position, quaternion (w, x, y, z), temperature, CRC-32."""
+
+    settings: dict[str, str]
+    rows: Floats
+    crcs: list[int]
+
+    @classmethod
+    def read(cls, path: Path) -> "Truth":
+        lines = path.read_text().splitlines()
+        settings = dict(line[2:].partition(" ")[::2] for line in lines if line.startswith("# "))
+        fields = [line.split() for line in lines if not line.startswith("#")]
+        return cls(settings, np.array([[float(x) for x in f[:-1]] for f in fields]), [int(f[-1], 16) for f in fields])
