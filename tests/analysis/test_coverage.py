@@ -2,8 +2,8 @@
 """Whether intervals hold what they promise: how often 95 % intervals of made-up campaigns hold the true figure.
 
 Samples within a run are autocorrelated; runs differ in place and scale by 30 %. An interval with an open end holds
-whatever lies beyond it, so how often an end is open is counted too. `python tests/analysis/test_coverage.py` prints the table
-of docs/statistics.md.
+whatever lies beyond it, so how often an end is open is counted too. `python tests/analysis/test_coverage.py` prints the
+table of docs/statistics.md.
 """
 
 import sys
