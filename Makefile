@@ -37,15 +37,12 @@ endif
 # The folder that meson builds in is kept, so a change of a C file builds what is made of it and no more.
 BUILD := $(VENV)/build
 C_SOURCES := meson.build meson.options \
-	$(shell find guest probe flight emulator kmod -type f -not -path '*/__pycache__/*' -not -path '*/build*/*')
+	$(shell find guest probe flight emulator kmod -not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 MESON := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP_INSTALL := $(MESON) $(BIN)/pip install --disable-pip-version-check --no-build-isolation \
 	--config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Ddevelop=true \
 	--config-settings=setup-args=-Dpython.install_env=venv
-
-SITE = $(shell $(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
-LINKS := $(addprefix src/rtqual/,guest probe kmod flight)
 
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
@@ -98,8 +95,8 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) $(LINKS) .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src tests -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests \( -name __pycache__ -o -type l \) -prune -exec rm -rf {} +
 
 packages:
 	@scripts/debian-packages $(PACKAGES)
@@ -131,6 +128,7 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml
+	@scripts/debian-packages $(TEST_PACKAGES)
 	$(PIP_INSTALL) '.[analysis,report,dev]'
 	@touch $(VENV)/.installed $@
 
@@ -138,7 +136,8 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 # beside the Python sources lead there.
 $(VENV)/.built: $(VENV)/.installed $(C_SOURCES)
 	$(MESON) ninja -C $(BUILD) --quiet
-	rm -rf $(SITE)/rtqual
+	rm -rf $(VENV)/lib/python3*/site-packages/rtqual
 	$(MESON) meson install -C $(BUILD) --no-rebuild --quiet
-	ln -sfn $(addprefix $(SITE)/rtqual/,$(notdir $(LINKS))) src/rtqual/
+	@find src/rtqual -maxdepth 1 -type l -delete
+	cd src/rtqual && ln -s ../../$(VENV)/lib/python3*/site-packages/rtqual/* .
 	@touch $@

@@ -29,6 +29,9 @@ from rtqual.packages import fetch_closure
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
+# Fixtures that boot guests or fetch Debian's packages; a test that uses one of them is marked `guest`.
+OF_GUESTS = {"kernel", "board", "campaign"}
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 MISSION = """\
@@ -60,6 +63,13 @@ CANDIDATES = {
     "debian-cloud": 'package = "linux-image-cloud-amd64"',
     "here": "this-machine = true",
 }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if OF_GUESTS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.guest)
 
 
 def mission_text(*candidates: str, loads: tuple[str, ...] = ("none", "hackbench"), runs: int = 2) -> str:

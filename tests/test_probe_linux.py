@@ -13,6 +13,7 @@ from statistics import median
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from built import built
 from rtqual.image.guest import guest_file
 from rtqual.instrument.probe_output import Benchmark, Output, Status, parse
 from rtqual.published.study import studies
@@ -45,9 +46,8 @@ def probe() -> Path:
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("sanitized")
-    subprocess.run(["make", "-s", "-j2", "-C", PROBE / "linux", f"BUILD={folder}", *SANITIZERS], check=True)
+def sanitized() -> Callable[[str], Path]:
+    folder = built(PROBE / "linux", *(f"rtqual-probe-{name}" for name in SANITIZERS))
     return lambda name: folder / f"rtqual-probe-{name}"
 
 
