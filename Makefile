@@ -67,10 +67,10 @@ stepwise: packages kernel-packages $(VENV)/.built
 
 # What needs neither a guest, nor Debian's packages, nor a network, nor long: two tests at a time.
 check: lint $(VENV)/.built
-	$(BIN)/pytest -n 2 -q -m "not guest and not full and not manual"
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not guest and not full and not manual"
 
-test: test-packages lint $(VENV)/.built
-	$(BIN)/pytest -m "not full and not manual"
+test: test-packages check
+	$(BIN)/pytest -m "guest and not full and not manual"
 
 test-full: test-packages $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pytest -m "full and not manual"

@@ -29,8 +29,8 @@ from rtqual.packages import fetch_closure
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
-# Fixtures that boot guests or fetch Debian's packages; a test that uses one of them is marked `guest`.
-OF_GUESTS = {"kernel", "board", "campaign"}
+# Fixtures that boot guests, fetch Debian's packages or start a browser; a test that uses one is marked `guest`.
+OF_GUESTS = {"kernel", "board", "campaign", "chromium"}
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
