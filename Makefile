@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # make demo        install what is missing, then choose a kernel for missions/docking.toml
+# make check       style, types and the quick tests, in a minute; after each edit
 # make test        style, types and the tests; make test-full: the slow proofs too; make test-manual: the slowest
-# make             install only: rtqual is then .venv/bin/rtqual
+# make             install only: rtqual is then .venv/bin/rtqual, of the sources as they stand
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
 # make tailor      cut a kernel down to missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
@@ -33,41 +34,50 @@ ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
 PACKAGES += python3-venv
 endif
 
-SOURCES := meson.build pyproject.toml README.md \
-	$(shell find src guest probe flight emulator kmod -type f -not -path '*/__pycache__/*' -not -path '*/build*/*')
+# The folder that meson builds in is kept, so a change of a C file builds what is made of it and no more.
+BUILD := $(VENV)/build
+C_SOURCES := meson.build meson.options \
+	$(shell find $(wildcard common ds325 emulator flight guest kmod probe) \
+	-not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
-PIP_INSTALL := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --disable-pip-version-check --no-build-isolation
-WITH_LIBRARIES := '.[analysis,report]'
+MESON := PATH="$(CURDIR)/$(BIN):$$PATH"
+PIP_INSTALL := $(MESON) $(BIN)/pip install --disable-pip-version-check --no-build-isolation \
+	--config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Ddevelop=true \
+	--config-settings=setup-args=-Dpython.install_env=venv
 
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo test test-full test-manual arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install demo check test test-full test-manual arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise
 
-install: $(VENV)/.installed
+install: packages $(VENV)/.built
 	@echo "Ready: $(BIN)/rtqual doctor"
 
-demo: $(VENV)/.installed
+demo: packages $(VENV)/.built
 	scripts/with-realtime $(BIN)/rtqual select missions/docking.toml
 
-tailor: kernel-packages $(VENV)/.installed
+tailor: packages kernel-packages $(VENV)/.built
 	$(BIN)/rtqual tailor missions/docking.toml
 
 tailor-arm64: kernel-packages image-packages arm
 	$(BIN)/rtqual tailor missions/docking-arm64.toml
 
-stepwise: kernel-packages $(VENV)/.installed
+stepwise: packages kernel-packages $(VENV)/.built
 	$(BIN)/rtqual tailor missions/docking.toml --stepwise
 
-test: test-packages lint
-	$(BIN)/pytest -m "not full and not manual"
+# What needs neither a guest, nor Debian's packages, nor a network, nor long: two tests at a time.
+check: lint $(VENV)/.built
+	$(BIN)/pytest -q -n 2 --dist loadfile -m "not guest and not full and not manual"
 
-test-full: test-packages $(VENV)/.dev
+test: test-packages check
+	$(BIN)/pytest -m "guest and not full and not manual"
+
+test-full: test-packages $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pytest -m "full and not manual"
 
 # What takes too long for every change; the figures of the last time stand in the docs.
-test-manual: test-packages $(VENV)/.dev
+test-manual: test-packages $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pytest -m manual
 
 # Our own programs for ARM guests are built where their compiler is found, so once more.
@@ -75,7 +85,7 @@ arm: arm-packages
 	rm -f $(VENV)/.installed
 	$(MAKE) install
 
-bench: $(VENV)/.installed
+bench: packages $(VENV)/.built
 	$(BIN)/python bench/boot_once.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
@@ -87,8 +97,8 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports --no-logo
 
 clean:
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src tests -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests \( -name __pycache__ -o -type l \) -prune -exec rm -rf {} +
 
 packages:
 	@scripts/debian-packages $(PACKAGES)
@@ -106,19 +116,30 @@ arm-packages:
 	@scripts/debian-packages $(ARM_PACKAGES)
 
 # The stamps lie in the environment, so they go with it.
-$(VENV)/.created: | packages
+$(VENV)/.created:
+	@scripts/debian-packages $(PACKAGES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rtqual needs Python 3.11 or newer, $(PYTHON) is " \
 		+ sys.version.split()[0] + ": make PYTHON=/usr/bin/python3")'
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --disable-pip-version-check 'meson-python>=0.17' 'meson>=1.4' ninja
 	@touch $@
 
-# Where only rtqual's own sources changed, its libraries are left alone.
-$(VENV)/.installed: $(VENV)/.created $(SOURCES) | packages
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
 	@echo "Installing rtqual and the Python libraries it uses; the first time they are downloaded."
-	$(PIP_INSTALL) $(if $(filter pyproject.toml,$?),$(WITH_LIBRARIES),--no-deps .)
+	$(PIP_INSTALL) '.[analysis,report]'
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/.installed
+$(VENV)/.dev: $(VENV)/.created pyproject.toml
+	@scripts/debian-packages $(TEST_PACKAGES)
 	$(PIP_INSTALL) '.[analysis,report,dev]'
+	@touch $(VENV)/.installed $@
+
+# Programs and the sources that rtqual carries: into the environment anew, where nothing that was removed stays. Links
+# beside the Python sources lead there.
+$(VENV)/.built: $(VENV)/.installed $(C_SOURCES)
+	$(MESON) ninja -C $(BUILD) --quiet
+	rm -rf $(VENV)/lib/python3*/site-packages/rtqual
+	$(MESON) meson install -C $(BUILD) --no-rebuild --quiet
+	@find src/rtqual -maxdepth 1 -type l -delete
+	cd src/rtqual && ln -s ../../$(VENV)/lib/python3*/site-packages/rtqual/* .
 	@touch $@

@@ -25,6 +25,16 @@ from support.command import CANDIDATES, Run, mission_text, rtqual_command, rtqua
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
+# Fixtures that boot guests, fetch Debian's packages or start a browser; a test that uses one is marked `guest`.
+OF_GUESTS = {"kernel", "board", "campaign", "chromium"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if OF_GUESTS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.guest)
+
 
 @pytest.fixture(scope="session")
 def rtqual() -> Run:

@@ -233,6 +233,7 @@ def test_every_interval_holds_what_it_promises() -> None:
         assert {name: held for name, held in short.items() if held < 0.94} == {}, trial
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("trial", [Trial("skewed", 10), Trial("heavy", 20, n=100)], ids=lambda trial: trial.kind)
 def test_intervals_hold_in_a_few_campaigns(trial: Trial) -> None:
     """A method that covers 80 %, as many do with so few runs, would fail: 120 of 150 lie six standard errors off."""

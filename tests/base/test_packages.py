@@ -49,12 +49,14 @@ def test_what_is_no_package_name_never_reaches_apt(name: str, monkeypatch: pytes
     assert "is not a Debian package name" in one_line(caught)
 
 
+@pytest.mark.guest
 def test_a_package_that_does_not_exist_is_named() -> None:
     with pytest.raises(BadInput) as caught:
         fetch("linux-image-unobtainium")
     assert "no Debian package linux-image-unobtainium is known to apt" in one_line(caught)
 
 
+@pytest.mark.guest
 def test_a_package_that_is_no_kernel_is_named_before_it_is_downloaded(empty_cache: Path) -> None:
     with pytest.raises(BadInput, match="candidate package bash: it is no kernel"):
         fetch("bash", kernel=True)
@@ -84,6 +86,7 @@ def test_without_apt_it_says_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> 
         assert "apt is missing" in one_line(caught)
 
 
+@pytest.mark.guest
 def test_without_a_network_a_download_says_so(empty_cache: Path, no_network: None) -> None:
     for call in (lambda: fetch(SMALL), lambda: fetch_closure([SMALL])):
         with pytest.raises(RunFailed) as caught:
@@ -99,6 +102,7 @@ def test_without_a_network_the_cache_is_enough(kernel: Callable[..., Kernel], no
     assert fetch("linux-image-rt-amd64", kernel=True).name == kernel("debian-rt").package
 
 
+@pytest.mark.guest
 def test_a_download_that_broke_off_is_made_again(empty_cache: Path) -> None:
     whole = fetch(SMALL)
     (deb,) = (empty_cache / "archives").glob("*.deb")
@@ -109,6 +113,7 @@ def test_a_download_that_broke_off_is_made_again(empty_cache: Path) -> None:
     assert (again.tree / "usr/bin/cyclictest").exists()
 
 
+@pytest.mark.guest
 def test_a_closure_that_broke_off_is_fetched_again_and_one_that_is_damaged_is_named(empty_cache: Path) -> None:
     names = [package.name for package in fetch_closure([SMALL])]
     assert SMALL in names and "libc6" in names
@@ -121,6 +126,7 @@ def test_a_closure_that_broke_off_is_fetched_again_and_one_that_is_damaged_is_na
     assert f"cannot unpack {deb.name}" in one_line(caught)
 
 
+@pytest.mark.guest
 def test_a_tree_half_unpacked_when_killed_is_unpacked_again(empty_cache: Path) -> None:
     package = fetch(SMALL)
     shutil.move(package.tree, package.tree.with_suffix(".new"))
@@ -128,6 +134,7 @@ def test_a_tree_half_unpacked_when_killed_is_unpacked_again(empty_cache: Path) -
     assert (fetch(SMALL).tree / "usr/bin/cyclictest").exists()
 
 
+@pytest.mark.guest
 def test_a_disk_too_small_for_a_download_is_told_before(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")
     monkeypatch.setattr(packages.shutil, "disk_usage", lambda _: usage._replace(free=10_000))

@@ -215,6 +215,7 @@ def test_killed_again_and_again_two_kernels_end_like_an_undisturbed_campaign(rtq
     assert reports(tmp_path / "killed") == reports(tmp_path / "undisturbed")
 
 
+@pytest.mark.guest
 def test_two_campaigns_do_not_work_in_one_folder_and_an_interrupted_one_says_so(
     fails: Callable[..., str], mission_file: Path, tmp_path: Path
 ) -> None:
@@ -235,6 +236,7 @@ def test_two_campaigns_do_not_work_in_one_folder_and_an_interrupted_one_says_so(
     assert stderr.splitlines()[-1] == "rtqual: interrupted; finished records are kept, the same command goes on"
 
 
+@pytest.mark.guest
 def test_a_load_on_this_machine_ends_when_rtqual_is_killed(tmp_path: Path) -> None:
     """It would run on until somebody looks what keeps the fan running."""
     mission = mission_at(tmp_path, "here", loads=("hackbench",))
@@ -290,6 +292,7 @@ def test_a_record_of_a_newer_rtqual_stops_the_campaign_and_stays(
     assert json.loads((path / MANIFEST).read_text()) == newer
 
 
+@pytest.mark.guest
 def test_a_cell_that_fails_stops_no_other_and_runs_again_next_time(rtqual: Run, tmp_path: Path) -> None:
     if shutil.which("cyclictest") is None:
         pytest.skip("cyclictest is not installed here: apt-get install rt-tests")

@@ -144,6 +144,7 @@ def any_board(request: pytest.FixtureRequest) -> VirtualBoard | LocalBoard:
     return one if request.param == "virtual" else LocalBoard()
 
 
+@pytest.mark.guest
 def test_a_load_that_ends_early_did_not_disturb(any_board: VirtualBoard | LocalBoard) -> None:
     text = failure(any_board, shell("sleep 0.3", loads=(Command(("sh", "-c", "echo no disk >&2; exit 1")),)))
     assert re.search(
@@ -151,17 +152,20 @@ def test_a_load_that_ends_early_did_not_disturb(any_board: VirtualBoard | LocalB
     )
 
 
+@pytest.mark.guest
 def test_a_load_that_runs_on_is_no_failure(any_board: VirtualBoard | LocalBoard) -> None:
     forever = Command(("sh", "-c", "while :; do sleep 0.01; done"))
     assert any_board.run(shell("sleep 0.3; echo done", loads=(forever,)), seed=1, timeout_s=60).stdout == "done\n"
 
 
+@pytest.mark.guest
 def test_a_setup_that_fails_is_named_with_what_it_said(any_board: VirtualBoard | LocalBoard) -> None:
     job = shell("true", setup=(Command(("true",)), Command(("sh", "-c", "echo no radio >&2; exit 1"))))
     text = failure(any_board, job)
     assert re.search(r"(virtual board|this machine): the preparation `sh -c .*` failed: no radio", text)
 
 
+@pytest.mark.guest
 def test_a_setup_that_is_missing_is_named(any_board: VirtualBoard | LocalBoard) -> None:
     text = failure(any_board, shell("true", setup=(Command(("no-such-program", "--now")),)))
     assert "`no-such-program --now` failed: cannot run no-such-program: No such file or directory" in text

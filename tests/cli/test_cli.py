@@ -166,16 +166,19 @@ def test_a_scale_that_is_of_another_stage_is_refused(
 # --- what a mission asks for and cannot be had
 
 
+@pytest.mark.guest
 def test_a_package_that_does_not_exist_is_named(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
     path = mission(("linux-image-rt-amd64", "linux-image-unobtainium"))
     assert "linux-image-unobtainium" in fails(2, "select", path, "--out", tmp_path / "out")
 
 
+@pytest.mark.guest
 def test_a_package_that_is_no_kernel_is_named(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
     line = fails(2, "select", mission(("linux-image-rt-amd64", "bash")), "--out", tmp_path / "out")
     assert "bash: it is no kernel" in line
 
 
+@pytest.mark.guest
 def test_without_a_network_it_says_so(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "apt.conf").write_text(
         'Acquire::http::Proxy "http://127.0.0.1:9";\nAcquire::https::Proxy "http://127.0.0.1:9";\n'
@@ -191,6 +194,7 @@ def test_a_cache_that_cannot_be_written_is_named(fails: Fails, mission: Callable
     assert str(tmp_path / "file") in line
 
 
+@pytest.mark.guest
 def test_a_machine_without_qemu_is_told_what_to_install(
     fails: Fails, mission: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -234,6 +238,7 @@ def test_a_folder_that_cannot_be_written_is_named(
     assert "--out" in line
 
 
+@pytest.mark.guest
 def test_without_realtime_priority_this_machine_is_not_measured(
     fails: Fails, mission: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -387,6 +392,7 @@ def test_a_record_whose_job_is_gone_cannot_be_reproduced(fails: Fails, campaign:
     assert "scratch/jobs" in line
 
 
+@pytest.mark.guest
 def test_a_record_of_this_machine_cannot_be_reproduced(fails: Fails, rtqual: Run, tmp_path: Path) -> None:
     path = tmp_path / "mission.toml"
     path.write_text(mission_text("here", loads=("none",), runs=1).replace('["cyclictest"]', '["footprint"]'))
@@ -394,6 +400,7 @@ def test_a_record_of_this_machine_cannot_be_reproduced(fails: Fails, rtqual: Run
     assert "local board" in fails(2, "reproduce", first_record(tmp_path / "out"))
 
 
+@pytest.mark.guest
 def test_doctor_tells_as_json(rtqual: Run) -> None:
     done = rtqual("doctor", "--json")
     assert done.returncode in (0, 1)

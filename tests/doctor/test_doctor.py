@@ -49,6 +49,7 @@ def fake(nothing_here: Path) -> Fake:
     return put
 
 
+@pytest.mark.guest
 def test_this_machine_can_run_the_demo() -> None:
     checks = doctor.diagnose()
     named = by_name(checks)
@@ -168,6 +169,7 @@ def test_a_qemu_without_plugins_is_told(fake: Fake) -> None:
     assert check.found.endswith("ended with 1: -plugin: invalid option")
 
 
+@pytest.mark.guest
 def test_the_real_guest_answers_and_its_absence_is_noticed() -> None:
     assert try_guest(["-accel", "tcg"], 20).failure == ""
     assert "hangs" in try_guest(["-accel", "tcg", "-S"], 0.5).failure  # its CPU never starts

@@ -123,6 +123,7 @@ def test_its_instructions_are_within_a_fifth_of_the_published_ones(frames: Path,
     assert abs(ours / theirs - 1) < 0.2, (ours, theirs)
 
 
+@pytest.mark.guest
 @needs_valgrind
 def test_vectors_take_a_fifth_of_the_baselines_instructions_and_half_of_scalars(frames: Path) -> None:
     """The slowest vector unit: SSE2 here. Measured from one frame to two, which is enough: nothing in it is random."""

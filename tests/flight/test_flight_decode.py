@@ -51,6 +51,7 @@ def rays() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     return (u - CX) / FX, (v - CY) / FY
 
 
+@pytest.mark.guest
 def test_every_pair_of_words_is_near_its_true_angle_and_the_same_by_every_way() -> None:
     done = run("flight_decode", "all")
     assert (done.returncode, done.stderr) == (0, b"")

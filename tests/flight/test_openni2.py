@@ -81,11 +81,13 @@ def exported(library: Path) -> set[str]:
         return {s.name for s in symbols if s["st_shndx"] != "SHN_UNDEF" and s.name.startswith("oniDriver")}
 
 
+@pytest.mark.guest
 def test_it_exports_what_debians_own_drivers_export() -> None:
     drivers = find(trees(), (f"usr/{LIBRARIES}/OpenNI2",), "Drivers")
     assert exported(build("asan/libDS325.so.0")) == exported(drivers / "libDummyDevice.so.0")
 
 
+@pytest.mark.guest
 def test_the_runtime_loads_it_and_finds_no_camera_here(tmp_path: Path) -> None:
     """With sanitizers, so that starting and ending leak nothing."""
     drivers = tmp_path / "OpenNI2/Drivers"

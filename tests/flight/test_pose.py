@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from support.built import built
 from support.software_camera import FRAME_BYTES, Floats, Truth
 from support.software_camera import programs as emulator_programs
 
@@ -24,15 +25,9 @@ MOST_INSTRUCTIONS = 2_000_000
 SEARCH = 6  # frames at first sight, at most, that are "not found" yet
 
 
-def build(folder: Path, *kinds: str) -> None:
-    subprocess.run(["make", "-s", "-j2", "-C", POSE, f"BUILD={folder}", *kinds], check=True)
-
-
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pose")
-    build(folder, "x86_64", "fuzz")
-    return folder
+def programs() -> Path:
+    return built(POSE, "ds325-pose", "pose-fuzz")
 
 
 def rotation(vector: Floats) -> Floats:
@@ -322,7 +317,7 @@ def test_a_frame_takes_no_more_instructions_than_there_is_time_for(
 ) -> None:
     """Counted by callgrind, one dump a frame (10 s, 2 for a first sight): every frame of an approach, finding the
     target and tracking it, in 4 ms of the virtual board."""
-    build(programs, "count")
+    built(POSE, "ds325-pose-count")
     file = tmp_path / "frames"
     points = APPROACH if place is None else ((0, *place),)
     frames = 120 if place is None else 8

@@ -342,3 +342,9 @@ def test_any_damage_to_a_real_output_reads_or_is_refused(name: str, data: st.Dat
     stop = data.draw(st.integers(start, min(len(text), start + 200)))
     patch = data.draw(st.text(st.sampled_from('0123456789.-+eE{}[]":, |*\n\x00\u0663'), max_size=8))
     reads_or_refuses(name, text[:start] + patch + text[stop:])
+
+
+def test_a_ring_whose_frames_have_no_numbers_is_refused() -> None:
+    text = captured_text("lidar-driver").replace("frame_number=", "frame_numbers=")
+    with pytest.raises(RunFailed, match="log does not have"):
+        read_text("lidar-driver", text)

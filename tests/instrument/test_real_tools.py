@@ -101,6 +101,7 @@ def test_the_real_programs_tell_their_version(program: str) -> None:
     assert parse_version(done.stdout + done.stderr)[0].isdigit()
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("name", [name for name, load in LOADS.items() if load.local and load.background])
 def test_a_load_runs_until_it_is_killed_and_leaves_nothing(name: str, tmp_path: Path) -> None:
     load = LOADS[name]

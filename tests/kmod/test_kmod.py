@@ -265,6 +265,7 @@ def test_a_camera_that_ends_right_after_a_stream_hangs_nobody(guest: Callable[[s
     assert guest(KERNELS[0])(script, fifo=1).stdout.count("report frames_sent ") == 5
 
 
+@pytest.mark.guest
 def test_no_bytes_make_the_payload_parser_fault(tmp_path: Path) -> None:
     """With sanitizers; and of frames cut anywhere the whole ones are published as they are, all others refused."""
     subprocess.run(["make", "-s", "-C", KMOD / "test", f"BUILD={tmp_path}", tmp_path / "payload_fuzz"], check=True)

@@ -81,6 +81,7 @@ def published_ns() -> dict[str, float]:
 # --- the image --------------------------------------------------------------------------------------
 
 
+@pytest.mark.guest
 def test_the_image_is_small_and_says_how_much_of_it_is_freertos(image: Rtos) -> None:
     sizes = {name: int(size) for name, size in image.sizes.items()}
     assert image.system.startswith("FreeRTOS V11.")
@@ -91,6 +92,7 @@ def test_the_image_is_small_and_says_how_much_of_it_is_freertos(image: Rtos) -> 
     assert sizes["kernel_stacks_b"] == 2 * 256 * 4  # of the idle and the timer task, as configured
 
 
+@pytest.mark.guest
 def test_the_battery_is_the_one_of_every_port(image: Rtos) -> None:
     listed = (PROBE / "battery/sources.txt").read_text().split()
     plan = subprocess.run(
@@ -102,6 +104,7 @@ def test_the_battery_is_the_one_of_every_port(image: Rtos) -> None:
     assert listed and not missing
 
 
+@pytest.mark.guest
 def test_equal_words_give_equal_bytes(image: Rtos, measure: Measure) -> None:
     words = ("primitives", "iterations=100", "seed=1009")
     again = outcome_of(RtosBoard(image), *words)
@@ -110,6 +113,7 @@ def test_equal_words_give_equal_bytes(image: Rtos, measure: Measure) -> None:
     assert "end#" in again.stdout.splitlines()[-1]
 
 
+@pytest.mark.guest
 def test_a_seed_moves_the_tick_to_another_sample(measure: Measure) -> None:
     def ticks(seed: int) -> dict[str, int]:
         output = parse(measure("primitives", "iterations=100", f"seed={seed}"), "it")
@@ -125,6 +129,7 @@ def test_a_seed_moves_the_tick_to_another_sample(measure: Measure) -> None:
     assert first != second
 
 
+@pytest.mark.guest
 def test_the_operations_are_in_the_order_of_the_published_table(measure: Measure) -> None:
     """The goal is a rank correlation of 0.75; docs/freertos.md explains the ratios."""
     here, published = medians_ns(parse(measure("primitives", "iterations=100", "seed=1009"), "it")), published_ns()
@@ -136,6 +141,7 @@ def test_the_operations_are_in_the_order_of_the_published_table(measure: Measure
     assert all(0.5 < ratio < 2.5 for ratio in ratios.values()), ratios
 
 
+@pytest.mark.guest
 def test_what_is_documented_is_what_is_measured(measure: Measure) -> None:
     document = (PROBE.parent / "docs/freertos.md").read_text()
     here = medians_ns(parse(measure("primitives", "iterations=100", "seed=1009"), "it"))
@@ -145,6 +151,7 @@ def test_what_is_documented_is_what_is_measured(measure: Measure) -> None:
         assert shown == pytest.approx([published, here[name], here[name] / published], rel=0.05), row
 
 
+@pytest.mark.guest
 def test_activation_by_each_path(measure: Measure) -> None:
     output = parse(measure("loop", "iterations=20"), "it")
     status = {one.name: one.status.value for one in output.benchmarks}
@@ -161,6 +168,7 @@ def test_activation_by_each_path(measure: Measure) -> None:
     assert max(start_ns.values()) < 10_000
 
 
+@pytest.mark.guest
 def test_an_instrument_reads_it_as_it_reads_linux(image: Rtos) -> None:
     parameters = ProbeParameters(iterations=50)
     outcome = RtosBoard(image).run(ProbeWakeup.job(parameters, cpus=1, seed=3), seed=3, timeout_s=30)
@@ -175,6 +183,7 @@ def test_an_instrument_reads_it_as_it_reads_linux(image: Rtos) -> None:
 # --- what goes wrong --------------------------------------------------------------------------------
 
 
+@pytest.mark.guest
 def test_a_stream_damaged_on_its_way_is_refused_with_the_line(image: Rtos, measure: Measure) -> None:
     whole = measure("wakeup", "iterations=40")
     lines = whole.splitlines(keepends=True)
@@ -186,6 +195,7 @@ def test_a_stream_damaged_on_its_way_is_refused_with_the_line(image: Rtos, measu
         parse(whole[: len(whole) // 2], "the board's port")
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("words", [("wakup",), ("wakeup", "iterations=0"), ("wakeup", "speed=9"), ("wakeup", "cpu=1")])
 def test_words_that_are_not_understood(image: Rtos, words: tuple[str, ...]) -> None:
     outcome = outcome_of(RtosBoard(image), *words)
@@ -197,11 +207,13 @@ def test_words_that_are_not_understood(image: Rtos, words: tuple[str, ...]) -> N
         ProbePrimitives.read(parameters, outcome, cpus=1)
 
 
+@pytest.mark.guest
 def test_an_image_that_hangs_is_ended_at_its_deadline(image: Rtos) -> None:
     with pytest.raises(RunFailed, match=r"freertos on the virtual ARM board hung .* deadline of 1 s; its last line: "):
         outcome_of(RtosBoard(image), "loop", "iterations=100000", timeout_s=1.0)
 
 
+@pytest.mark.guest
 def test_an_image_takes_no_linux_program(image: Rtos) -> None:
     with pytest.raises(BadInput, match="carries only rtqual's probe"):
         RtosBoard(image).run(Job(Command(("cyclictest",))), seed=1, timeout_s=1)
@@ -298,6 +310,7 @@ def test_a_kernels_name_tells_its_processor(package: str, architecture: object) 
     assert of_kernel(package) == architecture
 
 
+@pytest.mark.guest
 def test_packages_for_arm_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = "".join(f'Acquire::{kind}::Proxy "http://127.0.0.1:9";\n' for kind in ("http", "https"))
     (tmp_path / "apt.conf").write_text(nobody + 'Acquire::Retries "0";\n')

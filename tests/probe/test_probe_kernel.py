@@ -53,6 +53,7 @@ def test_every_port_is_built_from_the_one_list_of_sources() -> None:
         assert "battery/sources.txt" in (PROBE / port).read_text(), port
 
 
+@pytest.mark.guest
 def test_what_a_kernel_offers_is_measured_and_repeats(with_module: Callable[[str], VirtualBoard]) -> None:
     board = with_module("linux-image-rt-amd64")
     runs = [board.run(KernelPrimitives.job(FEW, cpus=1, seed=1), seed=1, timeout_s=120) for _ in range(2)]
@@ -67,6 +68,7 @@ def test_what_a_kernel_offers_is_measured_and_repeats(with_module: Callable[[str
     assert mutex.max() < {s.info.name: s.values for s in user.series}["mutex acquisition"].min()  # no system call
 
 
+@pytest.mark.guest
 def test_a_wrong_parameter_is_refused_and_told(with_module: Callable[[str], VirtualBoard]) -> None:
     board = with_module("linux-image-rt-amd64")
     told = board.run(shell(f"insmod {MODULE_PATH} family=nonsense; dmesg | tail -1"), seed=1, timeout_s=120).stdout
@@ -90,6 +92,7 @@ def test_a_module_of_another_kernel_is_refused_by_name(
         KernelWakeup.read(FEW, outcome, cpus=1)
 
 
+@pytest.mark.guest
 def test_a_kernel_without_headers_in_apt_is_named() -> None:
     with pytest.raises(Exception, match=r"linux-headers-9\.9\.9-none"):
         build_module("9.9.9-none")

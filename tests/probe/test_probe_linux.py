@@ -17,6 +17,7 @@ from test_real_tools import may_use_fifo, need
 from rtqual.initramfs.guest import guest_file
 from rtqual.instrument.probe.output import Benchmark, Output, Status, parse
 from rtqual.study.catalogue import studies
+from support.built import built
 
 ROOT = Path(__file__).parents[2]
 PROBE = ROOT / "probe"
@@ -45,9 +46,8 @@ def probe() -> Path:
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("sanitized")
-    subprocess.run(["make", "-s", "-j2", "-C", PROBE / "linux", f"BUILD={folder}", *SANITIZERS], check=True)
+def sanitized() -> Callable[[str], Path]:
+    folder = built(PROBE / "linux", *(f"rtqual-probe-{name}" for name in SANITIZERS))
     return lambda name: folder / f"rtqual-probe-{name}"
 
 

@@ -183,6 +183,7 @@ def test_every_changed_byte_of_the_samples_is_found(kept: Path, name: str, data:
         assert f"{file}: the samples are damaged" in refusal(kept)
 
 
+@pytest.mark.guest
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.parametrize("how", [(SAMPLES, True), (RAW, True), (SAMPLES, False)])

@@ -254,6 +254,7 @@ def test_pdf_has_pages_a_title_and_no_date(written: Path) -> None:
     assert b"/ModDate" not in data
 
 
+@pytest.mark.guest
 def test_equal_inputs_give_equal_bytes_whatever_the_clock_and_the_order(written: Path, tmp_path: Path) -> None:
     found = evidence()
     later = records(found, started="2031-12-24T18:00:00Z", wall_s=77.7)
@@ -410,6 +411,7 @@ def test_failures_refusals_and_commands_are_in(written: Path) -> None:
     assert "10 runs, seeds 1 to 10" in page
 
 
+@pytest.mark.guest
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
     found = evidence()
     bad = replace(
@@ -451,6 +453,7 @@ def test_markdown_tables_keep_their_columns(written: Path) -> None:
     assert len(re.findall(r"<t[dh][ >]", rendered)) == html.tags.count("td") + html.tags.count("th")
 
 
+@pytest.mark.guest
 def test_markdown_tables_are_aligned_and_long_code_stands_below(tmp_path: Path) -> None:
     found = evidence()
     long = "x" * 200

@@ -149,6 +149,7 @@ def test_each_fault_through_the_driver_has_its_outcome() -> None:
 # --- the approach -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.guest
 def test_two_approaches_are_the_same_and_meet_the_goals() -> None:
     """Range within 2 mm RMS from 0.15 to 1 m; pose within 5 mm and 1 degree for 95 % of the frames inside 0.5 m."""
     flown = approach.fly()

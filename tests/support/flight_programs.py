@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The flight library's test programs, built once a session, and the frames that they are given."""
+"""The flight library's test programs and the frames that they are given."""
 
-import atexit
 import os
-import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 
 import numpy as np
 import numpy.typing as npt
+
+from support.built import built
 
 FLIGHT = Path(__file__).parents[2] / "flight"
 WIDTH, HEIGHT = 320, 240
@@ -21,18 +20,9 @@ Words = npt.NDArray[np.int16]
 
 
 @cache
-def _folder() -> Path:
-    folder = Path(mkdtemp(prefix="rtqual-flight-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
-
-
-@cache
 def program(name: str) -> Path:
     """One of flight/Makefile's programs: `flight_decode`, `flight_ring-asan`, `ds325-stream`, ..."""
-    target = _folder() / name
-    subprocess.run(["make", "-s", "-C", FLIGHT, f"BUILD={_folder()}", target], check=True)
-    return target
+    return built(FLIGHT, name) / name
 
 
 def run(name: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[bytes]:

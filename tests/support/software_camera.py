@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What the emulator's tests share: its builds, its files, and the camera's geometry computed once more."""
 
-import atexit
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from support.built import built
 
 SOURCE = Path(__file__).parents[2] / "emulator"
 HEIGHT, WIDTH, FRAME_BYTES, Z16_BYTES = 240, 320, 307_200, 153_600
@@ -21,11 +19,8 @@ Floats = npt.NDArray[np.float64]
 
 @cache
 def programs() -> Path:
-    """Where ds325-emulator is, as it goes into guests, and -asan and -fuzz, with sanitizers. Built once a process."""
-    folder = tempfile.mkdtemp(prefix="emulator-")
-    atexit.register(shutil.rmtree, folder)
-    subprocess.run(["make", "-s", "-j2", "-C", SOURCE, f"BUILD={folder}", "x86_64", "asan", "fuzz"], check=True)
-    return Path(folder)
+    """Where ds325-emulator is, as it goes into guests, and -asan and -fuzz, with sanitizers."""
+    return built(SOURCE, *(f"ds325-emulator{kind}" for kind in ("", "-asan", "-fuzz")))
 
 
 def directions() -> Floats:

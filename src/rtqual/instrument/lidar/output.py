@@ -136,7 +136,11 @@ def since_sent(stream: Stream, log: str) -> Stream:
     sent_ns = {int(number): int(ns) for number, ns in _SENT.findall(log)}
     first = max((number for number, ns in sent_ns.items() if stream.end_ns and ns <= stream.end_ns[0]), default=-1)
     place = [first + number - stream.numbers[0] for number in stream.numbers]
-    if first < 0 or any(sent_ns.get(one, end + 1) > end for one, end in zip(place, stream.end_ns, strict=True)):
+    if (
+        first < 0
+        or len(place) != len(stream.end_ns)
+        or any(sent_ns.get(one, end + 1) > end for one, end in zip(place, stream.end_ns, strict=True))
+    ):
         raise RunFailed(f"the emulator's log does not have the {len(stream.latency_ns)} frames that the ring had")
     held_ns = [end - sent_ns[one] for one, end in zip(place, stream.end_ns, strict=True)]
     return replace(
