@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""docs/architecture.md draws the layers that `make lint` checks, and loose modules stay out of the package."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_picture_is_the_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(one["layers"] for one in contracts if one["containers"] == ["rtqual"])
+    drawn = re.findall(r"^  ([a-z]+) {2,}", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
+    assert drawn == layers
+
+
+def test_no_contract_has_an_exception() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    assert all("ignore_imports" not in one for one in contracts)
+
+
+def test_every_module_lies_in_a_package_and_is_short_enough_to_read() -> None:
+    source = ROOT / "src/rtqual"
+    assert sorted(path.name for path in source.glob("*.py")) == ["__init__.py", "__main__.py"]
+    paths = [path for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
+    assert [str(path) for path in paths if len(path.read_text().splitlines()) > 350] == []
+
+
+def test_files_that_the_table_of_additions_names_are_there() -> None:
+    named = re.findall(
+        r"`((?:board|instrument|load|importer|kernel|report)/[\w/.]+)`", (ROOT / "docs/architecture.md").read_text()
+    )
+    assert named
+    assert [name for name in named if not (ROOT / "src/rtqual" / name).exists()] == []
