@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.signal import lfilter
-from test_tails import SmallChunks, asking, field
 
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.dependence import LAGS, dependence
 from rtqual.analysis.figure.model import Dependence
 from rtqual.record.schema import Series
 from support.analysis_records import record
+from support.tail_records import SmallChunks, asking, field
 from support.tail_samples import Source
 
 

@@ -16,6 +16,7 @@ from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.version import VERSION_ARGV, parse_version
 from rtqual.load.registry import LOADS
 from support.instrument_outputs import NOTHING
+from support.real_tools import may_use_fifo, need
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 only looked at
 TINY: dict[str, dict[str, Any]] = {
@@ -67,15 +68,6 @@ def run_here(job: Job, folder: Path) -> Outcome:
         facts={"clock_resolution_ns": str(round(time.clock_getres(time.CLOCK_MONOTONIC) * 1e9))},
         threads=tuple(threads.values()),
     )
-
-
-def may_use_fifo() -> bool:
-    return subprocess.run(["chrt", "-f", "80", "true"], check=False, capture_output=True).returncode == 0
-
-
-def need(program: str) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed here: apt-get install rt-tests sysbench stress-ng iw iperf3")
 
 
 @pytest.mark.parametrize("name", TINY)

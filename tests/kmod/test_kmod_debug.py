@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from test_kmod import COMMON, FAULTS, KMOD, cycles, frames, values
 
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
@@ -23,6 +22,7 @@ from rtqual.candidate.module import build_camera_modules, build_modules
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.mission import Tailor
 from support.flight_programs import program
+from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames, values
 from support.software_camera import programs as emulator_programs
 
 pytestmark = pytest.mark.manual  # the kernel takes 22 minutes of a busy machine, and is kept; the tests 20

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_kmod import KMOD, Guest, boot, exact, hashed, values
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.initramfs.guest import guest_file
+from support.kmod_guest import KMOD, Guest, boot, exact, hashed, values
 
 pytestmark = pytest.mark.full  # a minute and a half, a third of it boots
 ROUNDED = 468  # a frame with a pixel whose range is another if divisions are rounded upwards

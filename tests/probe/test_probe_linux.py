@@ -12,11 +12,11 @@ from statistics import median
 
 import pytest
 from elftools.elf.elffile import ELFFile
-from test_real_tools import may_use_fifo, need
 
 from rtqual.initramfs.guest import guest_file
 from rtqual.instrument.probe.output import Benchmark, Output, Status, parse
 from rtqual.study.catalogue import studies
+from support.real_tools import may_use_fifo, need
 
 ROOT = Path(__file__).parents[2]
 PROBE = ROOT / "probe"

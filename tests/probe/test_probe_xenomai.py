@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_real_tools import may_use_fifo
 
 from rtqual.instrument.probe.output import Benchmark, Output, Status, in_ns, parse
+from support.real_tools import may_use_fifo
 
 ROOT = Path(__file__).parents[2]
 PORT = ROOT / "probe" / "xenomai"

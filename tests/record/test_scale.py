@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_store import alter, content, record, vouch
 
 from rtqual.analysis.figure.pool import pool_runs
 from rtqual.analysis.figure.statistics import QUANTILES
@@ -24,6 +23,7 @@ from rtqual.record.parquet import RAW, SAMPLES, InParquet, save, spooled
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Measurement, Order, Record, Series, SeriesInfo
 from rtqual.record.store import Store, read, verify
 from support.command import Run, rtqual_command
+from support.store_records import alter, content, record, vouch
 
 LIMIT_B = 500e6
 NOTHING = np.empty(0, np.int64)

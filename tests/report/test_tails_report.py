@@ -4,7 +4,6 @@
 import re
 
 import pytest
-from test_tails import asking, field
 
 from rtqual.analysis.evidence import analyse
 from rtqual.mission import Mission
@@ -14,6 +13,7 @@ from rtqual.report.page.document import Document, Plot
 from rtqual.report.page.render import to_html, to_markdown
 from rtqual.report.view import build
 from support.analysis_records import record
+from support.tail_records import asking, field
 from support.tail_samples import INTERVAL_NS, Source
 
 

@@ -3,6 +3,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
+from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.summary import groups, summarise
 from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Scalar, Series, Timing, digest, samples_digest
 
@@ -112,3 +116,18 @@ WAKE_UP = {
     "statistic": "max",
     "at_most": "100 us",
 }
+
+
+def one_group(records: list[Record]) -> Summary:
+    ((group, members),) = groups(records).items()
+    return summarise(group, members)
+
+
+def figure(records: list[Record], name: str) -> Figure:
+    return one_group(records).figures[name]
+
+
+def counted(run: list[int], seed: int, cpu: int | None = None) -> Record:
+    values, counts = np.unique(run, return_counts=True)
+    pairs = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    return record(Series.counted(pairs, name="latency", cpu=cpu), seed=seed)

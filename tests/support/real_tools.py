@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""What the real programs need of this machine; tests that lack it are skipped."""
+
+import shutil
+import subprocess
+
+import pytest
+
+
+def may_use_fifo() -> bool:
+    return subprocess.run(["chrt", "-f", "80", "true"], check=False, capture_output=True).returncode == 0
+
+
+def need(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed here: apt-get install rt-tests sysbench stress-ng iw iperf3")
