@@ -7,8 +7,8 @@ import pytest
 
 from rtqual.mission import Mission
 from rtqual.record.schema import Record, Scalar, Series, Timing
-from support.analysis_records import WAKE_UP, mission, record, wakeups
-from support.verdict_records import RANGE, RT, STOCK, judged, maxima, standing
+from support.analysis_records import WAKE_UP, maxima, mission, record, wakeups
+from support.verdict_records import RANGE, RT, STOCK, judged, standing
 
 JITTER = {**RANGE, "name": "jitter", "statistic": "p95-avg"}
 

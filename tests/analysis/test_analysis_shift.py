@@ -21,10 +21,9 @@ from rtqual.analysis.difference.statement import (
 )
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.model import Figure, Interval
-from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.mission import Criterion, Quantity
 from rtqual.record.schema import Kind, Record, Scalar, Series, SeriesInfo
-from support.analysis_records import WAKE_UP, mission, record
+from support.analysis_records import WAKE_UP, measured, mission, record
 
 
 def runs(candidate: str, *, place: int = 0, tail: int = 1, count: int = 10, n: int = 600) -> list[Record]:
@@ -36,10 +35,6 @@ def runs(candidate: str, *, place: int = 0, tail: int = 1, count: int = 10, n: i
         samples = 10_000 + place + np.where(samples > 420, samples * tail, samples)
         found.append(record(Series.raw(samples.astype(np.int64), name="l"), candidate=candidate, seed=seed))
     return found
-
-
-def measured(records: list[Record]) -> list[Measured]:
-    return [measure(group, members) for group, members in groups(records).items()]
 
 
 def shift(records: list[Record]) -> ShiftFunction:

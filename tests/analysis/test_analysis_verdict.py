@@ -10,8 +10,8 @@ from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.verdict.model import Gate, Outcome, Verdict
 from rtqual.record.schema import Record, Scalar, Series, Timing
-from support.analysis_records import WAKE_UP, mission, record, wakeups
-from support.verdict_records import RANGE, RT, STOCK, judged, maxima, standing
+from support.analysis_records import WAKE_UP, maxima, mission, record, wakeups
+from support.verdict_records import RANGE, RT, STOCK, judged, standing
 
 
 def gate(verdict: Verdict, candidate: str, requirement: str = WAKE_UP["name"]) -> Gate:

@@ -10,6 +10,7 @@ import pytest
 from rtqual.board import Outcome
 from support.camera_guest import camera_guest
 from support.flight_programs import program
+from support.software_camera import values
 
 # 30 frames of an approach at 60 a second, over and over: from the last to the first the target moves by 0.02 m.
 COMMON = """\
@@ -28,12 +29,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Runs a shell script in the guest."""
     extra = {"usr/bin/ds325-stream": program("ds325-stream")}
     return camera_guest(tmp_path_factory.mktemp("guest"), extra, common=COMMON, options="--priority 70 --replay ring")
-
-
-def values(text: str) -> dict[str, int]:
-    """Numbers among `key=value` lines and the emulator's report."""
-    found = re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE) + re.findall(r"^report (\w+) (\d+)$", text, re.MULTILINE)
-    return {key: int(value) for key, value in found}
 
 
 def listed(text: str, name: str) -> list[int]:

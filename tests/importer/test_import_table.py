@@ -15,6 +15,7 @@ from rtqual.importer.detect import detect
 from rtqual.importer.records import Circumstances, import_files
 from rtqual.record.schema import Kind, Series
 from rtqual.record.store import read
+from support.import_files import in_order
 
 ANY_FOLDER = [HealthCheck.function_scoped_fixture]
 LARGEST = 2**53
@@ -41,10 +42,6 @@ def kept(path: Path, folder: Path, format_name: str | None = None, **known: str)
     (series,) = read(one.path).series
     assert series.info.kind is Kind.RAW
     return series
-
-
-def in_order(series: Series) -> list[int]:
-    return [sample for chunk in series.ordered() or () for sample in chunk.tolist()]
 
 
 def refusal(path: Path, **known: str) -> str:

@@ -14,8 +14,9 @@ import pytest
 from rtqual.base.apt import fetch
 from rtqual.candidate.module import CAMERA_MODULES, build_modules
 from support.flight_programs import program
-from support.kmod_guest import FAULTS, KMOD, RING, Guest, boot, cycles, exact, frames, hashed, strict, values
+from support.kmod_guest import FAULTS, KMOD, RING, Guest, boot, cycles, exact, frames, hashed, strict
 from support.software_camera import programs as emulator_programs
+from support.software_camera import values
 
 KERNELS = ("linux-image-rt-amd64", "linux-image-amd64")
 

@@ -22,8 +22,9 @@ from rtqual.candidate.module import build_camera_modules, build_modules
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.mission import Tailor
 from support.flight_programs import program
-from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames, values
+from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames
 from support.software_camera import programs as emulator_programs
+from support.software_camera import values
 
 pytestmark = pytest.mark.manual  # the kernel takes 22 minutes of a busy machine, and is kept; the tests 20
 

@@ -12,7 +12,8 @@ import pytest
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.initramfs.guest import guest_file
-from support.kmod_guest import KMOD, Guest, boot, exact, hashed, values
+from support.kmod_guest import KMOD, Guest, boot, exact, hashed
+from support.software_camera import values
 
 pytestmark = pytest.mark.full  # a minute and a half, a third of it boots
 ROUNDED = 468  # a frame with a pixel whose range is another if divisions are rounded upwards

@@ -22,7 +22,8 @@ from rtqual.candidate import rtos
 from rtqual.instrument.probe.families import ProbeParameters, ProbePrimitives, ProbeWakeup
 from rtqual.instrument.probe.output import parse
 from rtqual.record.schema import Kind
-from support.freertos import PROBE, medians_ns, outcome_of, published_ns
+from support.freertos import medians_ns, outcome_of, published_ns
+from support.probe_sources import PROBE
 
 MOST_IMAGE_B = 32 * 1024
 Measure = Callable[..., str]

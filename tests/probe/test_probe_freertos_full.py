@@ -20,7 +20,8 @@ from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.instrument.probe.families import ProbeParameters, ProbeWakeup
 from rtqual.instrument.probe.output import parse
-from support.freertos import MISSION, PLAN, PROBE, medians_ns, outcome_of, published_ns
+from support.freertos import MISSION, PLAN, medians_ns, outcome_of, published_ns
+from support.probe_sources import PROBE
 
 FAMILIES = re.findall(r'^\t\{ "([\w-]+)", ', (PROBE / "battery/battery.c").read_text(), re.MULTILINE)
 

@@ -20,8 +20,8 @@ from rtqual.candidate.module import MODULE, MODULE_PATH, build_module
 from rtqual.initramfs.guest import TOOL_PACKAGES, build
 from rtqual.instrument.probe.families import KernelPrimitives, KernelWakeup, ProbeParameters, ProbePrimitives
 from rtqual.record.schema import samples_digest
+from support.probe_sources import PROBE
 
-PROBE = Path(__file__).parents[2] / "probe"
 FEW = ProbeParameters(iterations=100)
 
 

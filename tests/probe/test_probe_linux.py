@@ -16,12 +16,11 @@ from elftools.elf.elffile import ELFFile
 from rtqual.initramfs.guest import guest_file
 from rtqual.instrument.probe.output import Benchmark, Output, Status, parse
 from rtqual.study.catalogue import studies
-from support.real_tools import may_use_fifo, need
+from support.probe_sources import FAMILIES, PROBE
+from support.real_tools import need, needs_fifo
 
 ROOT = Path(__file__).parents[2]
-PROBE = ROOT / "probe"
 MOST_BYTES = 150 * 1024
-FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop", "memory")
 SANITIZERS = ("asan", "tsan")
 # What a measured thread may ask of the kernel: the mechanisms, to open and close one, and to look up its priority;
 # nothing that allocates memory or prints.
@@ -33,10 +32,6 @@ OPENING = {
     "loop": {"socket", "bind", "getsockname", "connect", "timerfd_create", "clone", "close", "rt_sigprocmask"},
     "primitives": {"gettid", "open", "fcntl", "close"},  # the priority that the inversion's mutex lends, in /proc
 }
-
-needs_fifo = pytest.mark.skipif(
-    not may_use_fifo(), reason="SCHED_FIFO is not allowed here: run as root or raise the rtprio limit"
-)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from rtqual.report.chapter.beside import beside
 from rtqual.report.material import gather
 from rtqual.report.page.document import Block, Bullets, Paragraph, Table
 from support.analysis_records import record, wakeups
+from support.report_material import tables
 
 STUDY = Path(__file__).parents[2] / "missions" / "aarest-study.toml"
 
@@ -36,10 +37,6 @@ def mission() -> Mission:
 def section(mission: Mission, taken: Sequence[Record]) -> list[Block]:
     evidence = with_choice(mission, analyse(mission, "demo", taken, stated_needs(mission)))
     return list(beside(gather(mission, evidence, [one.manifest for one in taken], {})))
-
-
-def tables(blocks: Sequence[Block]) -> list[Table]:
-    return [block for block in blocks if isinstance(block, Table)]
 
 
 def column(table: Table, title: str) -> dict[str, str]:

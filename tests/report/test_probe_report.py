@@ -16,8 +16,9 @@ from rtqual.report.chapter.battery import battery
 from rtqual.report.chapter.mechanisms import mechanisms
 from rtqual.report.chapter.paths import paths
 from rtqual.report.material import Material, gather
-from rtqual.report.page.document import Block, Paragraph, Table
+from rtqual.report.page.document import Paragraph, Table
 from support.analysis_records import record
+from support.report_material import tables
 
 NBSP = "\u00a0"
 PI_2 = operations("primitives")[0].figures_ns
@@ -53,10 +54,6 @@ def taken(
 
 def material(mission: Mission, records: Sequence[Record]) -> Material:
     return gather(mission, analyse(mission, "demo", records, {}), [one.manifest for one in records], {})
-
-
-def tables(blocks: Sequence[Block]) -> list[Table]:
-    return [block for block in blocks if isinstance(block, Table)]
 
 
 def rows(table: Table) -> dict[str, list[str]]:

@@ -14,9 +14,7 @@ from rtqual.record.schema import Kind
 from rtqual.report.draw import plots
 from rtqual.report.draw.canvas import Palette
 from rtqual.report.write import write_report
-from support.report_material import Page, evidence, mission, records
-
-SVG = "{http://www.w3.org/2000/svg}"
+from support.report_material import SVG, Page, evidence, mission, records
 
 
 def test_every_plot_names_its_axes_with_units_and_has_words_for_those_who_do_not_see_it(

@@ -18,8 +18,7 @@ from rtqual.report.draw.plots_shift import axis_of, shift_plot
 from rtqual.report.material import Material, gather
 from rtqual.report.page.document import Plot, Plots
 from support.analysis_records import WAKE_UP, mission, record
-
-SVG = "{http://www.w3.org/2000/svg}"
+from support.report_material import SVG
 
 
 def records(runs: int, n: int = 400) -> list[Record]:

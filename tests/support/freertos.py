@@ -3,15 +3,12 @@
 
 import tomllib
 from importlib.resources import files
-from pathlib import Path
 
 import numpy as np
 
 from rtqual.board import Command, Job, Outcome
 from rtqual.board.rtos import RtosBoard
 from rtqual.instrument.probe.output import Output
-
-PROBE = Path(__file__).parents[2] / "probe"
 
 
 def outcome_of(board: RtosBoard, *words: str, timeout_s: float = 60.0) -> Outcome:

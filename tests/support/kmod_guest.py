@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Guests with the camera's kernel modules in them, and how the tests read what these say."""
 
-import re
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -73,12 +72,6 @@ def boot(
         return outcome
 
     return run
-
-
-def values(text: str) -> dict[str, int]:
-    """Numbers among `key=value` lines and the emulator's report."""
-    found = re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE) + re.findall(r"^report (\w+) (\d+)$", text, re.MULTILINE)
-    return {key: int(value) for key, value in found}
 
 
 def frames(text: str) -> list[list[str]]:

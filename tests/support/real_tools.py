@@ -14,3 +14,8 @@ def may_use_fifo() -> bool:
 def need(program: str) -> None:
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed here: apt-get install rt-tests sysbench stress-ng iw iperf3")
+
+
+needs_fifo = pytest.mark.skipif(
+    not may_use_fifo(), reason="SCHED_FIFO is not allowed here: run as root or raise the rtprio limit"
+)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A whole campaign's evidence made up for the report, and a parser of its pages."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -12,7 +13,9 @@ from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Gate, Outcome, Score, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
+from rtqual.report.page.document import Block, Table
 
+SVG = "{http://www.w3.org/2000/svg}"
 HEADLINE = "Fly Debian RT: its largest wake-up latency under hackbench was 14.2 us, of stock 437 us"
 HOSTILE = "<script>alert('x')</script> | a*b_c `d` [e](javascript:f) $g$ &amp; \x1b[31m\u202e"
 BOOTSTRAP = "bootstrap over runs"
@@ -205,3 +208,7 @@ class Page(HTMLParser):
     @property
     def text(self) -> str:
         return " ".join(" ".join(self.words).split())
+
+
+def tables(blocks: Sequence[Block]) -> list[Table]:
+    return [block for block in blocks if isinstance(block, Table)]

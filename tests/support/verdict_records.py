@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs and criteria made up for verdicts, and how they are judged."""
 
-import random
 from collections.abc import Mapping, Sequence
 
 from rtqual.analysis.evidence import analyse
@@ -9,7 +8,7 @@ from rtqual.analysis.figure.model import Group
 from rtqual.analysis.verdict.model import Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.record.schema import Record
-from support.analysis_records import RT_CONFIG, STOCK_CONFIG, wakeups
+from support.analysis_records import RT_CONFIG, STOCK_CONFIG, maxima, wakeups
 
 CONFIGS = {"rt": RT_CONFIG, "stock": STOCK_CONFIG}
 RANGE = {
@@ -19,10 +18,6 @@ RANGE = {
     "statistic": "max-min",
     "weight": 1.0,
 }
-
-
-def maxima(low_ns: int, high_ns: int, runs: int = 10) -> list[int]:
-    return [random.Random(1000 * low_ns + i).randint(low_ns, high_ns) for i in range(runs)]  # noqa: S311
 
 
 def judged(
