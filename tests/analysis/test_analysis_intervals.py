@@ -63,7 +63,7 @@ def test_intervals_by_number_of_runs() -> None:
     assert "rarer than 1 in 3,338 (95 %" in of(10, "max").why_no_interval
 
 
-def test_an_end_is_open_where_nothing_may_have_been_seen_of_what_lies_beyond() -> None:
+def test_an_interval_is_open_where_too_few_samples_lie_beyond_its_figure() -> None:
     """10,000 samples of which one in a thousand lies above p99.9: ten are enough. One in 10,000: they are not."""
     runs = [counted([*(8_000 + (7 * i + seed) % 900 for i in range(999)), 20_000 + seed], seed) for seed in range(10)]
     figures = one_group(runs).figures

@@ -103,7 +103,7 @@ def test_merging_does_not_depend_on_how_samples_are_split(runs: list[list[int]])
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 2000), min_size=2, max_size=60), min_size=2, max_size=5))
-def test_a_figure_without_a_run_is_that_of_the_others(runs: list[list[int]]) -> None:
+def test_a_figure_with_a_run_left_out_is_that_of_the_other_runs(runs: list[list[int]]) -> None:
     pool = pool_runs([[Series.raw(run, name="l")] for run in runs])
     assert pool is not None
     for without in range(len(runs)):
@@ -192,7 +192,7 @@ def test_identical_records_count_once_and_groups_keep_apart() -> None:
     assert next(iter(found)) == Group("cyclictest", "hackbench", "virtual", 1, "rt")
 
 
-def test_a_repeat_is_no_further_draw() -> None:
+def test_a_repeat_does_not_count_as_another_run() -> None:
     first, again = (record(Series.raw([value], name="latency"), repeat=n) for n, value in enumerate((5, 9)))
     summary = one_group([again, first])
     assert (summary.runs, summary.figures["max"].value) == (1, 5)

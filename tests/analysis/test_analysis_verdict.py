@@ -39,7 +39,7 @@ def test_rt_beats_stock() -> None:
     assert verdict.caveats[0].startswith("Figures from the virtual board count instructions")
 
 
-def test_nobody_may_fly() -> None:
+def test_no_candidate_may_fly() -> None:
     verdict = judged(mission(requirements=[{**WAKE_UP, "at_most": "5 us"}]), RT + STOCK)
     assert verdict.fly is None
     assert verdict.headline.startswith("No candidate may fly: rt fails 'wake-up under load'")
@@ -54,7 +54,7 @@ def test_what_was_not_measured_is_never_a_pass() -> None:
     assert verdict.headline.startswith("No verdict: rt was not measured")
 
 
-def test_what_the_scale_does_not_measure_is_said_once_and_nobody_flies() -> None:
+def test_what_the_scale_does_not_measure_is_reported_once_and_no_candidate_flies() -> None:
     idle = {**WAKE_UP, "name": "wake-up idle", "load": "none"}
     unmeasured = mission(needs=["realtime"], requirements=[idle], criteria=[RANGE])
     verdict = judged(unmeasured, RT + STOCK)
@@ -69,7 +69,7 @@ def test_what_the_scale_does_not_measure_is_said_once_and_nobody_flies() -> None
     assert "its only unmet requirement" not in " ".join(both.would_change)
 
 
-def test_a_mission_without_requirements_passes_nobody_that_was_not_measured() -> None:
+def test_a_mission_without_requirements_passes_no_candidate_that_was_not_measured() -> None:
     verdict = judged(mission(criteria=[RANGE]), RT)
     assert standing(verdict, "stock").may_fly == Outcome.UNDECIDED
     assert verdict.fly == "rt"
@@ -115,7 +115,7 @@ def test_problems_refuse() -> None:
 
 
 @pytest.mark.parametrize(("runs", "outcome"), [(5, Outcome.UNDECIDED), (6, Outcome.MET)])
-def test_few_runs_pass_nobody(runs: int, outcome: Outcome) -> None:
+def test_few_runs_pass_no_candidate(runs: int, outcome: Outcome) -> None:
     verdict = judged(mission(requirements=[WAKE_UP]), wakeups("rt", maxima(11_000, 15_000, runs)))
     assert gate(verdict, "rt").outcome == outcome
     if outcome == Outcome.UNDECIDED:

@@ -105,7 +105,7 @@ def test_a_good_mission_is_good(rtqual: Run, mission: Callable[..., Path]) -> No
     assert done.stdout == f"{mission()}: good; 1 candidates, scales demo\n"
 
 
-def test_the_schema_is_one(rtqual: Run) -> None:
+def test_the_schema_is_a_json_schema(rtqual: Run) -> None:
     schema = json.loads(rtqual("mission", "schema").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     assert "candidate" in schema["properties"]

@@ -109,7 +109,7 @@ def test_a_record_of_a_newer_rtqual_asks_for_an_upgrade(fails: Fails, damaged: P
         assert "upgrade" in fails(2, command, damaged)
 
 
-def test_what_is_no_record_is_named(fails: Fails, damaged: Path, tmp_path: Path) -> None:
+def test_what_is_not_a_record_is_named(fails: Fails, damaged: Path, tmp_path: Path) -> None:
     (damaged / MANIFEST).write_text("{")
     assert "not a record's manifest" in fails(2, "show", damaged)
     (tmp_path / "empty").mkdir()

@@ -16,7 +16,7 @@ from support.software_camera import FRAME_BYTES
 from support.usbip_client import STALLED, UNLINKED, Client
 
 
-def test_the_camera_is_told_to_the_tools_and_handed_to_who_names_it(camera: Start) -> None:
+def test_the_camera_is_listed_and_handed_to_whoever_asks_for_it_by_name(camera: Start) -> None:
     one = camera()
     with Client(one.port) as client:
         device = client.devices()

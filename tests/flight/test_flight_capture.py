@@ -48,7 +48,7 @@ def test_each_frame_has_its_pose_or_is_said_to_have_none(run: Run) -> None:
     assert all(pose >= to_range + spent * 0.9 for pose, to_range, spent in zip(poses, ranges, cpu, strict=True))
 
 
-# What the camera counts, and what a silence adds to that by time: an unplugged camera is back some 0.3 s after its 0.5.
+# What the camera counts, and what the length of the silence adds: an unplugged camera is back 0.3 s after its 0.5 s.
 LOSSES = {"drop@20": (1, 0, 0), "late@20:50": (3, 0, 0), "stall@20": (1, 0, 0), "unplug@20:500": (1, 29, 70),
           "unplug@20:0": (1, 0, 0)}  # fmt: skip
 
@@ -82,8 +82,8 @@ def test_every_loss_is_counted_and_what_is_estimated_is_said_to_be(run: Run) -> 
             assert 0 < seen["replug_to_frame_ns"] <= 100e6, said  # from when it streams again
 
 
-# What tells of a camera at its port, and of the driver that has it: the kernel's messages, here with the clock of the
-# camera's log beside them, which is told in steps of 10 ms: differences come out that much too large at most.
+# The kernel's messages about a camera at its port and the driver that took it, beside the clock of the camera's log.
+# That clock is read in steps of 10 ms, so differences come out at most that much too large.
 CLOCKS = 'read -r seconds idle < /proc/uptime; echo rtqual-clock > /dev/kmsg; echo "clock $seconds"\n'
 TOLD = "dmesg | grep -E 'rtqual-clock|sockfd|Found UVC|its ranges'\n"
 BACK = {

@@ -78,12 +78,12 @@ def test_line_ends_of_windows_a_mark_in_front_and_terminal_colours_change_nothin
         (b"hello\n", "none of the formats known: name one with --format (parquet, csv, rteval, "),
     ],
 )
-def test_what_no_reader_reads_is_said(content: bytes, said: str, tmp_path: Path) -> None:
+def test_what_no_reader_reads_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=re.escape(said)):
         detect(written(tmp_path, content))
 
 
-def test_a_folder_or_a_missing_file_is_said(tmp_path: Path) -> None:
+def test_a_folder_or_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read"):
         detect(tmp_path)
     with pytest.raises(BadInput, match="cannot be read"):
@@ -214,7 +214,7 @@ def test_what_the_user_says_is_checked(known: Circumstances, said: str, tmp_path
         import_files([DATA / "hackbench.txt"], tmp_path, known)
 
 
-def test_what_was_read_and_cannot_be_told_is_said(tmp_path: Path) -> None:
+def test_what_was_read_and_what_a_file_cannot_tell_are_printed(tmp_path: Path) -> None:
     runs = imported(DATA / "hackbench.txt", tmp_path, load="none")
     told = "\n".join(lines(runs))
     assert "hackbench, load none; record" in told

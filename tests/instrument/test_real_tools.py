@@ -80,7 +80,7 @@ def test_the_real_tool_is_understood(name: str, tmp_path: Path) -> None:
     parameters = instrument.parameters(**TINY[name])
     outcome = run_here(instrument.job(parameters, cpus=cpus, seed=7), tmp_path)
     measurement = instrument.read(parameters, outcome, cpus=cpus)
-    # a busy machine may hold one of the threads up, and that is what is then said
+    # a busy machine may hold up one of the threads; the problem then says so
     assert [text for text in measurement.problems if not (name == "cyclictest" and ": only " in text)] == []
     assert len(measurement.series) == (0 if name == "footprint" else cpus)
     assert not [path for path in tmp_path.iterdir() if path.name != "cyclictest.json"]

@@ -64,7 +64,7 @@ def tried(
     return resolve_wishes(tree, asked, start=which, removals=away, folder=tmp_path / "out")
 
 
-def test_what_selects_a_removed_symbol_goes_and_what_only_it_held_on_stays(tmp_path: Path) -> None:
+def test_what_selects_a_removed_symbol_is_removed_with_it(tmp_path: Path) -> None:
     found = tried(tmp_path, USB, {"USB": "y", "USB_XHCI": "y"}, [removal("input", "INPUT")])
     assert (found.config.get("INPUT"), found.config.get("PHONE"), found.config.get("VT")) == (None, None, None)
     assert (found.config["USB"], found.config["USB_XHCI"]) == ("y", "y")
@@ -119,7 +119,7 @@ config CAMERA
 
 
 def test_a_default_that_cannot_be_answered_is_freed(tmp_path: Path) -> None:
-    """As television, radio and SDR, on while EXPERT hides the media filter."""
+    """Such as television, radio and SDR, which are on while EXPERT hides the media filter."""
     found = tried(tmp_path, FILTER, {"CAMERA": "y"}, [removal("tv", "TV")])
     assert (found.config.get("TV"), found.config["CAMERA"], found.config["MEDIA_FILTER"]) == (None, "y", "y")
     assert "TV is on by default while !MEDIA_FILTER" in found.explanations[0]
@@ -265,7 +265,7 @@ def test_a_whole_folder_is_removed_but_for_what_is_needed(tmp_path: Path) -> Non
     assert found.outcomes[0].held == {"EEPROM": "EEPROM is needed by usb: the mission has a camera"}
 
 
-def test_a_start_that_is_none(tmp_path: Path) -> None:
+def test_a_start_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
     tree = write_tree(tmp_path / "tree", USB)
     with pytest.raises(BadInput, match=r"start 'debain': cannot be read: .*write debian, minimal, or the path"):
         resolve_wishes(tree, [], start="debain", removals=[], folder=tmp_path / "out")

@@ -50,7 +50,7 @@ def test_every_range_is_the_scalar_decoders_and_no_frame_is_lost(
 def test_the_drivers_decoding_is_bit_exact_on_ten_thousand_frames(
     guest: Callable[[str], Guest], tmp_path: Path
 ) -> None:
-    """Through the code that takes bulk transfers, by vectors in slices and without; words at random and at edges."""
+    """Through the code that takes bulk transfers, by vectors in slices and without; random words and edge cases."""
     for first in range(0, 10_000, 2500):
         assert hashed(2500, tmp_path, first=first) in guest(KERNELS[0])(exact("auto", 2500, first=first)).stdout
     script = exact("scalar", 30, first=400)
@@ -95,7 +95,7 @@ def test_a_reader_that_stops_stalls_nobody_and_learns_what_it_missed(guest: Call
     assert int(missed[1]) > 0
     numbers = [int(f[0]) for f in frames(readers[3])]
     assert numbers[-1] - numbers[0] + 1 == len(numbers) + int(missed[1])
-    # All saw the same four pictures, which a reader that came late has no other of.
+    # All saw the same four pictures: a reader that came late has no others.
     assert len({f[6] for f in frames(outcome.stdout)}) == RING
     assert values(outcome.stdout)["frames_lost_without_urb"] == 0
 

@@ -114,7 +114,7 @@ def test_each_kind_of_error_is_reported(what: str, checked: Guest) -> None:
         clean(outcome)
 
 
-def test_a_kernel_that_nothing_was_done_to_reports_nothing(checked: Guest) -> None:
+def test_a_kernel_without_a_fault_reports_nothing(checked: Guest) -> None:
     assert clean(checked("insmod /lib/rtqual/wrong.ko what=nothing 2> /dev/null\n")) == ""
 
 

@@ -120,8 +120,8 @@ def test_a_family_gives_all_its_samples_without_a_fault(probe: Path, family: str
 
 
 @needs_fifo
-def test_more_samples_than_a_line_holds_and_than_a_rest_apart(probe: Path) -> None:
-    """Loops without pause rest after 256 iterations, switches of equals come in batches of as many."""
+def test_more_samples_than_a_line_holds_or_a_batch_has_all_come(probe: Path) -> None:
+    """Loops without pauses rest after 256 iterations; switches between equal threads come in batches of 256."""
     for one in result(probe, "primitives", "iterations=600", "interval_ns=100000").benchmarks:
         assert [len(series.values) for series in one.series if series.lost == 0] == [600] * len(one.series), one.name
 

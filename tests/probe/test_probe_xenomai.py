@@ -179,7 +179,7 @@ def test_a_family_runs_on_this_machines_xenomai(program: Path, family: str, tmp_
 @needs_xenomai
 @needs_fifo
 def test_a_period_that_is_too_short_is_caught_up_with(program: Path) -> None:
-    """What is pending of a period that a later wait has left behind must not end it early: wakeup would refuse."""
+    """A wait must not end early because an earlier period is still pending: wakeup would refuse."""
     for interval_ns in (1_000, 20_000):
         done = run(program, "wakeup", "iterations=1000", f"interval_ns={interval_ns}")
         assert (done.returncode, done.stderr) == (0, "")

@@ -49,7 +49,7 @@ def mutex(candidate: str, samples_ns: Sequence[int], **more: object) -> Record:
     return record(series, candidate=candidate, instrument="sysbench-mutex", load="none", **more)  # type: ignore[arg-type]
 
 
-def test_ours_stand_first_in_the_studys_unit_with_their_samples(mission: Mission) -> None:
+def test_our_figures_stand_first_in_the_studys_unit_with_their_samples(mission: Mission) -> None:
     taken = wakeups("rt", [20_000 + i for i in range(10)], load="none")
     (table,) = tables(section(mission, taken))
     assert table.caption == "cyclictest idle, beside spacechain, Figures 3.1 to 3.3; times in µs"
@@ -101,7 +101,7 @@ def test_of_several_numbers_of_cpus_the_one_with_most_runs_is_shown(mission: Mis
     assert column(table, "max")["Linux, CPU 3"] == "117"
 
 
-def test_nothing_where_no_study_measured_alike_or_no_verdict_may_rest_on_it(mission: Mission) -> None:
+def test_no_section_where_no_study_measured_the_same_or_records_are_refused(mission: Mission) -> None:
     assert section(mission, wakeups("rt", [20_000] * 3, load="stress-io")) == []
     assert section(mission, wakeups("rt", [20_000] * 3, load="none", problems=["samples were lost"])) == []
 

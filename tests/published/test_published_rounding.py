@@ -52,12 +52,12 @@ def test_a_quotient_by_what_may_be_zero_contradicts_nothing() -> None:
 
 
 @pytest.mark.parametrize("formula", ["a +", "a if b else c", "open('x')", "a @ b", "several", "least(a, key=b)"])
-def test_what_is_no_formula_is_refused(formula: str) -> None:
+def test_what_is_not_a_formula_is_refused(formula: str) -> None:
     with pytest.raises(ValueError, match=r"formula|take least"):
         evaluate(formula, lambda path: (rounded("1"),) * (2 if path == ("several",) else 1))
 
 
-def test_a_number_to_be_equal_was_printed_and_a_limit_is_exact() -> None:
+def test_a_number_to_equal_is_rounded_as_printed_and_a_limit_is_exact() -> None:
     assert bound("==", "50", lambda _: ()).low == Decimal("49.5")
     assert bound("<", "50", lambda _: ()).low == 50
     assert may_hold(rounded("0.50"), "<", Rounded.exact(Decimal("0.5")))

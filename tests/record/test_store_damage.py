@@ -54,7 +54,7 @@ def test_every_changed_byte_of_the_samples_is_found(kept: Path, name: str, data:
 def test_no_changed_byte_of_the_samples_changes_a_figure(
     kept: Path, how: tuple[str, bool], data: st.DataObject
 ) -> None:
-    """Where the file's own hash does not tell: it was made anew, or the record is older than those."""
+    """Where the file's own hash does not show it: that was made anew, or the record is older than such hashes."""
     name, vouched = how
     manifest = (kept / MANIFEST).read_text()
     if not vouched:
@@ -74,7 +74,7 @@ def test_no_changed_byte_of_the_samples_changes_a_figure(
 
 @contextmanager
 def changed(file: Path, data: st.DataObject) -> Iterator[None]:
-    """One byte is another one meanwhile."""
+    """One byte differs meanwhile."""
     whole = file.read_bytes()
     other = bytearray(whole)
     other[data.draw(st.integers(0, len(whole) - 1))] ^= data.draw(st.integers(1, 255))
@@ -86,7 +86,7 @@ def changed(file: Path, data: st.DataObject) -> Iterator[None]:
 
 
 def as_before(path: Path) -> None:
-    """Make a record one of the time before raw.parquet: raw samples among the others, each counted once."""
+    """Turn a record into one from before raw.parquet: raw samples among the others, each counted once."""
     raw = path / RAW
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE samples AS FROM '{path / SAMPLES}'")
@@ -101,7 +101,7 @@ def as_before(path: Path) -> None:
     (path / MANIFEST).write_text(json.dumps(manifest))
 
 
-def test_a_record_of_before_is_read_and_checked(kept: Path) -> None:
+def test_a_record_of_the_older_layout_is_read_and_checked(kept: Path) -> None:
     as_before(kept)
     back = read(kept)
     assert back.manifest.hash == record().manifest.hash
@@ -191,7 +191,7 @@ def test_a_changed_manifest_is_found(kept: Path, change: dict[str, Any]) -> None
 
 
 def test_a_record_of_a_newer_schema_asks_for_an_upgrade(kept: Path) -> None:
-    """Told before anything else: a newer manifest has fields this one does not know."""
+    """Checked before anything else: a newer manifest has fields that this rtqual does not know."""
     change_manifest(kept, schema_version=SCHEMA_VERSION + 1, novelty={"a": 1})
     assert f"schema version {SCHEMA_VERSION + 1} is newer" in refusal(kept)
     assert refusal(kept).endswith("upgrade rtqual")
@@ -208,7 +208,7 @@ def test_a_schema_version_that_is_none_is_refused(kept: Path, version: Any) -> N
     [b"", b"not JSON", b"[]", b"null", b"7", b'"x"', b"{}", b'{"schema_version": 1}', b"\xff\xfe", b"\0" * 100,
      b"[" * 100_000, b'{"schema_version": ' + b"9" * 5000 + b"}"],
 )  # fmt: skip
-def test_what_is_no_manifest_is_named(kept: Path, content: bytes) -> None:
+def test_what_is_not_a_manifest_is_named(kept: Path, content: bytes) -> None:
     (kept / MANIFEST).write_bytes(content)
     refusal(kept)
 

@@ -30,7 +30,7 @@ def test_a_figure_is_read_back_from_its_text(value: int, unit: str) -> None:
     assert key.value == pytest.approx(value, rel=6e-4)
 
 
-def test_what_is_no_figure_has_no_value() -> None:
+def test_what_is_not_a_figure_has_no_value() -> None:
     texts = ("-", "✓ met", "rt", "2 of 30", "12 µs to 13 µs", "1.2.3", "")
     assert [key_of(text) for text in texts] == [None] * len(texts)
     assert [key_of(t).written for t in ("≥\u00a0400\u00a0µs", "∞", "-1.5\u00a0ms", "6\u00a0h", "1.23e-05")] == [

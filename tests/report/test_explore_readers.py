@@ -18,7 +18,7 @@ from support.browser import Browser
 from support.explore_page import COLOURS, found, open_table
 from support.report_material import HOSTILE, mission, records
 
-# Whoever reads it, and on whatever
+# Every reader, on every device
 
 
 def test_without_scripts_the_static_plots_and_tables_are_all_there(reader: Browser, page: Path) -> None:

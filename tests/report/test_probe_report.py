@@ -96,7 +96,7 @@ def test_xenomais_averages_stand_beside_ours(mission: Mission) -> None:
     assert any("legible" in note.text for note in table.notes)  # the study's own caveat
 
 
-def test_nothing_where_there_is_nothing_to_set_beside(mission: Mission) -> None:
+def test_no_table_where_no_published_figure_fits(mission: Mission) -> None:
     assert list(mechanisms(material(mission, [taken("linux", {"latency": 5_000}, "probe-wakeup")]))) == []
 
 

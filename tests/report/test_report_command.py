@@ -71,7 +71,7 @@ def test_one_format_goes_into_a_file_of_ones_own(
     assert "cannot be written" in fails(3, "report", campaign, "--format", "junit", "--out", tmp_path)
 
 
-def test_what_is_no_finished_campaign_is_named(fails: Callable[..., str], campaign: Path, tmp_path: Path) -> None:
+def test_what_is_not_a_finished_campaign_is_named(fails: Callable[..., str], campaign: Path, tmp_path: Path) -> None:
     folder = copy_of(campaign, tmp_path / "copy")
     mission_file = folder / kept.MISSION
     mission_file.write_text(mission_file.read_text().replace("100 us", "200 us"))

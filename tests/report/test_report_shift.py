@@ -22,7 +22,7 @@ from support.report_material import SVG
 
 
 def records(runs: int, n: int = 400) -> list[Record]:
-    """Of stock the upper tenth lies 20 us further out."""
+    """The upper tenth of stock's samples lies 20 us further out."""
     rng = np.random.default_rng(1)
     found = []
     for candidate, late in (("rt", 0), ("stock", 20_000)):

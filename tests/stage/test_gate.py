@@ -28,7 +28,7 @@ def with_inputs(records: Sequence[Record], **update: object) -> list[Record]:
 # --- deterministic: seed against seed
 
 
-def test_equal_passes() -> None:
+def test_equal_records_pass() -> None:
     found = judged(BASE, BASE)
     assert not found.failed
     assert set(courses(found).values()) == {Course.SAME}

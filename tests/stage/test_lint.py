@@ -26,7 +26,7 @@ def test_rules_are_whole() -> None:
         assert rule.reason and re.search(r"Documentation/|Kconfig|kernel/", rule.source), rule.id
 
 
-def test_effects_name_what_gives_them_again() -> None:
+def test_effects_name_the_mission_that_measures_them_again() -> None:
     missions = Path(DOCKING).parent.parent
     stated = [rule.effect for rule in rules() if rule.effect]
     assert stated
@@ -98,7 +98,7 @@ def test_the_fix_on_the_command_line_mends(rule: Rule) -> None:
     assert rule.judge(replace(system, parameters=parameters)).state == State.HOLDS
 
 
-def test_nothing_known_is_never_a_pass() -> None:
+def test_an_unknown_reading_is_never_a_pass() -> None:
     assert set(states(System("nothing"))) == set(BY_ID)
     assert State.HOLDS not in states(System("nothing")).values()
     running = System("mute", running=True, cpus=2, version=(6, 1), architecture="x86")

@@ -75,7 +75,7 @@ def test_bad_input(fails: Callable[..., str], arguments: tuple[str, ...], told: 
 # --- real systems ---------------------------------------------------------------------------------------------------
 
 
-def test_this_machine(rtqual: Run) -> None:
+def test_this_machine_is_judged(rtqual: Run) -> None:
     """What it says is what the files say."""
     system = of_this_machine()
     path = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -94,7 +94,7 @@ def test_this_machine(rtqual: Run) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may read less")
-def test_what_may_not_be_read_is_neither_there_nor_absent(tmp_path: Path) -> None:
+def test_what_may_not_be_read_is_neither_present_nor_absent(tmp_path: Path) -> None:
     """/proc/timer_list is root's (kernel/time/timer_list.c): anybody else learns nothing of it."""
     files = {"/proc/timer_list": "denied", "/proc/swaps": "read", "/proc/sys/no-such": "gone", "/nowhere/x": "lost"}
     tmp_path.chmod(0o777)

@@ -115,7 +115,7 @@ def proposed(
     return {one.symbol: one for one in found.proposals}, {one.symbol: one.kind for one in found.kept}, found
 
 
-def test_what_nobody_needs_and_nothing_entered_is_proposed_with_what_goes_along(tmp_path: Path) -> None:
+def test_what_no_need_names_and_no_run_entered_is_proposed_with_what_depends_on_it(tmp_path: Path) -> None:
     booting = {"certificates.o": {"run"}, "speed.o": {"setup"}}
     found, kept, trim = proposed(tmp_path, {"net.o": {"run"}}, booting)
     assert set(found) == {"KEYS", "SPEED"}
@@ -129,7 +129,7 @@ def test_what_nobody_needs_and_nothing_entered_is_proposed_with_what_goes_along(
     assert trim.functions_at_boot == 1
 
 
-def test_what_would_take_something_used_along_stays(tmp_path: Path) -> None:
+def test_what_something_used_depends_on_stays(tmp_path: Path) -> None:
     found, kept, trim = proposed(tmp_path, {"net.o": {"run"}, "certificates.o": {"run"}})
     assert "KEYS" not in found and kept["KEYS"] == "held"
     (reason,) = (one.reason for one in trim.kept if one.symbol == "KEYS")

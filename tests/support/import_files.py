@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What other tools wrote (tests/data/import), how the tests have it read, and runs made up for them."""
+"""What other tools wrote (tests/data/import), and how the tests have it read."""
 
 from collections.abc import Sequence
 from pathlib import Path

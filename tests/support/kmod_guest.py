@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Guests with the camera's kernel modules in them, and how the tests read what these say."""
+"""Guests with the camera's kernel modules in them, and how the tests read their output."""
 
 import subprocess
 from collections.abc import Callable, Mapping

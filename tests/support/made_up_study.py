@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A study made up: its figures are right."""
+"""A made-up study whose figures are right."""
 
 TOML = """
 [source]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A mission file with every kind of table, mistakes in it, and how the tests read what is said of them."""
+"""A mission file with every kind of table, mistakes to make in it, and the error that a file gives."""
 
 from pathlib import Path
 

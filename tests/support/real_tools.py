@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the real programs need of this machine; tests that lack it are skipped."""
+"""What the real programs need of this machine; a test that lacks it is skipped."""
 
 import shutil
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the emulator's tests share: its builds, its files, and the camera's geometry computed once more."""
+"""What tests of the emulated camera share: its builds, its files, what it reports, its geometry computed once more."""
 
 import atexit
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tails of records and missions made up for them, and estimates told from refusals."""
+"""Records and missions made up for estimates of tails, and estimates told from refusals."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
