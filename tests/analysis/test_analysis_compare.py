@@ -2,7 +2,6 @@
 """One candidate beside another."""
 
 import math
-import random
 
 import numpy as np
 import pytest
@@ -12,22 +11,13 @@ from hypothesis import strategies as st
 from rtqual.analysis.difference.compare import compare, compare_pair, is_constant, mirrored, superiority
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.figure.model import Distribution
-from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.record.schema import Kind, Record, Scalar, Series
-from support.analysis_records import record, wakeups
-
-
-def measured(records: list[Record]) -> list[Measured]:
-    return [measure(group, members) for group, members in groups(records).items()]
+from support.analysis_records import maxima, measured, record, wakeups
 
 
 def pair(records: list[Record]) -> dict[str, Comparison]:
     a, b = measured(records)
     return {one.statistic: one for one in compare_pair(a, b)}
-
-
-def maxima(low_ns: int, high_ns: int, runs: int = 10) -> list[int]:
-    return [random.Random(1000 * low_ns + i).randint(low_ns, high_ns) for i in range(runs)]  # noqa: S311
 
 
 def test_run_maxima_tell_rt_from_stock() -> None:

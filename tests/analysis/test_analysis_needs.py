@@ -64,7 +64,7 @@ def test_a_symbol_counts_only_as_a_whole_line() -> None:
     assert not check_needs(["usb"], "CONFIG_USB_X=y\n#CONFIG_USB=y\nCONFIG_USB=n\nCONFIG_USB_XHCI_HCD=y\n")[0].ok
 
 
-def test_no_configuration_is_not_one_with_everything_off() -> None:
+def test_a_missing_configuration_is_not_one_with_everything_off() -> None:
     assert not is_config(None)
     assert not is_config("<html>not found</html>")
     assert is_config(CLOUD)

@@ -21,10 +21,9 @@ from rtqual.analysis.difference.statement import (
 )
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.model import Figure, Interval
-from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.mission import Criterion, Quantity
 from rtqual.record.schema import Kind, Record, Scalar, Series, SeriesInfo
-from support.analysis_records import WAKE_UP, mission, record
+from support.analysis_records import WAKE_UP, measured, mission, record
 
 
 def runs(candidate: str, *, place: int = 0, tail: int = 1, count: int = 10, n: int = 600) -> list[Record]:
@@ -36,10 +35,6 @@ def runs(candidate: str, *, place: int = 0, tail: int = 1, count: int = 10, n: i
         samples = 10_000 + place + np.where(samples > 420, samples * tail, samples)
         found.append(record(Series.raw(samples.astype(np.int64), name="l"), candidate=candidate, seed=seed))
     return found
-
-
-def measured(records: list[Record]) -> list[Measured]:
-    return [measure(group, members) for group, members in groups(records).items()]
 
 
 def shift(records: list[Record]) -> ShiftFunction:
@@ -120,7 +115,7 @@ def apart(value: float, low: float, high: float, runs: int = 10) -> Figure:
          "undecided: the difference may be zero, or more than 2 ns; an end of its interval is open"),
     ],
 )  # fmt: skip
-def test_what_a_difference_allows_to_say(difference: Figure, margin: float | None, said: str) -> None:
+def test_what_may_be_said_of_a_difference(difference: Figure, margin: float | None, said: str) -> None:
     assert statement("a", "b", difference, margin) == said
 
 
@@ -128,8 +123,8 @@ ENDS = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
 
 
 @given(st.lists(ENDS, min_size=3, max_size=3).map(sorted), st.none() | st.floats(1e-3, 1e6), st.integers(10, 60))
-def test_so_many_more_runs_do_tell(ends: list[float], margin: float | None, runs: int) -> None:
-    """With the interval shrunk as is assumed, something can be said; with three runs less, nothing could."""
+def test_the_number_of_further_runs_suffices(ends: list[float], margin: float | None, runs: int) -> None:
+    """With the interval shrunk as is assumed, something can be said; with three runs fewer, nothing could."""
     low, value, high = ends
     one = apart(value, low, high, runs)
     more = more_runs(one, margin)
@@ -215,8 +210,8 @@ def test_a_criterions_margin_counts_only_what_lies_beyond() -> None:
     assert scores("20 %") == [1, 1]
 
 
-def test_words_of_places() -> None:
-    """Told once for places apart; what is undecided is left out."""
+def test_places_that_differ_are_named_in_words() -> None:
+    """Places that lie apart stand in one sentence; undecided ones are left out."""
     signs = [apart(-5, -9, -1), apart(0, -2, 2), apart(-5, -9, -1), apart(0, -2, 2)]
     names = ("p5", "p50", "p90", "p99")
     assert in_words("a", "b", dict(zip(names, signs, strict=True)), {}) == "a < b up to p5 and at p90"

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from scipy.signal import lfilter
-from test_tails import SmallChunks, asking, field
 
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.dependence import LAGS, dependence
 from rtqual.analysis.figure.model import Dependence
 from rtqual.record.schema import Series
 from support.analysis_records import record
+from support.tail_records import SmallChunks, asking, field
 from support.tail_samples import Source
 
 
@@ -76,7 +76,7 @@ def test_samples_that_are_all_alike_say_nothing_of_dependence() -> None:
     assert of_runs(np.full(1_000, 7)) == Dependence((), 1_000, 1_000, 1_000)
 
 
-def test_without_order_or_in_short_runs_it_is_not_known() -> None:
+def test_dependence_is_unknown_without_order_and_in_short_runs() -> None:
     assert dependence([]) is None
     assert dependence([Series.counted({5: 1_000}, name="latency")]) is None
     assert dependence([Series.raw(range(50), name="latency")]) is None
@@ -84,7 +84,7 @@ def test_without_order_or_in_short_runs_it_is_not_known() -> None:
     assert dependence(mixed) is None
 
 
-def test_a_summary_carries_it() -> None:
+def test_a_summary_carries_the_dependence() -> None:
     (summary,) = analyse(asking(), "demo", field(autoregressive(0.5)), {}).summaries
     assert summary.dependence is not None
     assert summary.dependence.lags[0] == pytest.approx(0.48, abs=0.03)

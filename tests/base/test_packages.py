@@ -42,7 +42,7 @@ def one_line(caught: pytest.ExceptionInfo[Exception]) -> str:
 
 
 @pytest.mark.parametrize("name", ["", "A", "../x", "a b", "-o=x", "x;y", "linux-image-rt-amd64=1", "é", "a\n"])
-def test_what_is_no_package_name_never_reaches_apt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_a_package_name_never_reaches_apt(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BadInput) as caught:
         fetch(name)

@@ -238,7 +238,7 @@ def test_two_campaigns_do_not_work_in_one_folder_and_an_interrupted_one_says_so(
 
 @pytest.mark.guest
 def test_a_load_on_this_machine_ends_when_rtqual_is_killed(tmp_path: Path) -> None:
-    """It would run on until somebody looks what keeps the fan running."""
+    """Otherwise it would run on until somebody wonders why the fan does not stop."""
     mission = mission_at(tmp_path, "here", loads=("hackbench",))
     mission.write_text(mission.read_text().replace("cycles = 100", "cycles = 100_000"))
     process = start("select", mission, "--out", tmp_path / "out")
@@ -263,7 +263,7 @@ class Heard(Watcher):
 
 
 def test_a_record_in_the_place_of_another_is_set_aside(campaign: Path, mission_file: Path, tmp_path: Path) -> None:
-    """Sound in itself, but not the run it is asked for."""
+    """Sound in itself, but not the run that was asked for."""
     folder = tmp_path / "copy"
     shutil.copytree(campaign / "records", folder / "records")
     one, other = [path for path in Store(folder / "records").paths() if path.name.endswith("-0")][:2]

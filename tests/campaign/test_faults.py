@@ -145,7 +145,7 @@ def any_board(request: pytest.FixtureRequest) -> VirtualBoard | LocalBoard:
 
 
 @pytest.mark.guest
-def test_a_load_that_ends_early_did_not_disturb(any_board: VirtualBoard | LocalBoard) -> None:
+def test_a_load_that_ends_early_is_a_failure(any_board: VirtualBoard | LocalBoard) -> None:
     text = failure(any_board, shell("sleep 0.3", loads=(Command(("sh", "-c", "echo no disk >&2; exit 1")),)))
     assert re.search(
         r"(virtual board|this machine): the load `sh -c .*` ended before the measurement did: no disk", text

@@ -10,14 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.software_camera import FRAME_BYTES, Floats, Truth, directions, programs, ranges, words
+from support.software_camera import FRAME_BYTES, Floats, Truth, directions, ranges, words
 
 RAYS = directions()
-
-
-@pytest.fixture(scope="module", name="programs")
-def _programs() -> Path:
-    return programs()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pytest
 from rtqual.board import Outcome
 from support.camera_guest import camera_guest
 from support.flight_programs import program
+from support.software_camera import values
 
 # 30 frames of an approach at 60 a second, over and over: from the last to the first the target moves by 0.02 m.
 COMMON = """\
@@ -30,12 +31,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return camera_guest(tmp_path_factory.mktemp("guest"), extra, common=COMMON, options="--priority 70 --replay ring")
 
 
-def values(text: str) -> dict[str, int]:
-    """Numbers among `key=value` lines and the emulator's report."""
-    found = re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE) + re.findall(r"^report (\w+) (\d+)$", text, re.MULTILINE)
-    return {key: int(value) for key, value in found}
-
-
 def listed(text: str, name: str) -> list[int]:
     line = re.search(rf"^{name}=(.*)$", text, re.MULTILINE)
     assert line, f"no {name} in {text[-500:]}"
@@ -53,7 +48,7 @@ def test_each_frame_has_its_pose_or_is_said_to_have_none(run: Run) -> None:
     assert all(pose >= to_range + spent * 0.9 for pose, to_range, spent in zip(poses, ranges, cpu, strict=True))
 
 
-# What the camera counts, and what a silence adds to that by time: an unplugged camera is back some 0.3 s after its 0.5.
+# What the camera counts, and what the length of the silence adds: an unplugged camera is back 0.3 s after its 0.5 s.
 LOSSES = {"drop@20": (1, 0, 0), "late@20:50": (3, 0, 0), "stall@20": (1, 0, 0), "unplug@20:500": (1, 29, 70),
           "unplug@20:0": (1, 0, 0)}  # fmt: skip
 
@@ -87,8 +82,8 @@ def test_every_loss_is_counted_and_what_is_estimated_is_said_to_be(run: Run) -> 
             assert 0 < seen["replug_to_frame_ns"] <= 100e6, said  # from when it streams again
 
 
-# What tells of a camera at its port, and of the driver that has it: the kernel's messages, here with the clock of the
-# camera's log beside them, which is told in steps of 10 ms: differences come out that much too large at most.
+# The kernel's messages about a camera at its port and the driver that took it, beside the clock of the camera's log.
+# That clock is read in steps of 10 ms, so differences come out at most that much too large.
 CLOCKS = 'read -r seconds idle < /proc/uptime; echo rtqual-clock > /dev/kmsg; echo "clock $seconds"\n'
 TOLD = "dmesg | grep -E 'rtqual-clock|sockfd|Found UVC|its ranges'\n"
 BACK = {

@@ -67,7 +67,7 @@ def test_a_ring_is_read_as_its_header_says(tmp_path: Path) -> None:
         ({7: 640}, "its frames are not 320 x 240"),
     ],
 )
-def test_what_is_no_ring_is_refused(tmp_path: Path, changed: dict[int, object], complaint: str) -> None:
+def test_what_is_not_a_ring_is_refused(tmp_path: Path, changed: dict[int, object], complaint: str) -> None:
     header = tuple(changed.get(place, value) for place, value in enumerate(GOOD))
     done = run("flight_ring", "map", image(tmp_path / "ring", header, 0, 4096 + 4 * SLOT_BYTES))
     assert (done.returncode, done.stderr.decode()) == (3, f"{complaint}\n")

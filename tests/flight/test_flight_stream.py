@@ -114,13 +114,13 @@ def test_a_check_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["mmap", "userptr"])
-def test_what_is_no_camera_ends_the_run_with_the_reason(device: str, complaint: str, method: str) -> None:
+def test_what_is_not_a_camera_ends_the_run_with_the_reason(device: str, complaint: str, method: str) -> None:
     done = run("ds325-stream", f"--device={device}", f"--method={method}", "--priority=0")
     assert (done.returncode, done.stdout) == (3, b"")
     assert done.stderr.decode() == f"ds325-stream: {device}: {complaint}\n"
 
 
-def test_what_is_no_ring_ends_the_run_with_the_reason(tmp_path: Path) -> None:
+def test_what_is_not_a_ring_ends_the_run_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "ring").write_bytes(bytes(4096))
     done = run("ds325-stream", f"--device={tmp_path}/ring", "--method=ring", "--priority=0")
     assert (done.returncode, done.stderr.decode()) == (

@@ -219,7 +219,7 @@ def test_too_close_to_be_found_at_first_sight_it_is_not_taken_for_another_side(
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_frames_of_chance_never_break_it(programs: Path, seed: int) -> None:
+def test_random_frames_never_break_it(programs: Path, seed: int) -> None:
     """Under the address and undefined-behaviour sanitizers; each answer is finite, or it is "not found"."""
     done = subprocess.run(
         [programs / "pose-fuzz", str(seed), "300"], capture_output=True, text=True, timeout=120, check=False

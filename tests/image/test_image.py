@@ -256,7 +256,7 @@ def test_a_full_disk_is_told_and_leaves_the_good_image(kernel: Package, tmp_path
         ("License: GPL-2, and BSD-3-clause", "GPL-2.0-only AND BSD-3-Clause"),
     ],
 )
-def test_licences_are_told_as_spdx_tells_them(text: str, expression: str) -> None:
+def test_licences_are_written_as_spdx_writes_them(text: str, expression: str) -> None:
     header = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\n"
     assert declared(header + text).expression == expression
     assert declared(text).expression == "NOASSERTION", "not machine-readable: nothing is claimed"

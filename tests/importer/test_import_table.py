@@ -15,6 +15,7 @@ from rtqual.importer.detect import detect
 from rtqual.importer.records import Circumstances, import_files
 from rtqual.record.schema import Kind, Series
 from rtqual.record.store import read
+from support.import_files import in_order
 
 ANY_FOLDER = [HealthCheck.function_scoped_fixture]
 LARGEST = 2**53
@@ -43,10 +44,6 @@ def kept(path: Path, folder: Path, format_name: str | None = None, **known: str)
     return series
 
 
-def in_order(series: Series) -> list[int]:
-    return [sample for chunk in series.ordered() or () for sample in chunk.tolist()]
-
-
 def refusal(path: Path, **known: str) -> str:
     with pytest.raises(BadInput) as caught:
         import_files([path], path.parent / "out", Circumstances("flight", **known))  # type: ignore[arg-type]
@@ -71,7 +68,7 @@ def test_the_unit_is_told_by_the_columns_name_or_by_the_user(tmp_path: Path) -> 
     assert "say --unit" in refusal(text(tmp_path, "5\n6\n7\n"))
 
 
-def test_of_several_columns_one_is_named(tmp_path: Path) -> None:
+def test_one_of_several_columns_has_to_be_named(tmp_path: Path) -> None:
     path = parquet(tmp_path, 'i AS sent_ns, 10 - i AS "it\'s", 0.5 * i AS share')
     assert "several columns that may be meant (sent_ns, it's): name one with --column" in refusal(path)
     assert in_order(kept(path, tmp_path, column="it's", unit="ns")) == list(range(10, 0, -1))
@@ -107,7 +104,7 @@ def test_other_formats_have_no_columns(tmp_path: Path) -> None:
         ("NULL::BIGINT AS a_ns", ": row 1 of column 'a_ns' has no whole number"),
     ],
 )
-def test_what_is_no_sample_is_refused_with_its_place(columns: str, said: str, tmp_path: Path) -> None:
+def test_what_is_not_a_sample_is_refused_with_its_place(columns: str, said: str, tmp_path: Path) -> None:
     assert said in refusal(parquet(tmp_path, columns))
 
 

@@ -16,6 +16,7 @@ from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.version import VERSION_ARGV, parse_version
 from rtqual.load.registry import LOADS
 from support.instrument_outputs import NOTHING
+from support.real_tools import may_use_fifo, need
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 only looked at
 TINY: dict[str, dict[str, Any]] = {
@@ -69,15 +70,6 @@ def run_here(job: Job, folder: Path) -> Outcome:
     )
 
 
-def may_use_fifo() -> bool:
-    return subprocess.run(["chrt", "-f", "80", "true"], check=False, capture_output=True).returncode == 0
-
-
-def need(program: str) -> None:
-    if shutil.which(program) is None:
-        pytest.skip(f"{program} is not installed here: apt-get install rt-tests sysbench stress-ng iw iperf3")
-
-
 @pytest.mark.parametrize("name", TINY)
 def test_the_real_tool_is_understood(name: str, tmp_path: Path) -> None:
     instrument = INSTRUMENTS[name]
@@ -88,7 +80,7 @@ def test_the_real_tool_is_understood(name: str, tmp_path: Path) -> None:
     parameters = instrument.parameters(**TINY[name])
     outcome = run_here(instrument.job(parameters, cpus=cpus, seed=7), tmp_path)
     measurement = instrument.read(parameters, outcome, cpus=cpus)
-    # a busy machine may hold one of the threads up, and that is what is then said
+    # a busy machine may hold up one of the threads; the problem then says so
     assert [text for text in measurement.problems if not (name == "cyclictest" and ": only " in text)] == []
     assert len(measurement.series) == (0 if name == "footprint" else cpus)
     assert not [path for path in tmp_path.iterdir() if path.name != "cyclictest.json"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From wishes and removals to a final configuration: each trap in a tree of a few lines, and the real one in full."""
+"""From wishes and removals to a final configuration: each trap in a tree of a few lines."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.errors import BadInput
 from rtqual.kernel.configure.difference import by_menu, in_words
 from rtqual.kernel.configure.kconfig import Kconfig
 from rtqual.kernel.configure.resolve import Resolution, resolve, resolve_wishes
-from rtqual.kernel.configure.rules import Removal, Wish, removals
-from rtqual.kernel.configure.tree import debian_tree
+from rtqual.kernel.configure.rules import Removal, Wish
 from support.kernel_trees import write_tree
 
 USB = """
@@ -66,7 +64,7 @@ def tried(
     return resolve_wishes(tree, asked, start=which, removals=away, folder=tmp_path / "out")
 
 
-def test_what_selects_a_removed_symbol_goes_and_what_only_it_held_on_stays(tmp_path: Path) -> None:
+def test_what_selects_a_removed_symbol_is_removed_with_it(tmp_path: Path) -> None:
     found = tried(tmp_path, USB, {"USB": "y", "USB_XHCI": "y"}, [removal("input", "INPUT")])
     assert (found.config.get("INPUT"), found.config.get("PHONE"), found.config.get("VT")) == (None, None, None)
     assert (found.config["USB"], found.config["USB_XHCI"]) == ("y", "y")
@@ -121,7 +119,7 @@ config CAMERA
 
 
 def test_a_default_that_cannot_be_answered_is_freed(tmp_path: Path) -> None:
-    """As television, radio and SDR, on while EXPERT hides the media filter."""
+    """Such as television, radio and SDR, which are on while EXPERT hides the media filter."""
     found = tried(tmp_path, FILTER, {"CAMERA": "y"}, [removal("tv", "TV")])
     assert (found.config.get("TV"), found.config["CAMERA"], found.config["MEDIA_FILTER"]) == (None, "y", "y")
     assert "TV is on by default while !MEDIA_FILTER" in found.explanations[0]
@@ -267,7 +265,7 @@ def test_a_whole_folder_is_removed_but_for_what_is_needed(tmp_path: Path) -> Non
     assert found.outcomes[0].held == {"EEPROM": "EEPROM is needed by usb: the mission has a camera"}
 
 
-def test_a_start_that_is_none(tmp_path: Path) -> None:
+def test_a_start_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
     tree = write_tree(tmp_path / "tree", USB)
     with pytest.raises(BadInput, match=r"start 'debain': cannot be read: .*write debian, minimal, or the path"):
         resolve_wishes(tree, [], start="debain", removals=[], folder=tmp_path / "out")
@@ -308,66 +306,3 @@ def test_the_modules_keyword_of_todays_kernels_is_read(tmp_path: Path) -> None:
     (tree.path / "Kconfig").write_text(without + "nonsense\n")
     with pytest.raises(BadInput, match=r"its Kconfig files cannot be read: Kconfig:\d+"):
         Kconfig(tree)
-
-
-# The real tree. Debian's package is fetched and unpacked once (1.7 GB in the cache); a resolution takes 20 s of
-# processor time, mostly in the kernel's own configuration program.
-
-DOCKING = ("realtime", "usb", "usb-storage", "wifi", "depth-camera", "filesystems", "virtual-board", "test-modules")
-HELD = (
-    "PREEMPT_RT",
-    "HIGH_RES_TIMERS",
-    "USB",
-    "USB_XHCI_HCD",
-    "USB_VIDEO_CLASS",
-    "USB_STORAGE",
-    "CFG80211",
-    "MAC80211",
-    "INET",
-    "EXT4_FS",
-)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("architecture", [AMD64, ARM64], ids=lambda one: str(one.name))
-@pytest.mark.parametrize("start", ["minimal", pytest.param("debian", marks=pytest.mark.manual)])
-def test_the_docking_mission_on_debians_source(tmp_path: Path, architecture: Architecture, start: str) -> None:
-    tree = debian_tree(architecture)
-    found = resolve(tree, DOCKING, start=start, removals=removals(), folder=tmp_path / "out")
-    for name in HELD:
-        assert found.config.get(name) == "y", name
-    assert found.config["MODULES"] == "y"
-    states = {one.removal.id: one.state for one in found.outcomes}
-    assert len(states) == 32
-    assert {name for name, state in states.items() if state == "no longer exists"} == {
-        "rio500",
-        "usb-led",
-        "cardbus-adapter",
-    }
-    assert {name: one.text for one in found.kept for name in one.held} == {}
-    again = resolve(tree, DOCKING, start=found.config_path, removals=removals(), folder=tmp_path / "again")
-    assert again.config == found.config, "a resolved configuration is resolved"
-
-
-@pytest.mark.full
-def test_the_traps_of_the_removal_list_on_debians_configuration(tmp_path: Path) -> None:
-    """What stays on when the list is removed by hand is named with what holds it, and USB is not lost with it."""
-    needs = ("usb",)
-    camera = {"USB_VIDEO_CLASS": "m", "MEDIA_SUPPORT": "m"}
-    found = resolve(
-        debian_tree(AMD64), needs, start="debian", removals=removals(), extra_require=camera, folder=tmp_path / "out"
-    )
-    told = "\n".join(found.explanations)
-    for held, holder in (
-        ("INPUT", "VT"),
-        ("BACKLIGHT_CLASS_DEVICE", "DRM_RADEON"),
-        ("USB_ACM", "USB_VL600"),
-        ("MEDIA_ANALOG_TV_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
-        ("MEDIA_DIGITAL_TV_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
-        ("MEDIA_RADIO_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
-        ("MEDIA_SDR_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
-    ):
-        assert re.search(rf"^{held} stayed on: .*{re.escape(holder)}", told, re.MULTILINE), held
-        assert not found.config.on(held)
-    assert all(found.config.on(name) for name in ("USB", "USB_XHCI_HCD", "USB_VIDEO_CLASS"))
-    assert not found.kept

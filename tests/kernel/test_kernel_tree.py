@@ -23,13 +23,13 @@ PATCH = """\
 """
 
 
-def test_what_a_tree_is(tmp_path: Path) -> None:
+def test_a_kernels_tree_is_read(tmp_path: Path) -> None:
     tree = write_tree(tmp_path / "tree", "")
     assert (tree.version, tree.number, tree.arch, tree.folder) == ("6.12.5", (6, 12), "x86_64", "x86")
     assert tree.cross_compile == ""
 
 
-def test_what_is_no_tree(tmp_path: Path) -> None:
+def test_what_is_not_a_kernels_tree_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no kernel source there"):
         open_tree(tmp_path / "nothing")
     (tmp_path / "Makefile").write_text("all:\n")

@@ -5,82 +5,20 @@ import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from rtqual.base.apt import fetch, fetch_closure
-from rtqual.base.architecture import AMD64, Architecture
-from rtqual.board import Command, Job, Machine, Outcome
-from rtqual.board.machine import emulator_for
-from rtqual.board.virtual import VirtualBoard
+from rtqual.base.apt import fetch
 from rtqual.candidate.module import CAMERA_MODULES, build_modules
-from rtqual.candidate.ready import image_of, make_ready
-from rtqual.candidate.sources import camera_sources
-from rtqual.initramfs.guest import TOOL_PACKAGES
 from support.flight_programs import program
+from support.kmod_guest import FAULTS, KMOD, RING, Guest, boot, cycles, exact, frames, hashed, strict
 from support.software_camera import programs as emulator_programs
+from support.software_camera import values
 
-ROOT = Path(__file__).parents[2]
-KMOD = ROOT / "kmod"
 KERNELS = ("linux-image-rt-amd64", "linux-image-amd64")
-RING = 4  # frames the emulator repeats
-# `plug` returns at once: a reader of the node waits for the camera by itself.
-COMMON = f"""\
-ds325-emulator --write ring --frames {RING} --step 6
-load() {{ insmod /lib/rtqual/ds325-ring.ko && insmod /lib/rtqual/ds325-usb.ko "$@" || exit 1; }}
-unload() {{ rmmod ds325_usb && rmmod ds325_ring || exit 1; }}
-plug() {{ ds325-emulator --attach --daemon --priority 60 --report report --log log --replay ring "$@" || exit 1; }}
-gone() {{ while pidof ds325-emulator > /dev/null; do usleep 10000; done; }}
-unplug() {{ pid=$(pidof ds325-emulator) && kill "$pid"; gone; sed 's/^/report /' report; }}
-checked() {{ ds325-stream --method=ring --check=ring --timeout-ms=5000 --output=out "$@"; grep -v '_ns=.* .* ' out; }}
-"""
-HEALTH = "\ndmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for|UBSAN|refcount' | sed 's/^/kernel /'\n"
-
-Guest = Callable[..., Outcome]
-
-
-def strict() -> dict[str, bytes]:
-    """The modules' sources, of which no compiler may warn."""
-    sources = dict(camera_sources())
-    sources["kmod/Kbuild"] += b"ccflags-y += -Werror\n"
-    return sources
-
-
-def with_exact() -> dict[str, bytes]:
-    """And those of a fourth that only a test here has."""
-    sources = strict()
-    sources |= {f"kmod/test/{path.name}": path.read_bytes() for path in (KMOD / "test").glob("*exact*")}
-    sources["kmod/Kbuild"] += b"obj-m += ds325-exact.o\nds325-exact-y := test/ds325_exact.o\n"
-    return sources
-
-
-def boot(
-    package: str, folder: Path, programs: Mapping[str, Path], architecture: Architecture = AMD64, cpu: str = ""
-) -> Guest:
-    """Runs a shell script under one of Debian's kernels; modules, and `programs` by their names in the guest, are
-    there. `cpu`: QEMU's name of a processor other than the board's."""
-    kernel = fetch(package, kernel=True, architecture=architecture)
-    names = (*CAMERA_MODULES, "ds325-exact.ko")
-    modules = build_modules(image_of("kmod", kernel)[1], with_exact(), "kmod", names, architecture)
-    extra = {f"usr/bin/{name}": file for name, file in programs.items()} | {f"lib/rtqual/{m.name}": m for m in modules}
-    tools = fetch_closure(TOOL_PACKAGES, architecture=architecture)
-    ready = make_ready("kmod", kernel, boot=(), tools=tools, architecture=architecture, extra=extra)
-    emulator = emulator_for(architecture)
-    emulator = replace(emulator, cpu=cpu or emulator.cpu)
-    board = VirtualBoard(ready, Machine(), folder / f"{package}{cpu}", emulator=emulator)
-
-    def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> Outcome:
-        job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH), fifo=fifo), modules=modules)
-        outcome = board.run(job, seed=1, timeout_s=600)
-        assert outcome.exit_code == 0, outcome.stderr
-        assert "kernel " not in outcome.stdout, outcome.stdout
-        return outcome
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +29,6 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Guest]:
     tools = [folder / "ds325_feed", folder / "ds325_ring", program("ds325-stream")]
     tools.append(emulator_programs() / "ds325-emulator")
     return cache(lambda package: boot(package, folder, {tool.name: tool for tool in tools}))
-
-
-def values(text: str) -> dict[str, int]:
-    """Numbers among `key=value` lines and the emulator's report."""
-    found = re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE) + re.findall(r"^report (\w+) (\d+)$", text, re.MULTILINE)
-    return {key: int(value) for key, value in found}
-
-
-def frames(text: str) -> list[list[str]]:
-    """Of each frame that ds325_ring printed: number, sequence, lost before, connection, end, published, CRC-32."""
-    return [line.split()[1:] for line in text.splitlines() if line.startswith("frame ")]
 
 
 @pytest.mark.full  # about 20 s for each kernel, half of it boot
@@ -119,29 +46,11 @@ def test_every_range_is_the_scalar_decoders_and_no_frame_is_lost(
     assert 9.9e9 < seen["elapsed_ns"] < 10.7e9  # 600 at 60 a second, and the time to find the camera
 
 
-def exact(way: str, frames: int, *, first: int = 0) -> str:
-    calibration = "depth=1 confidence=50 offset_um=12000 k1_ppm=-150000"
-    return (
-        f"insmod /lib/rtqual/ds325-ring.ko decode={way} {calibration} || exit 1\n"
-        f"insmod /lib/rtqual/ds325-exact.ko first={first} count={frames} || exit 1\n"
-        "dmesg | grep ds325_exact: | tail -1\n"
-        "rmmod ds325_exact && rmmod ds325_ring || exit 1\n"
-    )
-
-
-def hashed(frames: int, folder: Path, *, first: int = 0) -> str:
-    """What the kernel has to say of these frames, by the scalar reference on this machine."""
-    subprocess.run(["make", "-s", "-C", KMOD / "test", f"BUILD={folder}", folder / "exact"], check=True)
-    command = [folder / "exact", "scalar", str(first), str(frames), "1", "50", "12000", "-150000"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return f"ds325_exact: {frames} frames {done.stdout.strip()} "
-
-
 @pytest.mark.full  # a minute
 def test_the_drivers_decoding_is_bit_exact_on_ten_thousand_frames(
     guest: Callable[[str], Guest], tmp_path: Path
 ) -> None:
-    """Through the code that takes bulk transfers, by vectors in slices and without; words at random and at edges."""
+    """Through the code that takes bulk transfers, by vectors in slices and without; random words and edge cases."""
     for first in range(0, 10_000, 2500):
         assert hashed(2500, tmp_path, first=first) in guest(KERNELS[0])(exact("auto", 2500, first=first)).stdout
     script = exact("scalar", 30, first=400)
@@ -186,21 +95,9 @@ def test_a_reader_that_stops_stalls_nobody_and_learns_what_it_missed(guest: Call
     assert int(missed[1]) > 0
     numbers = [int(f[0]) for f in frames(readers[3])]
     assert numbers[-1] - numbers[0] + 1 == len(numbers) + int(missed[1])
-    # All saw the same four pictures, which a reader that came late has no other of.
+    # All saw the same four pictures: a reader that came late has no others.
     assert len({f[6] for f in frames(outcome.stdout)}) == RING
     assert values(outcome.stdout)["frames_lost_without_urb"] == 0
-
-
-# Fault at frame 5: header.lost, header.refused, connections; the frame after five good ones has one lost before it.
-FAULTS = {
-    "drop@5": (1, 0, 1),
-    "short@5": (0, 1, 1),
-    "error@5": (0, 1, 1),
-    "header@5": (0, 1, 1),
-    "late@5:20": (1, 0, 1),
-    "stall@5": (1, 0, 1),
-    "unplug@5:300": (0, 1, 2),
-}
 
 
 @pytest.mark.full
@@ -220,16 +117,6 @@ def test_each_loss_is_counted_where_it_happened(how: str, guest: Callable[[str],
         assert [int(f[2]) for f in seen] == [0] * gap + [1] + [0] * (9 - gap), fault
         assert int(seen[-1][3]) == connections, fault
         assert re.search(rf"^header 1\d {lost} {refused} ", case, re.MULTILINE), (fault, case)
-
-
-def cycles(count: int) -> str:
-    """Camera and modules come and go, while readers wait and while none does; the node outlives the camera."""
-    return (
-        f"load\ni=0; while [ $i -lt {count} ]; do plug; ds325_ring /dev/ds325-0 3 poll | tail -1; unplug > /dev/null;"
-        " i=$((i + 1)); done\nunload\n"
-        f"i=0; while [ $i -lt {count} ]; do load; plug; [ $((i % 2)) = 0 ] && usleep 400000; unload;"
-        " unplug > /dev/null; i=$((i + 1)); done\necho survived\n"
-    )
 
 
 @pytest.mark.full  # about a minute for each kernel

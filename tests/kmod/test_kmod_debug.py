@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from test_kmod import COMMON, FAULTS, KMOD, cycles, frames, values
 
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
@@ -23,7 +22,9 @@ from rtqual.candidate.module import build_camera_modules, build_modules
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.mission import Tailor
 from support.flight_programs import program
+from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames
 from support.software_camera import programs as emulator_programs
+from support.software_camera import values
 
 pytestmark = pytest.mark.manual  # the kernel takes 22 minutes of a busy machine, and is kept; the tests 20
 
@@ -113,7 +114,7 @@ def test_each_kind_of_error_is_reported(what: str, checked: Guest) -> None:
         clean(outcome)
 
 
-def test_a_kernel_that_nothing_was_done_to_reports_nothing(checked: Guest) -> None:
+def test_a_kernel_without_a_fault_reports_nothing(checked: Guest) -> None:
     assert clean(checked("insmod /lib/rtqual/wrong.ko what=nothing 2> /dev/null\n")) == ""
 
 

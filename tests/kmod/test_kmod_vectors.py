@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_kmod import KMOD, Guest, boot, exact, hashed, values
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.initramfs.guest import guest_file
+from support.kmod_guest import KMOD, Guest, boot, exact, hashed
+from support.software_camera import values
 
 pytestmark = pytest.mark.full  # a minute and a half, a third of it boots
 ROUNDED = 468  # a frame with a pixel whose range is another if divisions are rounded upwards
@@ -58,7 +59,7 @@ def programs(architecture: Architecture, folder: Path) -> Mapping[str, Path]:
 def test_ranges_in_the_kernel_are_the_scalar_references(
     place: Place, guest: Callable[[Place], Guest], tmp_path: Path
 ) -> None:
-    """Words at random and at edges, by the vectors asked for, by `auto`, which takes them, and without."""
+    """Random words and edge cases: with the vectors asked for, with `auto`, which takes them, and without."""
     script = exact(place.vectors, place.frames) + exact("auto", 60, first=9000) + exact("scalar", 30, first=400)
     lines = guest(place)(script).stdout.splitlines()
     told = [line for line in lines if "ds325_exact:" in line]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.probe_sources import PROBE
 
 from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.errors import RunFailed
@@ -21,7 +22,6 @@ from rtqual.initramfs.guest import TOOL_PACKAGES, build
 from rtqual.instrument.probe.families import KernelPrimitives, KernelWakeup, ProbeParameters, ProbePrimitives
 from rtqual.record.schema import samples_digest
 
-PROBE = Path(__file__).parents[2] / "probe"
 FEW = ProbeParameters(iterations=100)
 
 

@@ -12,17 +12,16 @@ from statistics import median
 
 import pytest
 from elftools.elf.elffile import ELFFile
-from test_real_tools import may_use_fifo, need
 
 from rtqual.initramfs.guest import guest_file
 from rtqual.instrument.probe.output import Benchmark, Output, Status, parse
 from rtqual.study.catalogue import studies
 from support.built import built
+from support.probe_sources import FAMILIES, PROBE
+from support.real_tools import need, needs_fifo
 
 ROOT = Path(__file__).parents[2]
-PROBE = ROOT / "probe"
 MOST_BYTES = 150 * 1024
-FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop", "memory")
 SANITIZERS = ("asan", "tsan")
 # What a measured thread may ask of the kernel: the mechanisms, to open and close one, and to look up its priority;
 # nothing that allocates memory or prints.
@@ -34,10 +33,6 @@ OPENING = {
     "loop": {"socket", "bind", "getsockname", "connect", "timerfd_create", "clone", "close", "rt_sigprocmask"},
     "primitives": {"gettid", "open", "fcntl", "close"},  # the priority that the inversion's mutex lends, in /proc
 }
-
-needs_fifo = pytest.mark.skipif(
-    not may_use_fifo(), reason="SCHED_FIFO is not allowed here: run as root or raise the rtprio limit"
-)
 
 
 @pytest.fixture(scope="session")
@@ -125,8 +120,8 @@ def test_a_family_gives_all_its_samples_without_a_fault(probe: Path, family: str
 
 
 @needs_fifo
-def test_more_samples_than_a_line_holds_and_than_a_rest_apart(probe: Path) -> None:
-    """Loops without pause rest after 256 iterations, switches of equals come in batches of as many."""
+def test_more_samples_than_a_line_holds_or_a_batch_has_all_come(probe: Path) -> None:
+    """Loops without pauses rest after 256 iterations; switches between equal threads come in batches of 256."""
     for one in result(probe, "primitives", "iterations=600", "interval_ns=100000").benchmarks:
         assert [len(series.values) for series in one.series if series.lost == 0] == [600] * len(one.series), one.name
 

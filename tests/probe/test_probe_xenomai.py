@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_real_tools import may_use_fifo
+from support.probe_sources import FAMILIES, PROBE
 
 from rtqual.instrument.probe.output import Benchmark, Output, Status, in_ns, parse
+from support.real_tools import needs_fifo
 
 ROOT = Path(__file__).parents[2]
-PORT = ROOT / "probe" / "xenomai"
+PORT = PROBE / "xenomai"
 RESULTS = PORT / "results"
-FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop", "memory")
 COLUMNS = ("virtual-rt-xenomai", "virtual-rt-linux", "virtual-stock-xenomai", "virtual-stock-linux")
 XENO_CONFIG = os.environ.get("XENO_CONFIG") or shutil.which("xeno-config")
 
@@ -27,9 +27,6 @@ needs_xenomai = pytest.mark.skipif(
     reason="THE XENOMAI PORT IS NOT TESTED: no Xenomai here (no xeno-config in PATH, XENO_CONFIG is not set). Debian "
     "has no package: build Xenomai 3 with --with-core=mercury as docs/probe.md says, then set "
     "XENO_CONFIG=/path/to/xeno-config",
-)
-needs_fifo = pytest.mark.skipif(
-    not may_use_fifo(), reason="SCHED_FIFO is not allowed here: run as root or raise the rtprio limit"
 )
 
 
@@ -182,7 +179,7 @@ def test_a_family_runs_on_this_machines_xenomai(program: Path, family: str, tmp_
 @needs_xenomai
 @needs_fifo
 def test_a_period_that_is_too_short_is_caught_up_with(program: Path) -> None:
-    """What is pending of a period that a later wait has left behind must not end it early: wakeup would refuse."""
+    """A wait must not end early because an earlier period is still pending: wakeup would refuse."""
     for interval_ns in (1_000, 20_000):
         done = run(program, "wakeup", "iterations=1000", f"interval_ns={interval_ns}")
         assert (done.returncode, done.stderr) == (0, "")

@@ -15,6 +15,7 @@ from rtqual.report.chapter.beside import beside
 from rtqual.report.material import gather
 from rtqual.report.page.document import Block, Bullets, Paragraph, Table
 from support.analysis_records import record, wakeups
+from support.report_material import tables
 
 STUDY = Path(__file__).parents[2] / "missions" / "aarest-study.toml"
 
@@ -38,10 +39,6 @@ def section(mission: Mission, taken: Sequence[Record]) -> list[Block]:
     return list(beside(gather(mission, evidence, [one.manifest for one in taken], {})))
 
 
-def tables(blocks: Sequence[Block]) -> list[Table]:
-    return [block for block in blocks if isinstance(block, Table)]
-
-
 def column(table: Table, title: str) -> dict[str, str]:
     at = [one.title for one in table.columns].index(title)
     return {row[0].text: row[at].text for row in table.rows}
@@ -52,7 +49,7 @@ def mutex(candidate: str, samples_ns: Sequence[int], **more: object) -> Record:
     return record(series, candidate=candidate, instrument="sysbench-mutex", load="none", **more)  # type: ignore[arg-type]
 
 
-def test_ours_stand_first_in_the_studys_unit_with_their_samples(mission: Mission) -> None:
+def test_our_figures_stand_first_in_the_studys_unit_with_their_samples(mission: Mission) -> None:
     taken = wakeups("rt", [20_000 + i for i in range(10)], load="none")
     (table,) = tables(section(mission, taken))
     assert table.caption == "cyclictest idle, beside spacechain, Figures 3.1 to 3.3; times in µs"
@@ -104,7 +101,7 @@ def test_of_several_numbers_of_cpus_the_one_with_most_runs_is_shown(mission: Mis
     assert column(table, "max")["Linux, CPU 3"] == "117"
 
 
-def test_nothing_where_no_study_measured_alike_or_no_verdict_may_rest_on_it(mission: Mission) -> None:
+def test_no_section_where_no_study_measured_the_same_or_records_are_refused(mission: Mission) -> None:
     assert section(mission, wakeups("rt", [20_000] * 3, load="stress-io")) == []
     assert section(mission, wakeups("rt", [20_000] * 3, load="none", problems=["samples were lost"])) == []
 

@@ -2,22 +2,19 @@
 """The published studies: what their audit finds and no more."""
 
 import json
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
 from rtqual.published.audit import Audit, audit
 from rtqual.published.beside import beside, matching
 from rtqual.study.catalogue import KEYS, Study, parse, studies, study
-from rtqual.study.formula import bound, evaluate, may_hold
 from rtqual.study.misprint import Kind
-from rtqual.study.rounded import Rounded
 from rtqual.terminal.published import audit_values, catalogue, study_text, study_values
 from rtqual.terminal.published_document import document
+from support.made_up_study import TOML
 
 ROOT = Path(__file__).parents[2]
 FINDINGS = (Path(__file__).parents[1] / "data" / "published-findings.txt").read_text().splitlines()[1:]
@@ -150,214 +147,3 @@ def test_the_table_that_matches_is_the_fullest_and_of_as_many_cpus() -> None:
         ("footprint", "none", 1): [],
     }
     assert {asked: [one.table.id for one in matching(*asked)] for asked in expected} == expected
-
-
-# Rounding
-
-
-def rounded(text: str) -> Rounded:
-    return Rounded.printed(Decimal(text))
-
-
-def test_a_printed_figure_is_known_to_half_its_last_digit() -> None:
-    figure = rounded("10.000")
-    assert (figure.low, figure.high) == (Decimal("9.9995"), Decimal("10.0005"))
-    assert (Rounded.about(Decimal(100)).low, Rounded.almost(Decimal(100)).high) == (50, 100)
-
-
-def test_copies_need_the_same_digits_but_computed_figures_may_be_roundings_of_one() -> None:
-    assert not rounded("2").agrees(rounded("3"))
-    assert rounded("2").agrees(rounded("2.4"))
-    assert rounded("5761").agrees(rounded("5761.00"))
-    assert (rounded("4") - rounded("2")).agrees(rounded("3"))
-    assert not (rounded("4") - rounded("2")).agrees(rounded("4"))
-
-
-@pytest.mark.parametrize(
-    ("formula", "low", "high"),
-    [
-        ("a - b", "0.9", "1.1"),
-        ("2 * a", "3.9", "4.1"),
-        ("-a + b", "-1.1", "-0.9"),
-        ("squared(a - b - 1)", "0", "0.01"),
-        ("sqrt(squared(a))", "1.95", "2.05"),
-        ("least(a, b)", "0.95", "1.05"),
-        ("mean(a, b)", "1.45", "1.55"),
-        ("count(a, b, b)", "3", "3"),
-    ],
-)
-def test_formulas_carry_intervals(formula: str, low: str, high: str) -> None:
-    figures = {("a",): (rounded("2.0"),), ("b",): (rounded("1.0"),)}
-    result = evaluate(formula, figures.__getitem__)
-    assert (result.low, result.high) == (Decimal(low), Decimal(high))
-
-
-def test_a_quotient_by_what_may_be_zero_contradicts_nothing() -> None:
-    quotient = rounded("1.0") / rounded("0.0")
-    assert quotient.agrees(rounded("12345"))
-
-
-@pytest.mark.parametrize("formula", ["a +", "a if b else c", "open('x')", "a @ b", "several", "least(a, key=b)"])
-def test_what_is_no_formula_is_refused(formula: str) -> None:
-    with pytest.raises(ValueError, match=r"formula|take least"):
-        evaluate(formula, lambda path: (rounded("1"),) * (2 if path == ("several",) else 1))
-
-
-def test_a_number_to_be_equal_was_printed_and_a_limit_is_exact() -> None:
-    assert bound("==", "50", lambda _: ()).low == Decimal("49.5")
-    assert bound("<", "50", lambda _: ()).low == 50
-    assert may_hold(rounded("0.50"), "<", Rounded.exact(Decimal("0.5")))
-    assert not may_hold(rounded("0.51"), "<", Rounded.exact(Decimal("0.5")))
-
-
-def test_a_rule_on_what_a_study_does_not_have_is_refused() -> None:
-    for broken in ("nonsense - min", "other.max", "table.nobody.max"):
-        with pytest.raises(ValueError, match=r"no column|names no figure|no row"):
-            audit(parse(TOML + RULE.replace("max - min", broken)))
-
-
-# Tables made up: correct ones are never blamed, misprints are found and named
-
-TOML = """
-[source]
-key = "made-up"
-title = "Made up"
-hardware = "none"
-[[table]]
-id = "table"
-place = "Table 1"
-caption = "Made up"
-columns = ["min", "avg", "max", "p95", "range", "lead", "part"]
-rows = [["a", 1.00, 3.00, 9.00, 2.00, 8.00, -1.00, 0.8889]]
-"""
-RULE = """
-[[rule]]
-each = { row = "*" }
-at = "table.row"
-columns = { range = "max - min" }
-""".replace("table.row", "table.{row}")
-RULES = RULE.replace('"max - min"', '"max - min", lead = "p95 - avg", part = "(max - min) / max", min = "<= avg"')
-HUNDREDTH = Decimal("0.01")
-MADE_UP = settings(max_examples=60, deadline=None)  # the machine may be busy
-TIES = st.sampled_from([ROUND_HALF_UP, ROUND_HALF_EVEN])
-Row = tuple[Decimal, Decimal, Decimal, Decimal]
-
-
-@st.composite
-def true_rows(draw: st.DrawFn) -> list[Row]:
-    """Rows of (min, avg, max, p95), to more digits than are printed."""
-    figures = st.integers(1, 10**7)
-    rows = []
-    for _ in range(draw(st.integers(3, 6))):
-        low, middle, late, high = sorted(draw(st.lists(figures, min_size=4, max_size=4)))
-        avg, p95 = (middle, late) if draw(st.booleans()) else (late, middle)
-        rows.append(tuple(Decimal(one).scaleb(-4) for one in (low, avg, high, p95)))
-    return rows
-
-
-def printed_study(rows: list[Row], ties: str, **wrong: list[Decimal]) -> Study:
-    """The table a study with these true figures prints. `wrong` replaces a printed column."""
-    low, avg, high, p95 = zip(*rows, strict=True)
-    columns = {
-        "min": rounds(low, ties),
-        "avg": rounds(avg, ties),
-        "max": rounds(high, ties),
-        "p95": rounds(p95, ties),
-        "range": ranges(rows, ties),
-        "lead": leads(rows, ties),
-        "part": [((h - w) / h).quantize(Decimal("0.0001"), ties) for w, h in zip(low, high, strict=True)],
-        **wrong,
-    }
-    printed = [[f'"row {n}"', *map(str, row)] for n, row in enumerate(zip(*columns.values(), strict=True))]
-    text = "[" + ", ".join("[" + ", ".join(row) + "]" for row in printed) + "]"
-    head, _ = TOML.split("rows = ")
-    return parse(f"{head}rows = {text}\n{RULES}")
-
-
-def rounds(figures: tuple[Decimal, ...], ties: str) -> list[Decimal]:
-    return [figure.quantize(HUNDREDTH, ties) for figure in figures]
-
-
-def ranges(rows: list[Row], ties: str) -> list[Decimal]:
-    return rounds(tuple(high - low for low, _, high, _ in rows), ties)
-
-
-def leads(rows: list[Row], ties: str) -> list[Decimal]:
-    return rounds(tuple(p95 - avg for _, avg, _, p95 in rows), ties)
-
-
-def kinds(published: Study, column: str) -> dict[str, Kind]:
-    return {f.row: f.kind for f in audit(published).findings if f.column == column}
-
-
-@given(true_rows(), TIES)
-@MADE_UP
-def test_correct_arithmetic_and_rounding_is_never_blamed(rows: list[Row], ties: str) -> None:
-    assert audit(printed_study(rows, ties)).findings == ()
-
-
-def far_apart(a: Decimal, b: Decimal) -> bool:
-    """Different, but not by a factor that could be taken for a power of ten."""
-    return bool(a and b) and Decimal("0.2") < a / b < 5 and abs(a / b - 1) > Decimal("0.05") and min(a, b) > 1
-
-
-@given(true_rows(), TIES, st.data())
-@MADE_UP
-def test_a_figure_of_the_row_above_is_found_as_a_row_shift(rows: list[Row], ties: str, data: st.DataObject) -> None:
-    column = ranges(rows, ties)
-    place = data.draw(st.integers(1, len(rows) - 1))
-    assume(far_apart(column[place - 1], column[place]))
-    shifted = [*column[:place], column[place - 1], *column[place + 1 :]]
-    assert kinds(printed_study(rows, ties, range=shifted), "range") == {f"row {place}": Kind.ROW_SHIFT}
-
-
-@given(true_rows(), TIES, st.data(), st.sampled_from([-2, -1, 1, 2, 3]))
-@MADE_UP
-def test_a_factor_of_ten_is_found_and_named(rows: list[Row], ties: str, data: st.DataObject, power: int) -> None:
-    column = ranges(rows, ties)
-    place = data.draw(st.integers(0, len(rows) - 1))
-    assume(column[place] > 1)
-    wrong = [*column[:place], column[place].scaleb(power), *column[place + 1 :]]
-    wrong = [Decimal(f"{one:f}") for one in wrong]
-    assert kinds(printed_study(rows, ties, range=wrong), "range") == {f"row {place}": Kind.FACTOR_OF_TEN}
-
-
-@given(true_rows(), TIES)
-@MADE_UP
-def test_lost_signs_are_found_and_named(rows: list[Row], ties: str) -> None:
-    column = leads(rows, ties)
-    negative = {f"row {n}": Kind.LOST_SIGN for n, one in enumerate(column) if one < Decimal("-0.02")}
-    assume(negative and not any(Decimal("-0.02") <= one < 0 for one in column))
-    assert kinds(printed_study(rows, ties, lead=[abs(one) for one in column]), "lead") == negative
-
-
-@given(true_rows(), TIES, st.data())
-@MADE_UP
-def test_exchanged_digits_are_found_and_named(rows: list[Row], ties: str, data: st.DataObject) -> None:
-    column = ranges(rows, ties)
-    place = data.draw(st.integers(0, len(rows) - 1))
-    digits = str(column[place])
-    assume(column[place] >= 10 and digits[1] not in ("0", digits[0]))
-    wrong = Decimal(digits[1] + digits[0] + digits[2:])
-    assume(
-        abs(wrong) > 1
-        and all(abs(wrong - one) > Decimal("0.05") for one in column)
-        and not powers_of_ten(wrong, column[place])
-    )
-    column[place] = wrong
-    assert kinds(printed_study(rows, ties, range=column), "range") == {f"row {place}": Kind.TRANSPOSED}
-
-
-def powers_of_ten(a: Decimal, b: Decimal) -> bool:
-    return any(abs(a.scaleb(power) / b - 1) < Decimal("0.2") for power in (-2, -1, 1, 2))
-
-
-@given(true_rows(), TIES, st.data())
-@MADE_UP
-def test_an_impossible_minimum_is_found(rows: list[Row], ties: str, data: st.DataObject) -> None:
-    place = data.draw(st.integers(0, len(rows) - 1))
-    low, avg = rows[place][:2]
-    lows = rounds(tuple(row[0] for row in rows), ties)
-    lows[place] = avg.quantize(HUNDREDTH) + 1
-    assert kinds(printed_study(rows, ties, min=lows), "min") == {f"row {place}": Kind.IMPOSSIBLE}
-    assert low <= avg

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_store import alter, content, record, vouch
 
 from rtqual.analysis.figure.pool import pool_runs
 from rtqual.analysis.figure.statistics import QUANTILES
@@ -24,6 +23,7 @@ from rtqual.record.parquet import RAW, SAMPLES, InParquet, save, spooled
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Measurement, Order, Record, Series, SeriesInfo
 from rtqual.record.store import Store, read, verify
 from support.command import Run, rtqual_command
+from support.store_records import alter, content, record, vouch
 
 LIMIT_B = 500e6
 NOTHING = np.empty(0, np.int64)
@@ -131,7 +131,7 @@ def test_a_long_verbose_text_goes_through_scratch_files(tmp_path: Path, monkeypa
 def test_every_sample_is_checked_on_demand(
     rtqual: Run, fails: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a record with so many that reading trusts the hashes of its files."""
+    """Of a record with so many samples that reading trusts the hashes of its files."""
     path = Store(tmp_path).write(raw(Latencies(1_000)))
     monkeypatch.setattr("rtqual.record.store.THOROUGH", 999)
     alter(path / RAW, "SELECT series, value FROM samples ORDER BY value")
@@ -141,7 +141,7 @@ def test_every_sample_is_checked_on_demand(
 
 
 def test_raw_samples_cost_no_more_than_their_own_bytes(tmp_path: Path) -> None:
-    """The number of their series goes with each, and takes next to nothing."""
+    """The number of its series is kept with each sample, and takes next to no space."""
     path = Store(tmp_path / "out").write(raw(Latencies(100_000)))
     save(InMemory(Latencies(100_000).samples()), tmp_path / "alone.parquet")
     assert (path / RAW).stat().st_size < 1.01 * (tmp_path / "alone.parquet").stat().st_size

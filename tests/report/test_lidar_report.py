@@ -57,7 +57,7 @@ def test_goals_are_met_or_missed_by_the_figures() -> None:
     assert row(goals, "frame end to pose") == {
         "baseline": "-", "mmap": "-", "mmap-simd": "-", "dmabuf": "met", "driver": "met",
     }  # fmt: skip
-    # Half and a fifth are of the other columns' figures, so without these there is nothing to say.
+    # Half and a fifth refer to the other columns' figures: without those there is nothing to say.
     alone = tables([ran("lidar-dmabuf"), ran("lidar-driver")])["Goals"]
     assert set(row(alone, "CPU by frame at most a fifth").values()) == {"-"}
 
@@ -104,7 +104,7 @@ def test_the_first_page_begins_with_the_goals_and_leaves_what_no_plan_measures_t
 
 
 def reached_by(*names: str, **counts: float) -> Reached:
-    """What is said of ways that are alike but for what is lost."""
+    """What the table says of ways that differ only in what is lost."""
     base = read_text("lidar-dmabuf", captured_text("lidar-dmabuf"))
     scalars = {key: value for key, value in base.scalars.items() if key != "frames_per_s_unthrottled"}
     lost = {name: Scalar(value=counts.get(name.removeprefix("lidar-"), 0), unit="1") for name in names}

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Reports for machines, read by the parsers and schemas of those who take them; and reporting on a folder again."""
+"""Reports for machines, read by the parsers and schemas of those who take them."""
 
 import json
 import math
-import shutil
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import get_args
 from xml.etree import ElementTree
 
 import jsonschema
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -20,8 +15,6 @@ from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Outcome
-from rtqual.campaign import folder as kept
-from rtqual.cli.report import Format
 from rtqual.mission import Mission
 from rtqual.record.schema import Scalar, Series, Timing
 from rtqual.report.machine.bencher import to_bencher
@@ -29,9 +22,8 @@ from rtqual.report.machine.github import to_github
 from rtqual.report.machine.junit import Case, Suite, _xml, to_junit
 from rtqual.report.machine.prometheus import to_prometheus
 from rtqual.report.page.markdown import literal
-from rtqual.report.write import FORMATS
 from support.analysis_records import RT_CONFIG, STOCK_CONFIG, WAKE_UP, mission, record, wakeups
-from support.command import Run
+from support.machine_schemas import BENCHER, valid
 
 HOSTILE = "a|b <i>&\"'\n\\ [x](y) \x1b\u202e\x00 `c`"
 DEAD = Group("cyclictest", "none", "virtual", 1, "stock")
@@ -70,54 +62,13 @@ def evidence() -> Evidence:
     return analyse(asked(), "demo", records, configs, {DEAD: f"the guest died: {HOSTILE}"})
 
 
-# --- JUnit
-
-# What Jenkins' schema (junit-10.xsd of its xUnit plugin) allows: element -> its required attributes, its others, its
-# children. Everything else is an error there.
-SCHEMA: Mapping[str, tuple[set[str], set[str], set[str]]] = {
-    "testsuites": (set(), {"name", "time", "tests", "failures", "errors"}, {"testsuite"}),
-    "testsuite": (
-        {"name", "tests", "failures", "errors"},
-        {"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
-        {"testsuite", "properties", "testcase", "system-out", "system-err"},
-    ),
-    "testcase": (
-        {"name"},
-        {"time", "classname", "group"},
-        {"skipped", "error", "failure", "rerunFailure", "rerunError", "flakyFailure", "flakyError", "system-out",
-         "system-err"},
-    ),
-    "failure": (set(), {"type", "message"}, set()),
-    "error": (set(), {"type", "message"}, set()),
-    "skipped": (set(), {"type", "message"}, set()),
-    "system-out": (set(), set(), set()),
-}  # fmt: skip
-
-
-def valid(text: str) -> ElementTree.Element:
-    """Parsed, and checked against the schema; counts are those of the cases."""
-    root = ElementTree.fromstring(text)  # noqa: S314 - ours
-    assert root.tag == "testsuites"
-    for element in root.iter():
-        required, others, children = SCHEMA[element.tag]
-        assert required <= set(element.attrib) <= required | others
-        assert {child.tag for child in element} <= children
-    for suite in root.iter("testsuite"):
-        cases = suite.findall("testcase")
-        counts = {"tests": len(cases)}
-        for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
-            counts[name] = sum(case.find(kind) is not None for case in cases)
-        assert {name: int(suite.attrib[name]) for name in counts} == counts
-        assert all(len({"failure", "error", "skipped"} & {child.tag for child in case}) <= 1 for case in cases)
-    for name in ("tests", "failures", "errors"):
-        assert int(root.attrib[name]) == sum(int(suite.attrib[name]) for suite in root)
-    return root
-
-
 def results(root: ElementTree.Element, suite: str) -> dict[str, str]:
     """Case -> failure, error, skipped or passed."""
     (found,) = [one for one in root if one.attrib["name"] == suite]
     return {case.attrib["name"]: next(iter(case)).tag.replace("system-out", "passed") for case in found}
+
+
+# --- JUnit
 
 
 def test_junit_has_a_case_for_every_requirement_and_undecided_is_no_pass() -> None:
@@ -207,25 +158,6 @@ def test_prometheus_has_the_verdict_and_leaves_refused_figures_out() -> None:
 
 # --- Bencher
 
-# As bencher.dev/docs/reference/bencher-metric-format gives it, with nothing else allowed beside the values.
-BENCHER = {
-    "type": "object",
-    "patternProperties": {
-        ".+": {
-            "type": "object",
-            "patternProperties": {
-                "^.{1,64}$": {
-                    "type": "object",
-                    "properties": {name: {"type": "number"} for name in ("value", "lower_value", "upper_value")},
-                    "required": ["value"],
-                    "additionalProperties": False,
-                }
-            },
-            "additionalProperties": False,
-        }
-    },
-}
-
 
 def test_bencher_has_every_figure_with_its_bounds() -> None:
     told = json.loads(to_bencher(asked(), evidence()))
@@ -271,88 +203,3 @@ def test_literal_text_is_one_line_that_means_nothing(text: str) -> None:
     cells = [token for token in tokens if token.type == "inline"]
     assert len(cells) == 2
     assert {child.type for child in cells[1].children or []} <= {"text", "text_special"}
-
-
-# --- a folder again
-
-
-def test_every_format_has_a_name_for_the_command_line() -> None:
-    assert get_args(Format) == tuple(FORMATS)
-
-
-def copy_of(campaign: Path, folder: Path) -> Path:
-    """All that a report needs, and no report."""
-    folder.mkdir()
-    for name in (kept.MISSION, kept.CAMPAIGN):
-        shutil.copy(campaign / name, folder)
-    for name in (kept.RECORDS, kept.CONFIGS):
-        shutil.copytree(campaign / name, folder / name)
-    return folder
-
-
-def test_a_folder_reported_on_again_gives_what_select_wrote(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
-    folder = copy_of(campaign, tmp_path / "copy [two]")
-    before = {path: path.read_bytes() for path in (folder / kept.RECORDS).rglob("*") if path.is_file()}
-    done = rtqual("report", folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    for name in FORMATS.values():
-        assert (folder / name).read_bytes() == (campaign / name).read_bytes(), name
-    assert {path.name for path in (folder / "plots").iterdir()} == {p.name for p in (campaign / "plots").iterdir()}
-    assert {path: path.read_bytes() for path in (folder / kept.RECORDS).rglob("*") if path.is_file()} == before
-    assert f"  {folder / 'report.html'}" in done.stdout.splitlines()
-    assert done.stdout.count("\n") == 4  # those for machines in one line
-    valid((folder / "junit.xml").read_text())
-    jsonschema.validate(json.loads((folder / "bencher.json").read_text()), BENCHER)
-    assert list(text_string_to_metric_families((folder / "metrics.prom").read_text()))
-
-
-def test_only_the_formats_asked_for_are_written(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
-    folder = copy_of(campaign, tmp_path / "copy")
-    done = rtqual("report", folder, "--format", "junit", "--format", "github")
-    assert done.returncode == 0, done.stderr
-    assert {path.name for path in folder.iterdir() if path.is_file()} == {
-        ".lock", kept.MISSION, kept.CAMPAIGN, "junit.xml", "summary.md",
-    }  # fmt: skip
-    told = json.loads(rtqual("report", folder, "--format", "bencher", "--json").stdout)
-    assert told["reports"] == [str(folder / "bencher.json")]
-
-
-def test_one_format_goes_into_a_file_of_ones_own(
-    rtqual: Run, fails: Callable[..., str], campaign: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "new" / "results.xml"
-    done = rtqual("report", campaign, "--format", "junit", "--out", file)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert file.read_bytes() == (campaign / "junit.xml").read_bytes()
-    assert "takes one format" in fails(2, "report", campaign, "--out", file)
-    assert "takes one format" in fails(2, "report", campaign, "--format", "junit", "--format", "md", "--out", file)
-    assert "cannot be written" in fails(3, "report", campaign, "--format", "junit", "--out", tmp_path)
-
-
-def test_what_is_no_finished_campaign_is_named(fails: Callable[..., str], campaign: Path, tmp_path: Path) -> None:
-    folder = copy_of(campaign, tmp_path / "copy")
-    mission_file = folder / kept.MISSION
-    mission_file.write_text(mission_file.read_text().replace("100 us", "200 us"))
-    assert f"{mission_file}: not the mission that was measured here" in fails(2, "report", folder)
-    (folder / kept.CAMPAIGN).write_text("{")
-    assert f"{folder / kept.CAMPAIGN}: damaged" in fails(2, "report", folder)
-    (folder / kept.CAMPAIGN).write_text('{"schema_version": 99}')
-    assert "upgrade rtqual" in fails(2, "report", folder)
-    (folder / kept.CAMPAIGN).unlink()
-    assert "no finished campaign there" in fails(2, "report", folder)
-    assert "no finished campaign there" in fails(2, "report", tmp_path / "nowhere")
-    fails(2, "report", folder, "--format", "papyrus")
-
-
-def test_a_mission_that_changes_while_it_is_measured_is_not_kept_under_a_wrong_name(
-    mission_file: Path, tmp_path: Path
-) -> None:
-    from rtqual.base.errors import BadInput
-    from rtqual.mission import load_mission
-
-    path = tmp_path / "tiny.toml"
-    shutil.copy(mission_file, path)
-    loaded = load_mission(path)
-    path.write_text(path.read_text() + "\n")
-    with pytest.raises(BadInput, match="was changed while rtqual started"):
-        kept.content_of(loaded)

@@ -16,8 +16,9 @@ from rtqual.report.chapter.battery import battery
 from rtqual.report.chapter.mechanisms import mechanisms
 from rtqual.report.chapter.paths import paths
 from rtqual.report.material import Material, gather
-from rtqual.report.page.document import Block, Paragraph, Table
+from rtqual.report.page.document import Paragraph, Table
 from support.analysis_records import record
+from support.report_material import tables
 
 NBSP = "\u00a0"
 PI_2 = operations("primitives")[0].figures_ns
@@ -53,10 +54,6 @@ def taken(
 
 def material(mission: Mission, records: Sequence[Record]) -> Material:
     return gather(mission, analyse(mission, "demo", records, {}), [one.manifest for one in records], {})
-
-
-def tables(blocks: Sequence[Block]) -> list[Table]:
-    return [block for block in blocks if isinstance(block, Table)]
 
 
 def rows(table: Table) -> dict[str, list[str]]:
@@ -99,7 +96,7 @@ def test_xenomais_averages_stand_beside_ours(mission: Mission) -> None:
     assert any("legible" in note.text for note in table.notes)  # the study's own caveat
 
 
-def test_nothing_where_there_is_nothing_to_set_beside(mission: Mission) -> None:
+def test_no_table_where_no_published_figure_fits(mission: Mission) -> None:
     assert list(mechanisms(material(mission, [taken("linux", {"latency": 5_000}, "probe-wakeup")]))) == []
 
 

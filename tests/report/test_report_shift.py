@@ -18,12 +18,11 @@ from rtqual.report.draw.plots_shift import axis_of, shift_plot
 from rtqual.report.material import Material, gather
 from rtqual.report.page.document import Plot, Plots
 from support.analysis_records import WAKE_UP, mission, record
-
-SVG = "{http://www.w3.org/2000/svg}"
+from support.report_material import SVG
 
 
 def records(runs: int, n: int = 400) -> list[Record]:
-    """Of stock the upper tenth lies 20 us further out."""
+    """The upper tenth of stock's samples lies 20 us further out."""
     rng = np.random.default_rng(1)
     found = []
     for candidate, late in (("rt", 0), ("stock", 20_000)):

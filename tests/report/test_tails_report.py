@@ -4,7 +4,6 @@
 import re
 
 import pytest
-from test_tails import asking, field
 
 from rtqual.analysis.evidence import analyse
 from rtqual.mission import Mission
@@ -14,6 +13,7 @@ from rtqual.report.page.document import Document, Plot
 from rtqual.report.page.render import to_html, to_markdown
 from rtqual.report.view import build
 from support.analysis_records import record
+from support.tail_records import asking, field
 from support.tail_samples import INTERVAL_NS, Source
 
 
@@ -97,7 +97,7 @@ def test_refusals_of_one_reason_stand_in_one_line() -> None:
     assert "Return levels" not in text
 
 
-def test_a_shorter_time_is_labelled_and_the_one_asked_for_refused() -> None:
+def test_a_shorter_time_than_asked_for_is_labelled_so() -> None:
     text = text_of(document(field(Source("exponential", samples=50_000).draw(1)), asking("1 h")))
     assert "The longest time that the samples support, not the 1 h asked for." in text
     assert "beyond the samples: needs 36 s of samples, has 10 s" in text

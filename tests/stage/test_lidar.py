@@ -76,7 +76,7 @@ def test_a_task_that_was_not_above_the_stream_forbids_a_verdict() -> None:
     assert any("1 measuring threads seen at fifo 90" in problem for problem in read_text("lidar-dmabuf", text).problems)
 
 
-def test_poses_that_are_not_told_of_are_no_result() -> None:
+def test_a_stream_whose_poses_are_not_reported_is_no_result() -> None:
     text = re.sub(r"^pose_latency_ns=.*\n", "", captured_text("lidar-dmabuf"), flags=re.MULTILINE)
     with pytest.raises(RunFailed, match="told of 0 poses of 120"):
         read_text("lidar-dmabuf", text)
@@ -125,7 +125,7 @@ def test_each_fault_has_its_outcome() -> None:
 
 
 def test_each_fault_through_the_driver_has_its_outcome() -> None:
-    """Of 60 frames all came, but where the camera did not come back; what was lost or refused adds up."""
+    """All 60 frames came, except where the camera did not come back; what was lost or refused adds up."""
     scalars = read_text("lidar-faults-driver", captured_text("lidar-faults-driver")).scalars
     told = {name: int(scalar.value) for name, scalar in scalars.items()}
     costs = {fault: tuple(told[f"{fault}: {what}"] for what in ("lost", "refused", "wrong")) for fault in FAULTS}

@@ -4,7 +4,6 @@
 from pathlib import Path
 
 import pytest
-from test_tailor import CONFIG, MAKEFILE, small_tree
 
 from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
 from rtqual.analysis.model import Evidence
@@ -22,6 +21,7 @@ from rtqual.report.write import write_report
 from rtqual.stage.tailor import STEPWISE, step_by_step, tailored
 from support.command import mission_text
 from support.kernel_trees import write_tree
+from support.small_kernel import CONFIG, MAKEFILE, small_tree
 
 MISSION = Path(__file__).parents[2] / "missions/docking.toml"
 GROUPS = tuple(dict.fromkeys(entry.group for entry in removals()))

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Records and missions made up for the tests of the analysis."""
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
+from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.summary import Measured, groups, measure, summarise
 from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Scalar, Series, Timing, digest, samples_digest
 
@@ -112,3 +117,26 @@ WAKE_UP = {
     "statistic": "max",
     "at_most": "100 us",
 }
+
+
+def one_group(records: list[Record]) -> Summary:
+    ((group, members),) = groups(records).items()
+    return summarise(group, members)
+
+
+def figure(records: list[Record], name: str) -> Figure:
+    return one_group(records).figures[name]
+
+
+def counted(run: list[int], seed: int, cpu: int | None = None) -> Record:
+    values, counts = np.unique(run, return_counts=True)
+    pairs = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    return record(Series.counted(pairs, name="latency", cpu=cpu), seed=seed)
+
+
+def maxima(low_ns: int, high_ns: int, runs: int = 10) -> list[int]:
+    return [random.Random(1000 * low_ns + i).randint(low_ns, high_ns) for i in range(runs)]  # noqa: S311
+
+
+def measured(records: list[Record]) -> list[Measured]:
+    return [measure(group, members) for group, members in groups(records).items()]

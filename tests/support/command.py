@@ -15,6 +15,7 @@ import pytest
 from rtqual.cli.main import main
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Fails = Callable[..., str]
 
 MISSION = """\
 [mission]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small kernel trees, written by hand. Their make is real; their configuration program is Kconfiglib's, as the
-kernel's own needs the kernel's build."""
+"""Small kernel trees written by hand: make is real, and Kconfiglib answers for the kernel's configuration program."""
 
 import sys
 from pathlib import Path

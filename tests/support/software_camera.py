@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the emulator's tests share: its builds, its files, and the camera's geometry computed once more."""
+"""What tests of the emulated camera share: its builds, its files, what it reports, its geometry computed once more."""
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -58,3 +59,9 @@ class Truth:
         settings = dict(line[2:].partition(" ")[::2] for line in lines if line.startswith("# "))
         fields = [line.split() for line in lines if not line.startswith("#")]
         return cls(settings, np.array([[float(x) for x in f[:-1]] for f in fields]), [int(f[-1], 16) for f in fields])
+
+
+def values(text: str) -> dict[str, int]:
+    """Numbers among `key=value` lines and the emulator's report."""
+    found = re.findall(r"^(\w+)=(\d+)$", text, re.MULTILINE) + re.findall(r"^report (\w+) (\d+)$", text, re.MULTILINE)
+    return {key: int(value) for key, value in found}

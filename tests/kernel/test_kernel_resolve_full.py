@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""From wishes and removals to a final configuration: Debian's real tree."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.kernel.configure.resolve import resolve
+from rtqual.kernel.configure.rules import removals
+from rtqual.kernel.configure.tree import debian_tree
+
+# The real tree. Debian's package is fetched and unpacked once (1.7 GB in the cache); a resolution takes 20 s of
+# processor time, mostly in the kernel's own configuration program.
+
+DOCKING = ("realtime", "usb", "usb-storage", "wifi", "depth-camera", "filesystems", "virtual-board", "test-modules")
+HELD = (
+    "PREEMPT_RT",
+    "HIGH_RES_TIMERS",
+    "USB",
+    "USB_XHCI_HCD",
+    "USB_VIDEO_CLASS",
+    "USB_STORAGE",
+    "CFG80211",
+    "MAC80211",
+    "INET",
+    "EXT4_FS",
+)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("architecture", [AMD64, ARM64], ids=lambda one: str(one.name))
+@pytest.mark.parametrize("start", ["minimal", pytest.param("debian", marks=pytest.mark.manual)])
+def test_the_docking_mission_on_debians_source(tmp_path: Path, architecture: Architecture, start: str) -> None:
+    tree = debian_tree(architecture)
+    found = resolve(tree, DOCKING, start=start, removals=removals(), folder=tmp_path / "out")
+    for name in HELD:
+        assert found.config.get(name) == "y", name
+    assert found.config["MODULES"] == "y"
+    states = {one.removal.id: one.state for one in found.outcomes}
+    assert len(states) == 32
+    assert {name for name, state in states.items() if state == "no longer exists"} == {
+        "rio500",
+        "usb-led",
+        "cardbus-adapter",
+    }
+    assert {name: one.text for one in found.kept for name in one.held} == {}
+    again = resolve(tree, DOCKING, start=found.config_path, removals=removals(), folder=tmp_path / "again")
+    assert again.config == found.config, "a resolved configuration is resolved"
+
+
+@pytest.mark.full
+def test_the_traps_of_the_removal_list_on_debians_configuration(tmp_path: Path) -> None:
+    """What stays on when the list is removed by hand is named with what holds it, and USB is not lost with it."""
+    needs = ("usb",)
+    camera = {"USB_VIDEO_CLASS": "m", "MEDIA_SUPPORT": "m"}
+    found = resolve(
+        debian_tree(AMD64), needs, start="debian", removals=removals(), extra_require=camera, folder=tmp_path / "out"
+    )
+    told = "\n".join(found.explanations)
+    for held, holder in (
+        ("INPUT", "VT"),
+        ("BACKLIGHT_CLASS_DEVICE", "DRM_RADEON"),
+        ("USB_ACM", "USB_VL600"),
+        ("MEDIA_ANALOG_TV_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
+        ("MEDIA_DIGITAL_TV_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
+        ("MEDIA_RADIO_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
+        ("MEDIA_SDR_SUPPORT", "!MEDIA_SUPPORT_FILTER"),
+    ):
+        assert re.search(rf"^{held} stayed on: .*{re.escape(holder)}", told, re.MULTILINE), held
+        assert not found.config.on(held)
+    assert all(found.config.on(name) for name in ("USB", "USB_XHCI_HCD", "USB_VIDEO_CLASS"))
+    assert not found.kept

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Numbers, commands and remarks as text."""
+
+import numpy as np
+import pytest
+from markdown_it import MarkdownIt
+
+from rtqual.analysis.figure.model import Distribution, Figure, Interval
+from rtqual.record.schema import Kind
+from rtqual.report.draw import plots
+from rtqual.report.page.document import Notes
+from rtqual.report.page.render import _fence
+from rtqual.report.page.text import clean, figure_interval, figure_value, number, quantity
+
+
+def test_what_breaks_a_limit_is_counted_only_where_it_is_known() -> None:
+    one = Distribution(np.array([10, 99, 100, 101, 300]), np.array([5, 1, 1, 2, 1]), "ns", Kind.HISTOGRAM, 4, 500)
+    upper, lower = plots.Limit("max at most", 100), plots.Limit("min at least", 99, upper=False)
+    assert plots.broken(one, [upper], 44) == "7 of 14 samples above the limit"
+    assert plots.broken(one, [upper], 20) == "7 of 14 above"
+    assert plots.broken(one, [upper], 3) == ""
+    assert plots.broken(one, [lower], 44) == "5 of 14 samples below the limit"
+    assert plots.broken(one, [upper, lower], 44) == ""
+    assert plots.broken(one, [plots.Limit("max at most", 600)], 44) == ""  # the overflow may lie below it
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (12_345, "ns", "12.35\u00a0µs"), (0, "ns", "0\u00a0ns"), (-1500, "ns", "-1.5\u00a0µs"),
+        (8_589_934, "B", "8.192\u00a0MiB"), (0.25, "1", "0.25"), (1234567, "1/s", "1,234,567\u00a01/s"),
+    ],
+)  # fmt: skip
+def test_quantities(value: float, unit: str, text: str) -> None:
+    assert quantity(value, unit) == text
+
+
+def test_numbers_never_lose_their_size() -> None:
+    assert number(float("inf")) == "∞"
+    assert number(0.00001234) == "1.23e-05"
+    assert number(99_999.6) == "100,000"
+
+
+def test_interval_shares_the_unit_of_its_figure() -> None:
+    one = Figure(1_200_000, "ns", 10, 2, Interval(900_000, float("inf"), "m"), at_least=True)
+    assert (figure_value(one), figure_interval(one)) == ("≥\u00a01.2\u00a0ms", "0.9 to ∞")
+
+
+def test_a_command_keeps_its_lines_and_cannot_leave_its_fence() -> None:
+    command = "sh -c 'a\n```\n\tb'"
+    tokens = MarkdownIt().parse(str(_fence(clean(command))))
+    assert [(token.type, token.content) for token in tokens] == [("fence", command + "\n")]
+
+
+def test_one_remark_has_one_mark() -> None:
+    notes = Notes()
+    assert [notes.mark("x"), notes.mark("y"), notes.mark("x"), notes.mark("")] == ["a", "b", "a", ""]

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""FreeRTOS's image of the probe, run and read."""
+
+import tomllib
+from importlib.resources import files
+
+import numpy as np
+
+from rtqual.board import Command, Job, Outcome
+from rtqual.board.rtos import RtosBoard
+from rtqual.instrument.probe.output import Output
+
+
+def outcome_of(board: RtosBoard, *words: str, timeout_s: float = 60.0) -> Outcome:
+    return board.run(Job(Command(("rtqual-probe", *words)), collect=("it",)), seed=1, timeout_s=timeout_s)
+
+
+def medians_ns(output: Output) -> dict[str, float]:
+    """Of each benchmark's time, less that of the empty operation."""
+    found = {
+        one.name: float(np.median(series.values))
+        for one in output.benchmarks
+        for series in one.series
+        if series.name == "time"
+    }
+    return {name: median - found["empty"] for name, median in found.items()}
+
+
+def published_ns() -> dict[str, float]:
+    table = tomllib.loads((files("rtqual") / "study/data/freertos.toml").read_text())["table"][0]
+    column = 1 + table["columns"].index("median")
+    return {row[0]: row[column] for row in table["rows"]}
+
+
+MISSION = """\
+[mission]
+name = "tiny"
+title = "t"
+purpose = "p"
+duration = "1 min"
+[[candidate]]
+name = "freertos"
+title = "FreeRTOS"
+{candidate}
+[[scale.demo.plan]]
+{plan}
+runs = 1
+"""
+PLAN = 'instruments = ["probe-wakeup"]'
