@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from rtqual.analysis.figure.cells import Asked, figure_name
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.analysis.figure.statistics import is_size
-from rtqual.analysis.figure.wording import quantity
+from rtqual.base.units import format_value
 from rtqual.base.words import count
 from rtqual.mission import Quantity
 
@@ -61,7 +61,7 @@ def statement(a: str, b: str, difference: Figure, margin: float | None) -> str:
     sign, inside = relation(difference, margin)
     if not sign:
         return f"{UNDECIDED}: {_missing(difference, margin)}"
-    within = f"within {quantity(margin, difference.unit)}" if inside and margin is not None else ""
+    within = f"within {format_value(margin, difference.unit)}" if inside and margin is not None else ""
     if sign == "=":
         return f"{a} = {b} ({within})"
     return f"{a} {sign} {b}{f', but {within}' if within else ''}"
@@ -98,7 +98,7 @@ def _missing(difference: Figure, margin: float | None) -> str:
         return difference.why_no_interval
     if between.low == between.high == 0:
         return "no run shows a difference; equal they can be called within a margin only"
-    larger = f", or more than {quantity(margin, difference.unit)}" if margin is not None else ""
+    larger = f", or more than {format_value(margin, difference.unit)}" if margin is not None else ""
     more = more_runs(difference, margin)
     is_open = math.isinf(between.low) or math.isinf(between.high)
     if more is not None and more > MOST_RUNS:

@@ -13,10 +13,11 @@ from rtqual.analysis.difference.compare import COMPARED, compare_pair, is_consta
 from rtqual.analysis.difference.statement import STANDS_FOR
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import RESOLUTION, Measured, measure
-from rtqual.analysis.figure.wording import quantity, span
+from rtqual.analysis.figure.wording import span
 from rtqual.analysis.regression.course import Course, Lost, Moved
 from rtqual.analysis.regression.direction import JUDGED, Asked, better, statistic_of
 from rtqual.analysis.regression.origin import cell_name
+from rtqual.base.units import format_value
 from rtqual.base.words import count, listed
 from rtqual.mission import Better
 from rtqual.record.schema import Record, Timing
@@ -124,7 +125,9 @@ def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: b
         return text
     most = max(seeds, key=lambda seed: abs(pairs[seed][1].value - pairs[seed][0].value))
     before, after = pairs[most]
-    return f"{text}: {quantity(before.value, before.unit)} to {quantity(after.value, after.unit)} on seed {most}"
+    return (
+        f"{text}: {format_value(before.value, before.unit)} to {format_value(after.value, after.unit)} on seed {most}"
+    )
 
 
 def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
@@ -152,7 +155,7 @@ def _by_interval(rule: Rule, way: Better | None, before: float, difference: Figu
     interval = difference.interval
     if interval is None:
         return Course.UNDECIDED, difference.why_no_interval
-    reason = f"difference {quantity(difference.value, difference.unit)}{span(interval, difference.unit)}"
+    reason = f"difference {format_value(difference.value, difference.unit)}{span(interval, difference.unit)}"
     course = rule.course(interval.low, interval.high, before, way)
     if course in (Course.WORSE, Course.BETTER, Course.CHANGED):
         return course, reason

@@ -14,8 +14,9 @@ from rtqual.analysis.figure.cells import Cells, figure_name
 from rtqual.analysis.figure.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
 from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, is_size, samples_needed
-from rtqual.analysis.figure.wording import figure, quantity
+from rtqual.analysis.figure.wording import figure
 from rtqual.analysis.verdict.model import Gate, Outcome
+from rtqual.base.units import format_value
 from rtqual.base.words import count, one_in, share, under
 from rtqual.kernel.needs import Known, check_needs, is_config
 from rtqual.mission import PUBLISHED, Requirement
@@ -181,4 +182,4 @@ def shortfall(gate: Gate) -> str:
     """A gate that is not met, for a headline: "'wake-up under load' (434 us; at most 100 us asked)"."""
     if gate.measured is None:
         return f"'{gate.requirement}'"
-    return f"'{gate.requirement}' ({quantity(gate.measured.value, gate.measured.unit)}; {gate.limit} asked)"
+    return f"'{gate.requirement}' ({format_value(gate.measured.value, gate.measured.unit)}; {gate.limit} asked)"

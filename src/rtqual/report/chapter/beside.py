@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.base.units import DURATIONS_NS
+from rtqual.base.words import count
 from rtqual.published.audit import Finding
 from rtqual.published.beside import Beside, Published, matching
 from rtqual.published.choice import misprints
@@ -19,7 +20,7 @@ from rtqual.record.schema import Manifest
 from rtqual.report.chapter.chapters import parameters
 from rtqual.report.material import FOOTPRINT, Material, Place, group_of, runs_text
 from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Table
-from rtqual.report.page.text import TIMING_MARK, clean, cpus_text, load_text, number, prose, readable
+from rtqual.report.page.text import TIMING_MARK, clean, load_text, number, prose, readable
 from rtqual.study.catalogue import Study, study
 
 _MOST_TABLES = 8
@@ -111,7 +112,7 @@ def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
     several = len({s.group.board for s in some}) > 1
     rows = []
     for s in some:
-        where = clean(f"{s.group.board}, {cpus_text(s.group.cpus)}") if several else ""
+        where = clean(f"{s.group.board}, {count(s.group.cpus, 'CPU')}") if several else ""
         name = Cell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
         counted = f"{number(s.samples)} in {runs_text(s.runs)}" if s.samples else runs_text(s.runs)
         rows.append([name, Cell(counted), *(_own(s.figures.get(column), unit) for column, unit in units.items())])

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
+from rtqual.base.words import count
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission import PUBLISHED, Criterion, Requirement
@@ -23,7 +24,7 @@ from rtqual.report.page.document import (
     Table,
     raised,
 )
-from rtqual.report.page.text import TIMING_MARK, clean, cpus_text, load_text, number, prose, quantity, readable
+from rtqual.report.page.text import TIMING_MARK, clean, load_text, number, prose, quantity, readable
 
 _FACTS = {
     "cpus": "CPUs",
@@ -87,7 +88,7 @@ def systems(material: Material) -> Iterator[Block]:
         notes = notes_for(figure for s in one.summaries for figure in s.figures.values())
         names = dict.fromkeys(name for s in one.summaries for name in s.figures)
         yield material.numbering.table(
-            clean(f"Footprint, {one.board} board, {cpus_text(one.cpus)}"),
+            clean(f"Footprint, {one.board} board, {count(one.cpus, 'CPU')}"),
             [
                 Column("Figure", False),
                 *material.columns([s.group.candidate for s in one.summaries]),
@@ -244,7 +245,7 @@ def _texts(*titles: str) -> list[Column]:
 
 def _of_candidate(record: Manifest) -> str:
     inputs = record.inputs
-    return f"{inputs.candidate}, {load_text(inputs.load)}, {cpus_text(inputs.cpus)}"
+    return f"{inputs.candidate}, {load_text(inputs.load)}, {count(inputs.cpus, 'CPU')}"
 
 
 def _asked(asked: Requirement | Criterion) -> tuple[str, str, str, str]:

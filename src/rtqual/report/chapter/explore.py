@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
+from rtqual.base.units import STEPS
 from rtqual.record.schema import Int64Array, Kind
 from rtqual.report.chapter.distributions import panels_of
 from rtqual.report.draw import plots
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Explorer
-from rtqual.report.page.text import STEPS, clean, load_text, prose
+from rtqual.report.page.text import clean, load_text, prose
 
 MOST = 2_000  # distinct values of one group
 MOST_OF_A_PAGE = 100_000  # of all groups: about half a megabyte

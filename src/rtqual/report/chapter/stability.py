@@ -11,11 +11,12 @@ from dataclasses import replace
 from itertools import groupby
 
 from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.base.words import count
 from rtqual.mission import Statistic
 from rtqual.report.draw import plots
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Block, Paragraph, Plot, Plots
-from rtqual.report.page.text import clean, cpus_text, figure_value, load_text, marked
+from rtqual.report.page.text import clean, figure_value, load_text, marked
 
 ABSOLUTE = (Statistic.RANGE.value, Statistic.P95_AVG.value)
 RELATIVE = ("(max-min)/max", "(p95-avg)/p95")
@@ -33,7 +34,7 @@ def stability(material: Material) -> Iterator[Block]:
     )
     drawn: list[Plot] = []
     for (board, cpus), there in groupby(places, key=lambda one: (one.board, one.cpus)):
-        where = f"{board} board, {cpus_text(cpus)}"
+        where = f"{board} board, {count(cpus, 'CPU')}"
         for rows in _pages([row for one in there for row in _rows(one)]):
             if any(len(summaries) > 1 for _, summaries in rows):
                 drawn += _plot(material, rows, ABSOLUTE, _beside_each_other, f"Stability of the candidates, {where}")

@@ -10,6 +10,7 @@ from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.regression.course import Answer, Course, Moved, Regressions
 from rtqual.analysis.regression.origin import cell_name
 from rtqual.base import words
+from rtqual.base.units import format_value
 from rtqual.base.words import count
 
 Row = tuple[str, str, str]  # what, how it changed, why
@@ -78,7 +79,7 @@ def change(one: Moved) -> str:
         wording.figure(replace(figure, interval=None) if one.exact else figure) for figure in (one.before, one.after)
     )
     difference = one.after.value - one.before.value
-    told = [wording.quantity(difference, one.before.unit)] if difference and before == after else []
+    told = [format_value(difference, one.before.unit)] if difference and before == after else []
     told += [f"{100 * difference / abs(one.before.value):+.3g} %"] if difference and one.before.value else []
     return f"{before} to {after}" + (f" ({', '.join(told)})" if told else "")
 
