@@ -28,9 +28,9 @@ from rtqual.report.chapter.explore import MOST, thinned
 from rtqual.report.draw import plots
 from rtqual.report.draw.canvas import Palette
 from rtqual.report.material import Material, gather
-from rtqual.report.page import explore_script
 from rtqual.report.page.document import Cell, Column, Table
-from rtqual.report.page.explore_sort import key_of, keys_of
+from rtqual.report.page.explorer import scripts as explore_script
+from rtqual.report.page.explorer.sort import key_of, keys_of
 from rtqual.report.page.render import to_html
 from rtqual.report.page.text import quantity
 from rtqual.report.view import build

@@ -129,7 +129,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Explorer:
-    """Samples to plot anew in a page whose scripts run: JSON for templates/explorer/. Nothing on paper."""
+    """Samples to plot anew in a page whose scripts run: JSON for page/explorer/. Nothing on paper."""
 
     data: str
 

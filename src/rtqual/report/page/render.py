@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 
 from rtqual.base.errors import BadInput
 from rtqual.report.page.document import Document, Explorer, Note, Plot, Table
-from rtqual.report.page.explore_script import Scripts, scripts
-from rtqual.report.page.explore_sort import keys_of
+from rtqual.report.page.explorer.scripts import Scripts, scripts
+from rtqual.report.page.explorer.sort import keys_of
 from rtqual.report.page.markdown import PLOT_FOLDER, literal
 
 _TABLE = re.compile(r"^\|.*\|\n\|[-:| ]+\|\n(?:\|.*\|\n)*", re.MULTILINE)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput
 
-TEMPLATES = Path(__file__).parent / "templates"
 PACKAGE = "youplot"
 RELEASE = "uPlot 1.6.31"
 # As its authors published them.
@@ -66,9 +65,9 @@ def _uplot(name: str) -> str:
 
 def _ours(*names: str) -> str:
     """In one scope of their own."""
-    code = "\n".join(_text(f"explorer/{name}.js") for name in names)
+    code = "\n".join(_text(f"{name}.js") for name in names)
     return f'(() => {{\n"use strict";\n{code}}})();\n'
 
 
 def _text(name: str) -> str:
-    return (TEMPLATES / name).read_text()
+    return (Path(__file__).parent / name).read_text()
