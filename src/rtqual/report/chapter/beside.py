@@ -17,8 +17,8 @@ from rtqual.published.choice import misprints
 from rtqual.published.records import COMMAND, CYCLES, PRINTED_IN, places
 from rtqual.published.wording import listed
 from rtqual.record.schema import Manifest
-from rtqual.report.chapter.chapters import parameters
-from rtqual.report.material import FOOTPRINT, Material, Place, group_of, runs_text
+from rtqual.report.chapter.tools import parameters
+from rtqual.report.material import FOOTPRINT, Material, Place, group_of
 from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Table
 from rtqual.report.page.text import TIMING_MARK, clean, load_text, number, prose, readable
 from rtqual.study.catalogue import Study, study
@@ -114,7 +114,8 @@ def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
     for s in some:
         where = clean(f"{s.group.board}, {count(s.group.cpus, 'CPU')}") if several else ""
         name = Cell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
-        counted = f"{number(s.samples)} in {runs_text(s.runs)}" if s.samples else runs_text(s.runs)
+        runs = count(s.runs, "run")
+        counted = f"{number(s.samples)} in {runs}" if s.samples else runs
         rows.append([name, Cell(counted), *(_own(s.figures.get(column), unit) for column, unit in units.items())])
     for label, printed in one.rows.items():
         counted = number(printed[CYCLES].value) if CYCLES in printed else "not stated"

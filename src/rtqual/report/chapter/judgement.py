@@ -14,8 +14,13 @@ _LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the scor
 _LEFT_OUT = "Not in the score: not every candidate has a usable figure."
 
 
-def requirements(material: Material, verdict: Verdict) -> Iterator[Table]:
+def requirements(material: Material) -> Iterator[Table]:
     """Every requirement for every candidate: the measured ones, then the needs read from the configurations."""
+    for verdict in material.evidence.verdicts:
+        yield from _requirements(material, verdict)
+
+
+def _requirements(material: Material, verdict: Verdict) -> Iterator[Table]:
     measured = [r.name for r in material.mission.requirements]
     gates = [gate for standing in verdict.standings for gate in standing.gates]
     judged = sorted((g for g in gates if g.requirement in measured), key=lambda g: measured.index(g.requirement))
@@ -70,8 +75,13 @@ def _outcome(gate: Gate) -> Cell:
     return Cell(f"{SIGNS[gate.outcome]} {gate.outcome}", tone=TONES[gate.outcome])
 
 
-def scores(material: Material, verdict: Verdict) -> Iterator[Table]:
+def scores(material: Material) -> Iterator[Table]:
     """Criteria down, candidates across; nothing where there is no score at all."""
+    for verdict in material.evidence.verdicts:
+        yield from _scores(material, verdict)
+
+
+def _scores(material: Material, verdict: Verdict) -> Iterator[Table]:
     found = {(s.criterion, s.candidate): s for one in verdict.standings for s in one.scores}
     if not any(score.score is not None for score in found.values()):
         return

@@ -18,11 +18,11 @@ from rtqual.report.page.text import TIMING_MARK, clean, load_text, marked, numbe
 _OVER_RUNS = "median run"  # how figures begin that say nothing new of a single run
 
 
-def results(material: Material, chapter: str) -> Iterator[Block]:
+def results(material: Material) -> Iterator[Block]:
     measured = [one for one in material.places() if one.instrument != FOOTPRINT]
     yield from explorer(material)
-    for index, one in enumerate(measured, 1):
-        yield Heading(f"{chapter}.{index}", clean(one.title))
+    for one in measured:
+        yield Heading(clean(one.title))
         if one.instrument in INSTRUMENTS:
             instrument = INSTRUMENTS[one.instrument]
             said = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats

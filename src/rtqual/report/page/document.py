@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
 from rtqual.analysis.verdict.model import Outcome
-from rtqual.report.page.text import TIMING_NOTE
+from rtqual.report.page.text import TIMING_NOTE, prose
 
+PAGES = {"html": "report.html", "pdf": "report.pdf", "md": "report.md"}  # format -> file
+PLOT_FOLDER = "plots"  # beside report.md
 TONES = {Outcome.MET: "met", Outcome.NOT_MET: "failed", Outcome.UNDECIDED: "open"}
 SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?"}
 
@@ -30,6 +32,16 @@ class Column:
     numeric: bool = True
     candidate: str = ""  # set: the column is about this candidate and shows its colour
     name: bool = False  # of short names: they are not broken into lines
+
+
+def texts(*titles: str) -> list[Column]:
+    """Columns of words."""
+    return [Column(title, False) for title in titles]
+
+
+def numbers(*titles: str) -> list[Column]:
+    """Columns of figures."""
+    return [Column(title) for title in titles]
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,12 @@ class Bullets:
     tone: str = ""
 
 
+def bullets(title: str, items: Iterable[str], tone: str = "") -> Iterator[Bullets]:
+    """A list of sentences; nothing without any."""
+    if written := tuple(map(prose, items)):
+        yield Bullets(written, title, tone)
+
+
 @dataclass(frozen=True)
 class Command:
     title: str
@@ -113,10 +131,10 @@ class Commands:
 
 @dataclass(frozen=True)
 class Heading:
-    """Starts a section within a chapter."""
+    """Starts a section within a chapter, which numbers it."""
 
-    number: str
     title: str
+    number: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,17 @@
 """How the report writes figures, places and names. Numbers become text in base/units.py; chapters get both here."""
 
 import re
+from collections.abc import Iterable, Sequence
 
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.base.units import duration, number, quantity, step, typeset
-from rtqual.base.words import count
+from rtqual.base.words import count, listed
 from rtqual.base.words import under as load_text
 from rtqual.record.schema import Timing
 
 __all__ = ["duration", "load_text", "number", "quantity", "step"]  # not written here, offered with the rest
 
+_MOST_VALUES = _MOST_NAMES = 3
 VIRTUAL = "◇"
 HOST = "†"
 TIMING_MARK = {
@@ -66,9 +68,38 @@ def place(group: Group) -> str:
     return f"{group.board} board, {count(group.cpus, 'CPU')}"
 
 
+def cell_text(group: Group) -> str:
+    """'rt, cyclictest under hackbench'."""
+    return f"{group.candidate}, {group.instrument} {load_text(group.load)}"
+
+
+def groups_text(groups: Sequence[Group]) -> str:
+    """A few groups each with its board, else how many there are of which boards."""
+    if len(groups) <= _MOST_NAMES:
+        return listed([f"{cell_text(group)} ({group.board} board)" for group in groups])
+    boards = dict.fromkeys(f"{group.board} board" for group in groups)
+    return f"{len(groups)} groups of the {listed(list(boards))}"
+
+
 def readable(name: str) -> str:
     """A figure's name for people: 'events_per_s' -> 'events per s'."""
     return clean(name.replace("_", " "))
+
+
+def distinct(values: Iterable[str]) -> str:
+    """'a; b': each value once, or how many there are where they are too many to list."""
+    ordered = sorted(set(values))
+    if len(ordered) > _MOST_VALUES:
+        return f"{len(ordered)} different values"
+    return clean("; ".join(ordered)) or "-"
+
+
+def seeds_text(seeds: Iterable[int]) -> str:
+    """'1 to 10', or each of them where there are gaps."""
+    ordered = sorted(set(seeds))
+    if len(ordered) > 2 and ordered == list(range(ordered[0], ordered[-1] + 1)):
+        return f"{ordered[0]} to {ordered[-1]}"
+    return ", ".join(map(str, ordered))
 
 
 def marked(text: str, mark: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The verdicts in short, for the first page, and once more for the conclusion."""
+"""The verdicts in short, for the first page."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,13 +13,12 @@ from rtqual.report.page.document import (
     TONES,
     Beside,
     Block,
-    Bullets,
     Cell,
     Column,
     Notes,
-    Paragraph,
     Table,
     VerdictBox,
+    bullets,
 )
 from rtqual.report.page.text import figure_text, prose
 
@@ -39,14 +38,6 @@ def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
     )
 
 
-def conclusion(material: Material) -> Iterator[Block]:
-    for verdict in material.evidence.verdicts:
-        yield Paragraph(f"On the {verdict.board} board: {prose(verdict.headline)}")
-        yield from _bullets("What would change this", verdict.would_change)
-    if not material.evidence.verdicts:
-        yield Paragraph("The records support no verdict.")
-
-
 def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
     ranking = _ranking(material, verdict)
     matrix = [_gate_matrix(material, verdict)] if any(standing.gates for standing in verdict.standings) else []
@@ -58,15 +49,10 @@ def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
     else:
         yield from beside
     yield from () if narrow else matrix
-    yield from _bullets("Findings", verdict.findings)
-    yield from _bullets("Refused", list(_refusals(verdict)), "open")
-    yield from _bullets("What would change this", verdict.would_change)
-    yield from _bullets("To keep in mind", verdict.caveats)
-
-
-def _bullets(title: str, items: tuple[str, ...] | list[str], tone: str = "") -> Iterator[Bullets]:
-    if items:
-        yield Bullets(tuple(prose(item) for item in items), title, tone)
+    yield from bullets("Findings", verdict.findings)
+    yield from bullets("Refused", _refusals(verdict), "open")
+    yield from bullets("What would change this", verdict.would_change)
+    yield from bullets("To keep in mind", verdict.caveats)
 
 
 def _refusals(verdict: Verdict) -> Iterator[str]:
