@@ -30,6 +30,6 @@ def under(load: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    *head, last = names
+    """'a', 'a and b', 'a, b and c'; empty for none."""
+    *head, last = names or ("",)
     return f"{', '.join(head)} and {last}" if head else last

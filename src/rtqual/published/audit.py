@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 
-from rtqual.published.wording import Circumstances, explain, listed, plain, recomputed, related, span
+from rtqual.base.words import listed
+from rtqual.published.wording import Circumstances, explain, plain, recomputed, related, span
 from rtqual.study.catalogue import EVERY_ROW, Check, Claim, Rule, Study, slug
 from rtqual.study.formula import bound, evaluate, figure_named, may_hold, split_relation
 from rtqual.study.misprint import Kind, Named, Wrong, name

@@ -12,13 +12,12 @@ from rtqual.analysis.figure.summary import Measured
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Outcome, Verdict
 from rtqual.analysis.verdict.score import score_table
-from rtqual.base.words import count
+from rtqual.base.words import count, listed
 from rtqual.kernel.needs import NeedCheck
 from rtqual.mission import PUBLISHED, Criterion, Mission
 from rtqual.published.audit import Finding
 from rtqual.published.beside import findings
 from rtqual.published.records import AS_PRINTED
-from rtqual.published.wording import listed
 from rtqual.study.catalogue import Study, study, systems
 
 

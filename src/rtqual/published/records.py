@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from rtqual import __version__
 from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.base.units import DURATIONS_NS
+from rtqual.base.words import listed
 from rtqual.mission import PUBLISHED
-from rtqual.published.wording import listed
 from rtqual.record.schema import Inputs, Kind, Measurement, Provenance, Record, Scalar, Series, Timing
 from rtqual.record.store import make
 from rtqual.study.catalogue import Cell, Study, Table, study, systems

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rtqual.base.words import count
 from rtqual.kernel.lint.judge import Finding, Fix, Severity, State
 from rtqual.kernel.lint.system import System
 from rtqual.report.page.text import clean
@@ -47,7 +48,7 @@ def print_lint(console: Console, system: System, findings: Sequence[Finding]) ->
 
 def described(system: System) -> str:
     """The system with what is known of it, as: this machine (Linux 6.1, x86, 2 CPUs)."""
-    cpus = "" if system.cpus is None else f"{system.cpus} CPU{'s' if system.cpus > 1 else ''}"
+    cpus = "" if system.cpus is None else count(system.cpus, "CPU")
     version = "Linux {}.{}".format(*system.version) if system.version else ""
     known = ", ".join(filter(None, (version, system.architecture, cpus)))
     return clean(system.name) + (f" ({known})" if known else "")
@@ -57,7 +58,7 @@ def summary(findings: Sequence[Finding]) -> str:
     """As: 1 error, 0 warnings, 4 notes; 20 rules hold, 27 are not known, 4 do not apply."""
     found = Counter(one.rule.severity for one in findings if one.state == State.FOUND)
     states = Counter(one.state for one in findings)
-    levels = ", ".join(f"{found[level]} {level}{'' if found[level] == 1 else 's'}" for level in Severity)
+    levels = ", ".join(count(found[level], level) for level in Severity)
     return (
         f"{levels}; of {len(findings)} rules {states[State.HOLDS]} hold, {states[State.UNKNOWN]} are not known, "
         f"{states[State.NOT_APPLICABLE]} do not apply"

@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rtqual.base.words import count
 from rtqual.published.audit import Audit, Finding
 from rtqual.published.wording import plain
 from rtqual.study.catalogue import Study, Table
@@ -40,8 +41,8 @@ def _printed(table: Table) -> str:
 
 def audit_text(audit: Audit) -> str:
     """What an audit found, and what it could not judge."""
-    figures, claims = _count(audit.figures, "figure"), _count(audit.claims, "claim")
-    found = _count(len(audit.findings), "finding")
+    figures, claims = count(audit.figures, "figure"), count(audit.claims, "claim")
+    found = count(len(audit.findings), "finding")
     lines = [f"## {audit.study}: {audit.title}", "", f"{figures} and {claims} checked: {found}."]
     if audit.findings:
         lines += [
@@ -85,10 +86,6 @@ def _finding_values(one: Finding) -> dict[str, Any]:
 
 def study_values(study: Study) -> dict[str, Any]:
     return study.model_dump(mode="json", include={"source", "tables"})
-
-
-def _count(n: int, one: str) -> str:
-    return f"{n} {one}" if n == 1 else f"{n} {one}s"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -98,8 +98,7 @@ def _candidate(standing: Standing) -> Table:
     if met_needs:
         names = ", ".join(gate.requirement.removeprefix("need ") for gate in met_needs)
         table.add_row("needs", f"[{_TONE[Outcome.MET]}]{Outcome.MET}[/]", escape(names))
-    told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
-    for refusal in (one for one in standing.refusals if one not in told):
+    for refusal in standing.other_refusals:
         table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))
     return table
 

@@ -50,6 +50,12 @@ class Standing:
     scores: tuple[Score, ...]
     refusals: tuple[str, ...]  # why no verdict is given on this candidate
 
+    @property
+    def other_refusals(self) -> tuple[str, ...]:
+        """Those that are not the reason of an undecided gate, which stands with its gate."""
+        of_gates = {f"'{gate.requirement}': {gate.reason}" for gate in self.gates}
+        return tuple(one for one in self.refusals if one not in of_gates)
+
 
 @dataclass(frozen=True)
 class Verdict:

@@ -10,16 +10,26 @@ from collections.abc import Iterator, Sequence
 
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.base.units import DURATIONS_NS
-from rtqual.base.words import count
+from rtqual.base.words import count, listed
 from rtqual.published.audit import Finding
 from rtqual.published.beside import Beside, Published, matching
 from rtqual.published.choice import misprints
 from rtqual.published.records import COMMAND, CYCLES, PRINTED_IN, places
-from rtqual.published.wording import listed
 from rtqual.record.schema import Manifest
 from rtqual.report.chapter.tools import parameters
 from rtqual.report.material import FOOTPRINT, Material, Place, group_of
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Table
+from rtqual.report.page.document import (
+    Block,
+    Cell,
+    Column,
+    Note,
+    Notes,
+    Paragraph,
+    Table,
+    bullets,
+    numbers,
+    texts,
+)
 from rtqual.report.page.text import TIMING_MARK, clean, load_text, number, prose, readable
 from rtqual.study.catalogue import Study, study
 
@@ -42,7 +52,7 @@ def beside(material: Material) -> Iterator[Block]:
     studies = {one.source.key: one.source for _, one in found}
     boards = dict.fromkeys(summary.group.board for some, _ in found for summary in some)
     differs = [*map(study_text, studies.values()), *(_board(material, board) for board in boards)]
-    yield Bullets(tuple(map(prose, differs)), "What differs")
+    yield from bullets("What differs", differs)
     for some, one in found[:_MOST_TABLES]:
         yield _table(material, some, one)
     if found[_MOST_TABLES:]:
@@ -58,14 +68,12 @@ def _misprints(material: Material) -> Iterator[Table]:
         yield material.numbering.table(
             "Figures the study printed of the candidates that do not follow from its others; no verdict uses them. "
             "In brackets what rounding leaves open",
-            [*(Column(title, False) for title in ("Candidate", "Where", "Figure")), Column("Printed"),
-             Column("Recomputed"), Column("Kind", False)],
+            [*texts("Candidate", "Where", "Figure"), *numbers("Printed", "Recomputed"), *texts("Kind")],
             [
-                [Cell(clean(name)), Cell(one.place), Cell(_with_unit(one)), Cell(one.printed),
-                 Cell(one.recomputed_text), Cell(one.kind)]
+                [*map(Cell, (clean(name), one.place, _with_unit(one), one.printed, one.recomputed_text, one.kind))]
                 for name, one in found
             ],
-        )  # fmt: skip
+        )
 
 
 def _with_unit(one: Finding) -> str:

@@ -8,7 +8,7 @@ from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.report.chapter.shift import shifts
 from rtqual.report.material import Material, Place, figure_cell, notes_for, timing_mark
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Paragraph, Table, raised
+from rtqual.report.page.document import Block, Cell, Column, Paragraph, Table, bullets, numbers, raised
 from rtqual.report.page.text import clean, load_text, marked, number, place, prose, readable
 
 
@@ -36,19 +36,18 @@ def comparisons(material: Material) -> Iterator[Block]:
         elif found:
             key = place(found[0].a), found[0].difference.why_no_interval
             undecided.setdefault(key, []).append(one.instrument)
-    if undecided:
-        yield Bullets(
-            tuple(prose(f"{where}: {', '.join(names)}: {why}.") for (where, why), names in undecided.items()),
-            "Too few runs to tell candidates apart (their figures stand among the results)",
-            "open",
-        )
+    yield from bullets(
+        "Too few runs to tell candidates apart (their figures stand among the results)",
+        (f"{where}: {', '.join(names)}: {why}." for (where, why), names in undecided.items()),
+        "open",
+    )
 
 
 def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
     """What is the same in every row (the load, the pair) stands in the caption instead."""
     found.sort(key=lambda c: one.loads.index(c.a.load))
     notes = notes_for(figure for c in found for figure in (c.ratio, c.difference))
-    mark = "".join(notes.timed(m) for m in timing_mark(one.summaries))
+    mark = notes.timed(timing_mark(one.summaries))
     names: dict[str, Callable[[Comparison], str]] = {
         "Load": lambda c: load_text(c.a.load),
         "a": lambda c: c.a.candidate,
@@ -72,7 +71,7 @@ def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
         )
     columns = [
         *(Column(title, False, name=True) for title in ("Statistic", *kept)),
-        *(Column(title) for title in ("Ratio a / b", "Difference a - b", "P(a > b)")),
+        *numbers("Ratio a / b", "Difference a - b", "P(a > b)"),
         Column("Statement", False, name=True),
     ]
     caption = clean(", ".join([f"Comparison: {one.title}", *said]))

@@ -2,11 +2,12 @@
 """How the samples of a run depend on each other."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rtqual.analysis.figure.model import Group, Summary
 from rtqual.report.draw.plots_tails import correlation_plot
 from rtqual.report.material import Material
-from rtqual.report.page.document import Block, Cell, Column, Paragraph, Plot, Plots, Table
+from rtqual.report.page.document import Block, Cell, Paragraph, Plots, Table, numbers, texts
 from rtqual.report.page.text import cell_text, clean, groups_text, load_text, number, place, prose
 
 _DEPENDENCE = (
@@ -43,9 +44,9 @@ def _table(material: Material, known: Sequence[Summary]) -> Table:
         worth = [_worth(value, s.samples) for value in (s.dependence.effective, s.dependence.effective_late)]
         rows.append([Cell(clean(cell_text(s.group))), Cell(number(s.samples)), *(Cell(lag) for lag in lags), *worth])
     columns = [
-        Column("Group", False), Column("Samples"), Column("Lag 1"), Column("Lag 10"), Column("Lag 40"),
-        Column("Worth, median"), Column("Worth, late"),
-    ]  # fmt: skip
+        *texts("Group"),
+        *numbers("Samples", "Lag 1", "Lag 10", "Lag 40", "Worth, median", "Worth, late"),
+    ]
     caption = "Rank correlation at three lags, and independent samples that the samples are worth"
     return material.numbering.table(caption, columns, rows)
 
@@ -65,8 +66,7 @@ def _correlations(material: Material, known: Sequence[Summary]) -> Iterator[Plot
         there = place(Group(instrument, load, board, cpus, ""))
         caption = clean(f"Correlation of a sample with a later one, {instrument} {load_text(load)}, {there}")
         said = "; ".join(f"{name}: lag 1 {values[0]:.3f}, lag 40 {values[-1]:.3f}" for name, values in lags.items())
-        figure = material.numbering.figure()
-        alt = clean(f"{caption}. {said}.")
-        drawn.append(Plot(figure, caption, alt, correlation_plot(lags, material.palette, f"f{figure}", alt)))
+        draw = partial(correlation_plot, lags, material.palette)
+        drawn.append(material.numbering.plot(caption, clean(f"{caption}. {said}."), draw))
     if drawn:
         yield Plots(tuple(drawn))

@@ -7,7 +7,7 @@ from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL
 from rtqual.analysis.verdict.model import Gate, Score, Verdict
 from rtqual.mission import PUBLISHED
 from rtqual.report.material import Material, figure_cell, notes_for, timing_of
-from rtqual.report.page.document import SIGNS, TONES, Cell, Column, Notes, Table, raised
+from rtqual.report.page.document import SIGNS, TONES, Cell, Column, Notes, Table, numbers, raised, texts
 from rtqual.report.page.text import figure_value, number, prose
 
 _LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the score as measured."
@@ -45,10 +45,9 @@ def _measured(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
                 Cell(prose(gate.reason)),
             ]
         )
-    columns = [
-        Column("Requirement", False), Column("Candidate", False, name=True), Column("Measured"),
-        Column("Outcome", False, name=True), Column("Reason", False),
-    ]  # fmt: skip
+    outcome = Column("Outcome", False, name=True)
+    candidate = Column("Candidate", False, name=True)
+    columns = [*texts("Requirement"), candidate, *numbers("Measured"), outcome, *texts("Reason")]
     return material.numbering.table(f"Requirements on the {verdict.board} board", columns, rows, notes.listed())
 
 

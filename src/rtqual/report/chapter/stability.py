@@ -8,6 +8,7 @@ with the figure written beside the bar, which shows who is steadier; and to max 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from rtqual.analysis.figure.model import Figure, Summary
@@ -16,7 +17,7 @@ from rtqual.mission import Statistic
 from rtqual.report.draw import plots
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Block, Paragraph, Plot, Plots
-from rtqual.report.page.text import clean, figure_value, load_text, marked
+from rtqual.report.page.text import clean, figure_value, load_text
 
 ABSOLUTE = (Statistic.RANGE.value, Statistic.P95_AVG.value)
 RELATIVE = ("(max-min)/max", "(p95-avg)/p95")
@@ -74,11 +75,9 @@ def _plot(
         return
     mark = timing_mark([s for _, summaries in rows for s in summaries])
     spoken = "; ".join(f"{b.candidate} {b.row}: {name} {b.label}" for name, bars in groups.items() for b in bars)
-    number = material.numbering.figure()
-    alt = clean(f"{title}. {spoken}")
     shown = {_AXES.get(name, name): bars for name, bars in groups.items()}
-    svg = plots.bars(shown, "1", mark, material.palette, ident=f"f{number}", alt=alt)
-    yield Plot(number, marked(clean(title), mark), alt, svg)
+    draw = partial(plots.bars, shown, "1", mark, material.palette)
+    yield material.numbering.plot(clean(title), clean(f"{title}. {spoken}"), draw, mark)
 
 
 _AXES = {name: f"{name}, share of the largest in its row" for name in ABSOLUTE}

@@ -4,6 +4,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.tails.estimate import FARTHEST
@@ -11,7 +12,20 @@ from rtqual.analysis.tails.model import Estimate, Estimated, Exceedance, Observe
 from rtqual.base.words import listed, one_in
 from rtqual.report.draw.plots_tails import return_level_plot, stability_plot
 from rtqual.report.material import Material
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Plot, Plots, Table
+from rtqual.report.page.document import (
+    Block,
+    Bullets,
+    Cell,
+    Note,
+    Notes,
+    Paragraph,
+    Plot,
+    Plots,
+    Table,
+    bullets,
+    numbers,
+    texts,
+)
 from rtqual.report.page.text import cell_text, clean, duration, groups_text, number, prose, quantity, step
 
 _TAILS = (
@@ -33,8 +47,7 @@ class _Thread:
 
     @property
     def name(self) -> str:
-        parts = (cell_text(self.group), self.made.observed.name)
-        return ", ".join(part for part in parts if part)
+        return ", ".join(filter(None, (cell_text(self.group), self.made.observed.name)))
 
 
 def tails(material: Material) -> Iterator[Block]:
@@ -56,7 +69,7 @@ def tails(material: Material) -> Iterator[Block]:
     refusals = [(group, refusal) for group, one in found for refusal in one.threads if isinstance(refusal, Refusal)]
     if refusals:
         asked = duration(found[0][1].asked_ns)
-        yield Bullets(tuple(_refusals(refusals)), prose(f"No tail estimate for {asked}, and why"), "open")
+        yield from bullets(prose(f"No tail estimate for {asked}, and why"), _refusals(refusals), "open")
     unsettled = [plot for group, tail in found for plot in _unsettled(material, group, tail)]
     if unsettled:
         yield Plots(tuple(unsettled))
@@ -64,13 +77,9 @@ def tails(material: Material) -> Iterator[Block]:
 
 def _diagnostics(thread: _Thread, *, every: bool) -> Iterator[Bullets]:
     """All of the threads that are plotted, what failed of the others."""
-    items = tuple(
-        prose(f"{'✓' if check.passed else '✗'} {check.what}: {check.statement}")
-        for check in thread.made.checks
-        if every or not check.passed
-    )
-    if items:
-        yield Bullets(items, prose(f"Diagnostics: {thread.name}"))
+    shown = (check for check in thread.made.checks if every or not check.passed)
+    items = (f"{'✓' if check.passed else '✗'} {check.what}: {check.statement}" for check in shown)
+    yield from bullets(prose(f"Diagnostics: {thread.name}"), items)
 
 
 def _threads(group: Group, tail: Tails) -> Iterator[_Thread]:
@@ -102,10 +111,8 @@ def _levels(material: Material, threads: Sequence[_Thread]) -> Table:
             row += [Cell("-"), Cell(number(made.blocks), "run maxima"), Cell("-")]
         row.append(_with_interval(made.maxima.at) if made.maxima else Cell("-"))
         rows.append(row)
-    columns = [
-        Column("Thread", False), Column("Once in"), Column("Level"), Column("Measured"), Column("Threshold"),
-        Column("Clusters"), Column("Shape"), Column("By block maxima"),
-    ]  # fmt: skip
+    of_fit = numbers("Threshold", "Clusters", "Shape", "By block maxima")
+    columns = [*texts("Thread"), *numbers("Once in", "Level", "Measured"), *of_fit]
     caption = "Return levels: estimates with 95 % profile-likelihood intervals, not bounds"
     index = "The extremal index is the part of late samples that begin a cluster: 1 where they come alone."
     return material.numbering.table(caption, columns, rows, [Note("", index), *notes.listed()])
@@ -127,30 +134,26 @@ def _plots(material: Material, thread: _Thread) -> Iterator[Plot]:
     colour = material.palette.colour(thread.group.candidate)
     made = thread.made
     at = made.level.at
-    figure = material.numbering.figure()
     caption = prose(f"Return levels: {thread.name}")
     alt = clean(
         f"{caption}. Once in {duration(made.level.horizon_ns)}: {quantity(at.value, 'ns')}, "
         f"from {quantity(at.low, 'ns')} to {_end(at.high)}."
     )
-    yield Plot(figure, caption, alt, return_level_plot(made, thread.asked_ns, colour, f"f{figure}", alt))
+    yield material.numbering.plot(caption, alt, partial(return_level_plot, made, thread.asked_ns, colour))
     if made.table:
         chosen = next((row for row in made.table if made.chosen and row.threshold == made.chosen.threshold), None)
-        figure = material.numbering.figure()
         caption = _stability_caption(made.observed, thread.asked_ns, thread.name)
-        svg = stability_plot(made.table, chosen, colour, f"f{figure}", caption)
-        yield Plot(figure, caption, caption, svg)
+        yield material.numbering.plot(caption, caption, partial(stability_plot, made.table, chosen, colour))
 
 
 def _unsettled(material: Material, group: Group, tail: Tails) -> Iterator[Plot]:
     """The thresholds of a group's first thread that has no estimate at all."""
     for one in tail.threads:
         if isinstance(one, Refusal) and one.observed and one.table and not one.instead:
-            figure = material.numbering.figure()
-            name = ", ".join(part for part in ("refused", cell_text(group), one.observed.name) if part)
+            name = ", ".join(filter(None, ("refused", cell_text(group), one.observed.name)))
             caption = _stability_caption(one.observed, tail.asked_ns, name)
-            svg = stability_plot(one.table, None, material.palette.colour(group.candidate), f"f{figure}", caption)
-            yield Plot(figure, caption, caption, svg)
+            draw = partial(stability_plot, one.table, None, material.palette.colour(group.candidate))
+            yield material.numbering.plot(caption, caption, draw)
             return
 
 
@@ -178,9 +181,9 @@ def _exceedance_table(material: Material, found: Sequence[tuple[Group, Exceedanc
             ]
         )
     columns = [
-        Column("Requirement", False), Column("Limit"), Column("Samples beyond"), Column("Independent samples"),
-        Column("Rarer than, 95 %"),
-    ]  # fmt: skip
+        *texts("Requirement"),
+        *numbers("Limit", "Samples beyond", "Independent samples", "Rarer than, 95 %"),
+    ]
     caption = "How often a limit was passed, and the exact upper end of that share (Clopper and Pearson)"
     return material.numbering.table(caption, columns, rows)
 
@@ -194,4 +197,4 @@ def _refusals(refusals: Sequence[tuple[Group, Refusal]]) -> Iterator[str]:
         groups = list(dict.fromkeys(group for group, _ in some))
         threads = [refusal.observed.name for _, refusal in some if refusal.observed and refusal.observed.name]
         which = f", {listed(threads)}" if len(groups) == 1 and threads else ""
-        yield prose(f"{groups_text(groups)}{which}: {reason}.")
+        yield f"{groups_text(groups)}{which}: {reason}."

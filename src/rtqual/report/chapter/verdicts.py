@@ -19,6 +19,8 @@ from rtqual.report.page.document import (
     Table,
     VerdictBox,
     bullets,
+    numbers,
+    texts,
 )
 from rtqual.report.page.text import figure_text, prose
 
@@ -50,16 +52,10 @@ def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
         yield from beside
     yield from () if narrow else matrix
     yield from bullets("Findings", verdict.findings)
-    yield from bullets("Refused", _refusals(verdict), "open")
+    refused = (f"{one.candidate}: {reason}" for one in verdict.standings for reason in one.other_refusals)
+    yield from bullets("Refused", refused, "open")
     yield from bullets("What would change this", verdict.would_change)
     yield from bullets("To keep in mind", verdict.caveats)
-
-
-def _refusals(verdict: Verdict) -> Iterator[str]:
-    """Those that are not the reason of an undecided requirement, which stands below the requirements."""
-    for standing in verdict.standings:
-        told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
-        yield from (f"{standing.candidate}: {reason}" for reason in standing.refusals if reason not in told)
 
 
 def _ranking(material: Material, verdict: Verdict) -> Table:
@@ -78,12 +74,8 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
                 *(place if scored else []),
             ]
         )
-    columns = [
-        Column("Candidate", False),
-        Column("Result", False, name=True),
-        Column("Requirements"),
-        *([Column("Rank"), Column("Score")] if scored else []),
-    ]
+    columns = [*texts("Candidate"), Column("Result", False, name=True), *numbers("Requirements")]
+    columns += numbers("Rank", "Score") if scored else []
     by_score = (
         ". Candidates that meet every requirement come first; the score, a weighted mean over the criteria of which "
         "1 is best, ranks among equals."

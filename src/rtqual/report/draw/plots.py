@@ -160,7 +160,7 @@ def ccdf(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
         return to_svg(figure, ident, alt)
 
 
-def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Palette, *, ident: str, alt: str) -> str:
+def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Palette, ident: str, alt: str) -> str:
     """Bars from zero with their values beside them; one set of axes a statistic, one row a load."""
     every = [entry for entries in groups.values() for entry in entries]
     with mpl.rc_context(RC):

@@ -4,12 +4,12 @@
 Every string here is text, not markup; a template escapes it for its format.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
 from rtqual.analysis.verdict.model import Outcome
-from rtqual.report.page.text import TIMING_NOTE, prose
+from rtqual.report.page.text import TIMING_NOTE, marked, prose
 
 PAGES = {"html": "report.html", "pdf": "report.pdf", "md": "report.md"}  # format -> file
 PLOT_FOLDER = "plots"  # beside report.md
@@ -218,11 +218,10 @@ class Notes:
         name = ascii_lowercase[count % 26] * (1 + count // 26)
         return self.letters.setdefault(remark, name)
 
-    def timed(self, mark: str) -> str:
-        """A timing mark, remembered so that its explanation stands below the table."""
-        if mark:
-            self.timing[mark] = TIMING_NOTE[mark]
-        return mark
+    def timed(self, marks: str) -> str:
+        """Timing marks, remembered so that their explanations stand below the table."""
+        self.timing |= {mark: TIMING_NOTE[mark] for mark in marks}
+        return marks
 
     def listed(self) -> tuple[Note, ...]:
         timing = tuple(Note(mark, text) for mark, text in sorted(self.timing.items(), reverse=True))
@@ -262,3 +261,8 @@ class Numbering:
     def figure(self) -> int:
         self.figures += 1
         return self.figures
+
+    def plot(self, caption: str, alt: str, draw: Callable[[str, str], str], mark: str = "") -> Plot:
+        """`draw` makes the SVG from an id that is unique on the page and the text for those who do not see it."""
+        figure = self.figure()
+        return Plot(figure, marked(caption, mark), alt, draw(f"f{figure}", alt))
