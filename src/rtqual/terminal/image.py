@@ -2,7 +2,6 @@
 """Images told: as a table for people, as plain values for machines."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -14,7 +13,7 @@ from rtqual.image.system import MINIMAL_ROOT_AT_MOST_B
 from rtqual.terminal.plain import plain
 
 
-def as_dict(measured: Mapping[str, Measured]) -> dict[str, Any]:
+def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
     return {
         "images": [
             {

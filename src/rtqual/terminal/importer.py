@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.analysis.figure.wording import figure
@@ -50,7 +49,7 @@ def _run_lines(one: Imported) -> Iterator[str]:
     yield f"  assumed: {manifest.provenance.facts['assumed']}"
 
 
-def as_dict(one: Imported) -> dict[str, Any]:
+def as_dict(one: Imported) -> dict[str, object]:
     manifest = one.record.manifest
     return {
         "file": str(one.found.source),

@@ -3,7 +3,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -65,7 +64,7 @@ def summary(findings: Sequence[Finding]) -> str:
     )
 
 
-def as_dict(system: System, findings: Sequence[Finding]) -> dict[str, Any]:
+def as_dict(system: System, findings: Sequence[Finding]) -> dict[str, object]:
     return {
         "system": described(system),
         "failed": failed(findings),

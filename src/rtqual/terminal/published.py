@@ -2,7 +2,6 @@
 """Studies and audits as Markdown for people and as plain values for machines."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from rtqual.base.words import count
 from rtqual.published.audit import Audit, Finding
@@ -63,7 +62,7 @@ def _row(one: Finding) -> tuple[str, ...]:
     return (one.place, one.row, one.column, one.printed, one.recomputed_text, one.kind, one.explanation)
 
 
-def audit_values(audit: Audit) -> dict[str, Any]:
+def audit_values(audit: Audit) -> dict[str, object]:
     """An audit for machines; decimals as text, so that no digit is lost."""
     return {
         "study": audit.study,
@@ -74,7 +73,7 @@ def audit_values(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _finding_values(one: Finding) -> dict[str, Any]:
+def _finding_values(one: Finding) -> dict[str, object]:
     texts = ("place", "table", "row", "column", "printed", "explanation", "claim")
     interval = {"value": one.recomputed.value, "low": one.recomputed.low, "high": one.recomputed.high}
     return {
@@ -84,7 +83,7 @@ def _finding_values(one: Finding) -> dict[str, Any]:
     }
 
 
-def study_values(study: Study) -> dict[str, Any]:
+def study_values(study: Study) -> dict[str, object]:
     return study.model_dump(mode="json", include={"source", "tables"})
 
 

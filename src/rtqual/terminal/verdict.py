@@ -2,7 +2,6 @@
 """A verdict on the terminal, and as JSON."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -16,7 +15,7 @@ from rtqual.analysis.verdict.camera import GOALS, Ways, columns, reached, ways
 from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
 from rtqual.report.write import FOR_MACHINES
 from rtqual.stage.select import Selection
-from rtqual.terminal.plain import plain
+from rtqual.terminal.plain import fields_of, plain
 
 _NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
@@ -103,7 +102,7 @@ def _candidate(standing: Standing) -> Table:
     return table
 
 
-def as_dict(selection: Selection) -> dict[str, Any]:
+def as_dict(selection: Selection) -> dict[str, object]:
     """Everything the analysis found, without the samples."""
     return {
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
@@ -113,9 +112,9 @@ def as_dict(selection: Selection) -> dict[str, Any]:
         ],
         "comparisons": [plain(one) for one in selection.evidence.comparisons],
         "shifts": [plain(one) for one in selection.evidence.shifts],
-        "tails": [{"group": plain(group), **plain(one)} for group, one in selection.evidence.tails.items()],
+        "tails": [{"group": plain(group), **fields_of(one)} for group, one in selection.evidence.tails.items()],
         "summaries": [
-            {key: value for key, value in plain(one).items() if key != "distribution"}
+            {key: value for key, value in fields_of(one).items() if key != "distribution"}
             for one in selection.evidence.summaries
         ],
         "records": selection.records,

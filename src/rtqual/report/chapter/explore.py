@@ -9,7 +9,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from rtqual.report.page.text import clean, load_text, prose
 MOST = 2_000  # distinct values of one group
 MOST_OF_A_PAGE = 100_000  # of all groups: about half a megabyte
 FEWEST = 200  # of one group, however many groups there are
+_Json = dict[str, object]
 _PERCENTILE = re.compile(r"p\d+(\.\d+)?")
 
 
@@ -52,7 +52,7 @@ def explorer(material: Material) -> Iterator[Explorer]:
     yield Explorer(json.dumps(data, allow_nan=False, separators=(",", ":")))
 
 
-def _place(material: Material, one: Place, panels: Mapping[str, plots.Panel], most: int) -> dict[str, Any]:
+def _place(material: Material, one: Place, panels: Mapping[str, plots.Panel], most: int) -> _Json:
     first = next(iter(panels.values()))
     summaries = [s for load in panels for s in one.under(load)]
     return {
@@ -67,7 +67,7 @@ def _place(material: Material, one: Place, panels: Mapping[str, plots.Panel], mo
     }
 
 
-def _load(material: Material, summaries: Sequence[Summary], load: str, panel: plots.Panel, most: int) -> dict[str, Any]:
+def _load(material: Material, summaries: Sequence[Summary], load: str, panel: plots.Panel, most: int) -> _Json:
     drawn = [s for s in summaries if s.group.candidate in panel.distributions]
     return {
         "title": clean(load_text(load)),
@@ -80,9 +80,7 @@ def _load(material: Material, summaries: Sequence[Summary], load: str, panel: pl
     }
 
 
-def _group(
-    material: Material, of: Summary, one: Distribution, limits: Sequence[plots.Limit], most: int
-) -> dict[str, Any]:
+def _group(material: Material, of: Summary, one: Distribution, limits: Sequence[plots.Limit], most: int) -> _Json:
     values, counts, merged = thinned(one, most)
     return {
         "candidate": material.candidates.index(of.group.candidate),
@@ -119,7 +117,7 @@ def thinned(one: Distribution, most: int) -> tuple[Int64Array, Int64Array, int]:
     return values[ends], np.add.reduceat(counts, starts), merged
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def _figure(figure: Figure) -> _Json:
     """An end of an interval that the data leave open is null."""
     between = figure.interval
     return {

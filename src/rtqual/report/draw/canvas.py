@@ -11,7 +11,8 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -31,9 +32,10 @@ LONGEST = 46  # characters that fit beside a legend's handle
 FONTS = "DejaVu Sans, Verdana, sans-serif"  # none wider than the first, for which the places were found
 LIMIT_DASHES = (0, (2, 2))
 
+Dashes = Literal["solid"] | tuple[float, tuple[float, ...]]
 # Okabe & Ito 2008 with the light hues darkened, so that each stands out 3:1 from white and from near-black;
 # the dash pattern says the same again for readers and printers without colour.
-STYLES: tuple[tuple[str, Any], ...] = (
+STYLES: tuple[tuple[str, Dashes], ...] = (
     ("#0072b2", "solid"),
     ("#d55e00", (0, (5, 1.5))),
     ("#009e73", (0, (1.2, 1.2))),
@@ -43,7 +45,7 @@ STYLES: tuple[tuple[str, Any], ...] = (
     ("#6e7781", (0, (3, 1.5, 3, 1.5, 1, 1.5))),
 )
 _INKED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
-RC: Any = {
+RC: Any = {  # the type of its keys differs between releases of matplotlib
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "rtqual",  # equal plots have equal ids
     "text.parse_math": False,
@@ -76,7 +78,7 @@ class Palette:
     def colour(self, candidate: str) -> str:
         return STYLES[self.candidates.index(candidate) % len(STYLES)][0]
 
-    def dashes(self, candidate: str) -> Any:
+    def dashes(self, candidate: str) -> Dashes:
         turn, index = divmod(self.candidates.index(candidate), len(STYLES))
         return STYLES[(index + turn) % len(STYLES)][1]
 
@@ -172,15 +174,15 @@ def _power(exponent: int) -> str:
 
 def grid(axes: Axes, x_ticks: Sequence[float], y_ticks: Sequence[float] = ()) -> None:
     """All lines of a direction as one path with gaps."""
-    faint: Any = {"color": INK, "alpha": 0.2, "linewidth": 0.5, "zorder": 0.5}
+    line = partial(axes.plot, color=INK, alpha=0.2, linewidth=0.5, zorder=0.5)
     for ticks, upright in ((x_ticks, True), (y_ticks, False)):
         if len(ticks):
             at = np.repeat(np.asarray(ticks, np.float64), 3)
             across = np.tile([0.0, 1.0, np.nan], len(ticks))
             if upright:
-                axes.plot(at, across, transform=axes.get_xaxis_transform(), **faint)
+                line(at, across, transform=axes.get_xaxis_transform())
             else:
-                axes.plot(across, at, transform=axes.get_yaxis_transform(), **faint)
+                line(across, at, transform=axes.get_yaxis_transform())
 
 
 def to_svg(figure: Figure, ident: str, alt: str) -> str:
