@@ -76,7 +76,7 @@ def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -
     quiet = ("-qq", "-y", "--no-install-recommends")
     options = [*apt.options, *quiet, "-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1"]
     with locked(archives / "apt"), TemporaryDirectory() as nothing:
-        # apt leaves out of the list what lies in its archives, so it is shown empty ones.
+        # apt leaves out of its list what lies in its archives already, so it is given an empty folder.
         (Path(nothing) / "partial").mkdir()
         listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "--print-uris", "install", *names]
         wanted = [line.split() for line in apt.run(["apt-get", *listing], "resolve", names).splitlines()]
@@ -113,7 +113,7 @@ def _options(folder: Path, places: Mapping[str, str], *others: str) -> tuple[str
 
 @dataclass(frozen=True)
 class _Apt:
-    """apt as it knows the packages of one processor, and what to do where its lists are old."""
+    """apt's options for the packages of one processor, and what to do where its lists are old."""
 
     options: tuple[str, ...]
     refresh: str
@@ -123,7 +123,7 @@ class _Apt:
         """Lists of another processor's packages lie in the cache: the system's own stay as they are."""
         folder = cache_dir() / "apt" / architecture.name
         folder.mkdir(parents=True, exist_ok=True)
-        # Where a system keeps no index of its lists (as container images do), every question would build one.
+        # Where a system keeps no index of its lists (as container images do), every call would build an index.
         places = {"Cache::pkgcache": "pkgcache.bin", "Cache::srcpkgcache": "srcpkgcache.bin"}
         if not architecture.foreign:
             return cls(_options(folder, places), "run `apt-get update`")
@@ -136,7 +136,7 @@ class _Apt:
         return apt
 
     def _update(self, folder: Path, architecture: Architecture) -> None:
-        """Fetch the lists where there are none; one of several that could not be fetched is done without."""
+        """Fetch the lists where there are none; it is enough that one of several sources can be fetched."""
         lists = folder / "lists"
         if any(lists.glob("*_Packages*")):
             return
@@ -176,7 +176,7 @@ def indexes() -> list[tuple[str, str, str, str, str]]:
 
 
 def _list_hash(file: Path) -> str:
-    """apt names a list without the ending of how it is packed."""
+    """apt leaves the ending of a packed list out of its name."""
     packed = sorted(file.parent.glob(f"{file.name}*"))
     return sha256_file(packed[0]) if packed else ""
 

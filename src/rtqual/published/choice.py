@@ -43,7 +43,7 @@ def with_choice(mission: Mission, evidence: Evidence) -> Evidence:
     rows = _published(mission)
     if not rows:
         return evidence
-    source = study(next(key for key, _ in rows.values()))  # the mission model sees to it that there is one
+    source = study(next(key for key, _ in rows.values()))  # the mission model allows only one
     verdicts = [_told(source, mission, evidence, one) if one.board == PUBLISHED else one for one in evidence.verdicts]
     return replace(evidence, verdicts=tuple(verdicts))
 

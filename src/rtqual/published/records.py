@@ -33,7 +33,7 @@ def records(system: str, candidate: str, mission_sha256: str = "") -> Iterator[R
 
 
 def _record(source: Study, table: Table, row: str, candidate: str, mission_sha256: str) -> Record:
-    lines = list(source.named(table, row))  # one for each CPU where the table has them apart
+    lines = list(source.named(table, row))  # a line for each CPU where the table has them apart
     scalars = {RESOLUTION: Scalar(value=_step_ns(table, lines), unit="ns"), **_scalars(table, lines)}
     inputs = Inputs(
         candidate=candidate,

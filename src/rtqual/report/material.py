@@ -79,7 +79,7 @@ class Material:
 
     @property
     def palette(self) -> Palette:
-        """Those measured take the first styles, which are all different."""
+        """The candidates measured take the first styles, which are all different."""
         return Palette(tuple(dict.fromkeys((*self.measured, *self.candidates))))
 
     @property
@@ -140,7 +140,7 @@ def gather(
     accounts: Sequence[Account] = (),
     approach: Approach | None = None,
 ) -> Material:
-    """Records in the order of their inputs, not of their arrival; one of those that are the same draw."""
+    """Records in the order of their inputs, not of their arrival; of records of the same draw only one."""
     distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
     failed = {_cell_name(cell): reason for cell, reason in (*evidence.failures.items(), *failures.items())}
     found = Material(
@@ -180,7 +180,7 @@ def _board_order(board: str) -> tuple[int, str]:
 def figure_cell(
     figure: Figure | None, notes: Notes, *, of: Summary | None = None, timing: str = "", counted: bool = True
 ) -> Cell:
-    """A figure with its interval below, or a footnote that says why there is none or how it was found.
+    """A figure with its interval below, or a footnote on why there is none or where it comes from.
 
     `of` is the summary whose counts of samples and runs the table already states; others are written out.
     """

@@ -38,7 +38,7 @@ def write_report(
     accounts: Sequence[Account] = (),
     approach: Approach | None = None,
 ) -> list[Path]:
-    """Write reports into a folder: report.html, report.pdf and report.md (with plots/*.svg beside it) unless told.
+    """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
     `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the

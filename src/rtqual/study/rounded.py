@@ -12,7 +12,7 @@ from functools import reduce
 from operator import add
 from typing import Self
 
-_TIES = (ROUND_HALF_UP, ROUND_HALF_EVEN)  # nobody says which way a study rounds
+_TIES = (ROUND_HALF_UP, ROUND_HALF_EVEN)  # it is not known which way a study rounds
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Rounded:
         return Rounded(self.value * other.value, min(ends), max(ends))
 
     def __truediv__(self, other: "Rounded") -> "Rounded":
-        """Anything at all where the divisor may be zero: such a quotient contradicts nothing."""
+        """Any value at all where the divisor may be zero: such a quotient contradicts nothing."""
         if other.low <= 0 <= other.high:
             value = self.value / other.value if other.value else Decimal(0)
             return Rounded(value, Decimal("-Infinity"), Decimal("Infinity"))

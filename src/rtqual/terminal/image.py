@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images told: as a table for people, as plain values for machines."""
+"""Images as a table for people and as plain values for machines."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was read from a file, and what its format cannot tell: for people and for machines."""
+"""What was read from a file, and what its format leaves open: for people and for machines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -19,7 +19,7 @@ _SHOWN = ("min", "avg", "p50", "p95", "p99", "p99.9", "max")
 
 
 def lines(imported: Sequence[Imported]) -> list[str]:
-    """For each run a headline, what was read, assumed and found wrong; below each file's runs what it cannot tell."""
+    """For each run a headline, what was read and assumed, and its problems; below a file's runs what it leaves open."""
     told: list[str] = []
     for _, together in groupby(imported, key=lambda one: one.found.source):
         runs = list(together)
@@ -71,7 +71,7 @@ def as_dict(one: Imported) -> dict[str, object]:
 
 
 def _samples(one: Imported) -> int:
-    """Those of the headline series; a format without samples may still say how many there were."""
+    """The samples of the headline series; a format without samples may still give their number."""
     series = one.record.series
     return sum(s.total or int(s.info.reported.get("n", 0)) for s in series if s.info.name == series[0].info.name)
 

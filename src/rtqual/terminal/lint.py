@@ -23,12 +23,12 @@ _TITLES = {
 
 
 def failed(findings: Sequence[Finding]) -> bool:
-    """Is there anything at level error?"""
+    """Whether any finding is an error."""
     return any(one.state == State.FOUND and one.rule.severity == Severity.ERROR for one in findings)
 
 
 def print_lint(console: Console, system: System, findings: Sequence[Finding]) -> None:
-    """What was found by severity, then what could not be looked at; the sums last."""
+    """The findings by severity, then the rules that could not be judged; the sums last."""
     console.print(Text(f"Real-time lint: {described(system)}", "bold"), soft_wrap=True)
     for severity, (title, tone) in _TITLES.items():
         found = [one for one in findings if one.state == State.FOUND and one.rule.severity == severity]

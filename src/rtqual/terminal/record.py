@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Looking at records: one, a campaign's, or two beside each other."""
+"""Records on the terminal: one of them, a campaign's, or two beside each other."""
 
 import re
 import shlex
@@ -66,7 +66,7 @@ def show_record(console: Console, path: Path) -> None:
     for group, members in groups([record]).items():
         figures = _table("Figures", "statistic", "value", "95 % interval, or why none")
         for name, figure in measure(group, members).summary.figures.items():
-            if not name.startswith("median run"):  # of one run, the same again
+            if not name.startswith("median run"):  # of a single run it would repeat the figures
                 between = wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval
                 figures.add_row(name, wording.figure(replace(figure, interval=None)), between)
         console.print(figures, "")

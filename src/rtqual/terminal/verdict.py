@@ -36,7 +36,7 @@ def print_verdicts(console: Console, selection: Selection) -> None:
 
 
 def print_reports(console: Console, selection: Selection) -> None:
-    """Those for people one by one, those for machines in a line."""
+    """Reports for people on a line each, those for machines on one line."""
     for_machines = [path for path in selection.reports if path.name in FOR_MACHINES.values()]
     for path in (one for one in selection.reports if one not in for_machines):
         console.print(f"  {path}", highlight=False, soft_wrap=True, markup=False)

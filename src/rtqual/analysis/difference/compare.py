@@ -85,14 +85,14 @@ def superiority(a: Distribution, b: Distribution) -> float:
 
 
 def figure_difference(of_a: Figure, of_b: Figure) -> Figure:
-    """a - b, with its interval where both have one of enough runs."""
+    """a - b, with an interval where both figures have one from enough runs."""
     both = _both_sure(of_a, of_b)
     interval = difference(*both) if both else None
     return _figure(of_a, of_b, value=minus(of_a.value, of_b.value), unit=of_a.unit, interval=interval)
 
 
 def refusal(a: Summary, b: Summary) -> str:
-    """Why nothing is said of two groups: problems of their records; empty where there are none."""
+    """Why two groups are not compared: the first problem of their records; empty where they have no problem."""
     for summary in (a, b):
         if summary.problems:
             return f"{UNDECIDED}: {summary.group.candidate}: {summary.problems[0]}"

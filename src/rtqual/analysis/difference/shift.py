@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Shift functions: the difference of two candidates at each quantile, which shows where they differ.
 
-One may be better in the middle and worse in the tail, which an average hides (Doksum 1974; Rousselet, Pernet & Wilcox
-2017). Each interval is that of its quantile's difference alone; quantiles beside each other are not independent.
+A candidate may be better in the middle and worse in the tail, which an average hides (Doksum 1974; Rousselet, Pernet
+& Wilcox 2017). Each interval is that of its quantile's difference alone; quantiles beside each other are not
+independent.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +67,7 @@ def in_words(a: str, b: str, differences: Mapping[str, Figure], margins: Mapping
 
 
 def _merged(said: Sequence[tuple[str, str]]) -> Iterable[tuple[str, list[tuple[str, str]]]]:
-    """What holds at several places, told once."""
+    """What holds at several places, put together."""
     return ((what, [one for one in said if one[0] == what]) for what in dict.fromkeys(what for what, _ in said))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a difference allows to say: smaller, larger, equal within a margin, or how many runs would tell.
+"""What may be said of a difference: smaller, larger, equal within a margin, or how many runs would decide it.
 
 A candidate is called smaller or larger only where the interval of the difference leaves zero out, and equal only
 where the interval lies within a margin that the mission states: no difference seen is not no difference there.
@@ -15,8 +15,8 @@ from rtqual.base.units import format_value
 from rtqual.base.words import count
 from rtqual.mission import Quantity
 
-UNDECIDED = "undecided"  # how a statement begins that only says what is missing
-MOST_RUNS = 10_000  # of each candidate; nobody measures more
+UNDECIDED = "undecided"  # begins a statement that only says what is missing
+MOST_RUNS = 10_000  # of each candidate; more is not practical
 # What stands for a figure of the mission when candidates are compared: a largest sample grows with every run.
 STANDS_FOR = {"max": "median run max", "max-min": "median run max-min"}
 Margins = Mapping[tuple[str, str, str], tuple[Quantity, ...]]  # (instrument, load, figure as it is compared)
@@ -34,12 +34,12 @@ def margins_of(asked: Iterable[Asked]) -> dict[tuple[str, str, str], tuple[Quant
 
 
 def fits(margin: Quantity, unit: str) -> bool:
-    """Whether a margin says something of a figure in this unit. A bare number is in the figure's own."""
+    """Whether a margin applies to a figure in this unit. A bare number is in the figure's own unit."""
     return margin.unit in ("%", None, unit)
 
 
 def margin_value(margins: Iterable[Quantity], a: Figure, b: Figure) -> float | None:
-    """The smallest, in the figures' unit; a part is one of the smaller figure."""
+    """The smallest margin, in the figures' unit; a percentage is of the smaller figure."""
     smaller = min(abs(a.value), abs(b.value))
     values = [one.value / 100 * smaller if one.unit == "%" else one.value for one in margins if fits(one, a.unit)]
     return min(values, default=None)
@@ -68,7 +68,7 @@ def statement(a: str, b: str, difference: Figure, margin: float | None) -> str:
 
 
 def more_runs(difference: Figure, margin: float | None) -> int | None:
-    """About how many more runs of each would let something be said; None where no number would.
+    """About how many more runs of each would decide it; None where no number would.
 
     The difference is taken to stay as it is, and each end of its interval to come nearer with the square root of
     the runs.

@@ -26,7 +26,7 @@ class Cells:
     def cpus(self, instrument: str, load: str) -> int:
         """The number of CPUs that counts: that of most runs, the smaller where they are as many.
 
-        A scale may run a few cells on other numbers of CPUs; they are shown, but a verdict rests on one.
+        A scale may run a few cells on other numbers of CPUs; they are shown, but a verdict rests on one number.
         """
         runs: Counter[int] = Counter()
         for group, one in self.measured.items():

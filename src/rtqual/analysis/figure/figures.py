@@ -70,7 +70,7 @@ def why_few(runs: int, needed: int = RUNS_FOR_INTERVAL, seen: str = "") -> str:
 
 
 def closed(interval: Interval, runs: int) -> tuple[Interval | None, str]:
-    """An interval that is open at both ends is none."""
+    """An interval that is open at both ends says nothing, so there is none."""
     if math.isfinite(interval.low) or math.isfinite(interval.high):
         return interval, ""
     more = f"; about {interval.runs_to_close:,} would give one" if interval.runs_to_close else ""

@@ -76,7 +76,7 @@ EXTREMES = frozenset({"min", "max", "max-min", "(max-min)/max"})
 
 
 def is_size(unit: str) -> bool:
-    """A size is read off a system, not drawn from what it might have been: one reading says it."""
+    """A size is read off a system, not sampled: one reading is enough."""
     return unit == "B"
 
 

@@ -101,7 +101,7 @@ def _by_seeds(rule: Rule, way: Better | None, both: Pair, pairs: Mapping[int, Pa
     """Worse on one seed is worse. `pairs` has the seeds whose samples differ, `both` the figure over all runs."""
     courses = {seed: _course(rule, pair, way) for seed, pair in pairs.items()}
     together = _course(rule, both, way)
-    for course in Course:  # in this order: the first that is found counts
+    for course in Course:  # in this order: the first that occurs counts
         seeds = [seed for seed, one in courses.items() if one == course]
         if course != Course.SAME and (seeds or together == course):
             return course, _where(seeds, runs, pairs, together != course)
@@ -109,7 +109,7 @@ def _by_seeds(rule: Rule, way: Better | None, both: Pair, pairs: Mapping[int, Pa
 
 
 def _course(rule: Rule, pair: Pair, way: Better | None) -> Course:
-    """Of two exact figures. One whose value lies in an overflow is only a lower end of what it is."""
+    """Of two exact figures. A value that lies in an overflow is only a lower end of the true value."""
     before, after = pair
     least = after.value - (math.inf if before.at_least else before.value)
     most = (math.inf if after.at_least else after.value) - before.value
@@ -117,7 +117,7 @@ def _course(rule: Rule, pair: Pair, way: Better | None) -> Course:
 
 
 def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: bool) -> str:
-    """On how many seeds; the one that moved most where all runs together do not show it."""
+    """On how many seeds; with the seed that moved most where all runs together do not show the change."""
     if not seeds:
         return "over all runs together"
     text = f"on {len(seeds)} of {count(runs, 'seed')}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an estimate of a tail rests on, each judged by the size of what is found, not by whether it is significant.
+"""What an estimate of a tail rests on, each judged by the size of a deviation, not by whether it is significant.
 
 The limits are set so that samples from one tail, independent but for clusters, pass: of such samples a few in a
 hundred fail one of them (docs/tails.md has the figures).
@@ -101,7 +101,7 @@ def weight(fit: Fit) -> Check:
 def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: float) -> Check:
     """Number and size of the peaks in the second half of the samples against the first.
 
-    How far out a peak lies is told by how rare the fitted tail holds it, so one huge peak does not decide.
+    How far out a peak lies is measured by how rare it is in the fitted tail, so a single huge peak does not decide.
     """
     early = times < 0.5
     numbers = early.sum(), (~early).sum()

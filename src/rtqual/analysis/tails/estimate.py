@@ -45,7 +45,7 @@ PEAKS, RUN_MAXIMA = "peaks over threshold", "block maxima of the runs"
 
 
 def estimate(stream: Stream, asked_ns: float) -> Estimate | Refusal:
-    """What one thread passes once in `asked_ns`, or why that is refused; see docs/tails.md for the rules."""
+    """What one thread passes once in `asked_ns`, or why there is no estimate; see docs/tails.md for the rules."""
     return from_peaks(stream, asked_ns) if stream.ordered else from_runs(stream, asked_ns)
 
 

@@ -130,7 +130,7 @@ def _judge(requirement: Requirement, name: str, one: Figure) -> tuple[Outcome, s
 
 
 def _ends(name: str, one: Figure) -> tuple[float, float]:
-    """Between what the figure lies; NaN where that cannot be said."""
+    """What the figure lies between; NaN where it is not known."""
     if one.interval is not None:
         return one.interval.low, one.interval.high
     if name in EXTREMES or is_size(one.unit):
@@ -139,7 +139,7 @@ def _ends(name: str, one: Figure) -> tuple[float, float]:
 
 
 def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None:
-    """Samples beyond the limit, where the limit is one on samples and they can be counted."""
+    """Samples beyond the limit, where the limit applies to samples and these can be counted."""
     if requirement.at_most is None or not (name == "max" or name in QUANTILES):
         return None
     limit, drawn = requirement.limit.value, summary.distribution
@@ -152,7 +152,7 @@ def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None
 
 
 def beyond(distribution: Distribution, limit: float) -> int:
-    """Samples above a limit. Overflowed ones count when every one of them is above it for certain."""
+    """Samples above a limit. Overflowed samples count where all of them are above it for certain."""
     valued = int(distribution.counts[distribution.values > limit].sum())
     certain = distribution.overflow_from is not None and distribution.overflow_from > limit
     return valued + (distribution.overflow if certain else 0)

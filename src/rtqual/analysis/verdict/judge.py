@@ -65,7 +65,7 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
 
 
 def _choice(may: Sequence[Standing]) -> str | None:
-    """The only one that may fly, or the only one in the first place."""
+    """The only candidate that may fly, or the only one that ranks first."""
     first = [one for one in may if one.rank is not None and one.rank == may[0].rank]
     if len(may) == 1 or len(first) == 1:
         return may[0].candidate
@@ -104,7 +104,7 @@ def _may_fly(judged: Sequence[Gate], cells: Cells, candidate: str) -> Outcome:
 
 
 def _ranks(ordered: Sequence[str], may_fly: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
-    """1 for the first. A candidate shares the rank of the one it cannot be told from, counting from the best."""
+    """1 for the first. A candidate that cannot be told from the one above it shares its rank."""
     ranks: dict[str, int] = {}
     best = ""
     for place, name in enumerate((name for name in ordered if table.total(name) is not None), start=1):

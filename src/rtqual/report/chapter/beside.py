@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What was measured beside what published studies printed of the same instrument under the same load.
 
-Hardware, kernels and parameters differ, which the section says first. Only the order of systems and the shape of
+Hardware, kernels and parameters differ, as the section states first. Only the order of systems and the shape of
 their figures can be set side by side.
 """
 
@@ -90,7 +90,7 @@ def printed_in(material: Material, one: Place) -> tuple[str, ...]:
 
 
 def _measured(material: Material) -> Iterator[list[Summary]]:
-    """The summaries of each instrument and load, of every board those on the CPUs that most runs had."""
+    """The summaries of each instrument and load, on each board those with the number of CPUs that most runs had."""
     kept = [s for place in material.places() for s in place.summaries if s.group.candidate in material.measured]
     kept = [s for s in kept if s.figures and not s.problems]
     for instrument, load in dict.fromkeys((s.group.instrument, s.group.load) for s in kept):

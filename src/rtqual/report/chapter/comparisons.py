@@ -13,7 +13,7 @@ from rtqual.report.page.text import clean, load_text, marked, number, place, pro
 
 
 def comparisons(material: Material) -> Iterator[Block]:
-    """Where a board has a best candidate, the others stand beside that one: all pairs would be pages."""
+    """Where a board has a best candidate, the others stand beside it: all pairs would fill pages."""
     best = {v.board: v.standings[0].candidate for v in material.evidence.verdicts if v.standings}
     if not material.evidence.comparisons:
         return

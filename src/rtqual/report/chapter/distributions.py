@@ -93,7 +93,7 @@ def _limits(material: Material, one: Place, load: str) -> tuple[plots.Limit, ...
 
 
 def _spoken(summaries: Sequence[Summary]) -> str:
-    """What a plot shows, for those who do not see it."""
+    """What a plot shows, in words."""
     said = []
     for s in summaries:
         ends = [f"{name} {figure_text(s.figures[name])}" for name in ("min", "p50", "max") if name in s.figures]

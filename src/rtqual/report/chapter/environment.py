@@ -34,7 +34,7 @@ def environment(material: Material) -> Iterator[Block]:
 
 
 def _facts(material: Material, board: str, records: list[Manifest]) -> Table:
-    """What every record of a candidate says of where it ran; what differs between its runs is counted."""
+    """Where each candidate ran, by its records; a fact that differs between runs is counted."""
     readers: dict[str, Callable[[Manifest], str | None]] = {
         "kernel": lambda r: r.provenance.kernel,
         "kernel command line": lambda r: r.provenance.kernel_cmdline,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The samples behind the plots, for those that a page with scripts draws anew (page/explorer/).
+"""The samples behind the plots, from which a page with scripts draws its own (page/explorer/).
 
 A sparse histogram of every group, exact where it is small enough for a page, else thinned by a rule that the page
 states. Percentiles and intervals are those of the analysis: the page computes none.

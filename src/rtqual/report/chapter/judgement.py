@@ -52,7 +52,7 @@ def _measured(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
 
 
 def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
-    """One row for all candidates of which the same holds."""
+    """A row for all candidates that share an outcome and its reason."""
     alike: dict[tuple[str, str, str], list[Gate]] = {}
     for gate in gates:
         alike.setdefault((gate.requirement, gate.outcome, gate.reason), []).append(gate)

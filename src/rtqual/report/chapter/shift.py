@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shift functions of a board's candidates from its best one: where in their samples they differ."""
+"""Shift functions of a board's candidates against its best: where in their samples they differ."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -47,6 +47,6 @@ def _sure(shift: ShiftFunction) -> ShiftFunction:
 
 
 def _spoken(shift: ShiftFunction) -> str:
-    """What a plot shows, for those who do not see it."""
+    """What a plot shows, in words."""
     values = ", ".join(f"{name} {format_value(one.value, one.unit)}" for name, one in shift.differences.items())
     return f"{shift.a.candidate} minus {shift.b.candidate}: {values}"

@@ -21,7 +21,7 @@ from rtqual.report.page.text import clean, figure_value, load_text
 
 ABSOLUTE = (Statistic.RANGE.value, Statistic.P95_AVG.value)
 RELATIVE = ("(max-min)/max", "(p95-avg)/p95")
-MOST_BARS = 26  # of one set of axes; two sets of more do not fit on a page
+MOST_BARS = 26  # of a set of axes; with more, two sets do not fit on a page
 Row = tuple[str, Sequence[Summary]]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each step of the stepwise mode gained: a row a kernel, beside the one before it."""
+"""What each step of the stepwise mode gained: a row a kernel, beside the kernel before it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ _LATENCY, _LOAD, _STATISTIC = "cyclictest", "hackbench", "p99"
 
 
 def chain(accounts: Sequence[Account]) -> tuple[Account, ...]:
-    """The kernels of which each is the next one's baseline, first to last; none where there is no such row."""
+    """The kernels of which each is the baseline of the next, first to last; empty where there is no such row."""
     rows: list[Account] = []
     for account in accounts:
         if rows and account.baseline != rows[-1].candidate:

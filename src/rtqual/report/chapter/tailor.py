@@ -27,7 +27,7 @@ def tailoring(material: Material) -> Iterator[Block]:
 
 
 def _kernels(material: Material) -> Iterator[Block]:
-    """One under two roots is told once."""
+    """A kernel under two roots stands here once."""
     rooted = {candidate.name for candidate in material.mission.candidates if candidate.root}
     for account in material.accounts:
         if account.candidate in rooted:

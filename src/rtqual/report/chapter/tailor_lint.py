@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the real-time lint says of a tailored kernel's configuration."""
+"""What the real-time lint finds in a tailored kernel's configuration."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -96,7 +96,7 @@ def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
 
 
 def _gate_matrix(material: Material, verdict: Verdict) -> Table:
-    """Requirements down, candidates across; needs that everybody meets in one row."""
+    """Requirements down, candidates across; the needs that every candidate meets share a row."""
     notes = Notes()
     measured = {r.name for r in material.mission.requirements}
     gates = {(g.requirement, g.candidate): g for s in verdict.standings for g in s.gates}

@@ -29,12 +29,12 @@ WIDTH_IN = 4.4
 LEGEND_ROW_IN = 0.19
 CHARACTER_IN = 0.078  # of DejaVu Sans at 8.5 pt, on average
 LONGEST = 46  # characters that fit beside a legend's handle
-FONTS = "DejaVu Sans, Verdana, sans-serif"  # none wider than the first, for which the places were found
+FONTS = "DejaVu Sans, Verdana, sans-serif"  # none wider than the first, by which text was placed
 LIMIT_DASHES = (0, (2, 2))
 
 Dashes = Literal["solid"] | tuple[float, tuple[float, ...]]
 # Okabe & Ito 2008 with the light hues darkened, so that each stands out 3:1 from white and from near-black;
-# the dash pattern says the same again for readers and printers without colour.
+# the dash pattern repeats it for readers and printers without colour.
 STYLES: tuple[tuple[str, Dashes], ...] = (
     ("#0072b2", "solid"),
     ("#d55e00", (0, (5, 1.5))),

@@ -35,7 +35,7 @@ from rtqual.report.page.text import number, step
 
 BINS = 48
 BINS_OF_BINS = 24  # of samples that their tool has put into bins already
-POINTS = 400  # a curve of more steps than this cannot be told from one of fewer
+POINTS = 400  # a curve of more steps looks the same
 FOOT = 0.5  # of an axis that counts samples: one sample still has a height
 LONGEST_ROW = 18  # characters in a line
 TITLE = 44  # characters over a histogram
@@ -187,7 +187,7 @@ def _row_lines(row: str) -> list[str]:
 
 
 def _slots(entries: Sequence[Bar]) -> float:
-    """The height of a set of bars in widths of one: rows stand apart by 0.6."""
+    """The height of a set of bars, in widths of a bar: rows stand apart by 0.6."""
     return len(entries) + 0.6 * len({entry.row for entry in entries}) + 0.2
 
 
@@ -273,7 +273,7 @@ def survival(one: Distribution) -> tuple[FloatArray, FloatArray]:
 
 
 def broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
-    """How many samples break the limit, as far as there is room to say it; nothing where it is not one limit."""
+    """How many samples break the limit, in as many words as fit; nothing where there is not exactly one limit."""
     if len(limits) != 1 or (one.overflow and (one.overflow_from or 0) <= limits[0].value):
         return ""
     (limit,) = limits

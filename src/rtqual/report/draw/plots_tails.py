@@ -29,7 +29,7 @@ _WIDE = 8.0  # largest over smallest level, from which on its axis is logarithmi
 
 
 def correlation_plot(lags: Mapping[str, Sequence[float]], palette: Palette, ident: str, alt: str) -> str:
-    """Rank correlation of a sample with the one so many later; a line a candidate."""
+    """Rank correlation of a sample with a later sample, by the distance; a line a candidate."""
     every = [value for values in lags.values() for value in values]
     low, high = min(-0.1, *every) - 0.03, max(0.3, *every) + 0.05
     with mpl.rc_context(RC):

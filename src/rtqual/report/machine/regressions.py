@@ -49,7 +49,7 @@ def headline(found: Regressions) -> str:
 
 
 def overall(found: Regressions) -> Course:
-    """Of all together; what is not judged keeps a pass from looking like a good one."""
+    """Of everything together; what is not judged keeps a pass from looking better than it is."""
     if found.failed:
         return Course.WORSE
     open_ = found.of(Course.UNDECIDED) or found.answered(Course.UNDECIDED)
@@ -92,7 +92,7 @@ def _figures(found: Regressions, course: Course) -> Iterator[Part]:
 
 
 def _undecided(found: Regressions) -> Iterator[Part]:
-    """The figures of a cell that one reason keeps from being judged, in one row."""
+    """Figures of a cell that are not judged, a row for each reason."""
     for group, members in groupby(found.of(Course.UNDECIDED), key=lambda one: one.group):
         figures = list(members)
         reasons = dict.fromkeys(one.reason for one in figures)
@@ -124,7 +124,7 @@ def _inputs(found: Regressions) -> Iterator[Part]:
 
 
 def _cell(group: Group, figures: Sequence[Moved]) -> str:
-    """A cell with what its figures rest on; those of all samples, not of what the tool printed once a run."""
+    """A cell with what its figures rest on: all samples, not the figures that the tool prints once a run."""
     most = max(figures, key=lambda one: one.before.n)
     before, after = _basis(most.before), _basis(most.after)
     basis = before if before == after else f"{before}, now {after}"

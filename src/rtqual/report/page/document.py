@@ -68,7 +68,7 @@ class Table:
 
     @property
     def code_columns(self) -> tuple[int, ...]:
-        """Those that hold code, which may be broken anywhere: they take what width the others leave."""
+        """Columns of code, which may be broken anywhere: they take the width that the others leave."""
         return tuple(i for i in range(len(self.columns)) if any(row[i].code for row in self.rows))
 
 
@@ -203,7 +203,7 @@ class Document:
 class Notes:
     """Footnotes of one table: the same remark gets the same letter.
 
-    `method` is how most intervals of the table were found; it stands below once, only others are marked.
+    `method` is that of most intervals of the table; it stands below once, and only others are marked.
     """
 
     method: str = ""

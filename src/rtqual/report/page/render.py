@@ -36,7 +36,7 @@ def to_html(document: Document) -> str:
 def to_pdf(document: Document) -> bytes:
     """The same page on paper. WeasyPrint writes no time and no random id, so equal pages give equal bytes.
 
-    Plots are images here: WeasyPrint would try the page's style on every stroke of an inline one.
+    Plots are images here: WeasyPrint would apply the page's style to every stroke of an inline plot.
     """
     try:
         from weasyprint import HTML  # noqa: PLC0415 - slow to load, and needs Pango
