@@ -44,11 +44,13 @@ def with_choice(mission: Mission, evidence: Evidence) -> Evidence:
     if not rows:
         return evidence
     source = study(next(key for key, _ in rows.values()))  # the mission model allows only one
-    verdicts = [_told(source, mission, evidence, one) if one.board == PUBLISHED else one for one in evidence.verdicts]
+    verdicts = [
+        _with_study(source, mission, evidence, one) if one.board == PUBLISHED else one for one in evidence.verdicts
+    ]
     return replace(evidence, verdicts=tuple(verdicts))
 
 
-def _told(source: Study, mission: Mission, evidence: Evidence, verdict: Verdict) -> Verdict:
+def _with_study(source: Study, mission: Mission, evidence: Evidence, verdict: Verdict) -> Verdict:
     rows = {name: row for name, (_, row) in _published(mission).items()}
     wrong = [one for name in rows for one in misprints(mission, name)]
     first, *others = [*_choice(source, mission, evidence, verdict, rows), ""]

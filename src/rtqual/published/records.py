@@ -72,11 +72,11 @@ def places(source: Study, table: Table) -> list[str]:
 
 def _series(table: Table, line: tuple[Cell, ...]) -> Series:
     unit_ns = DURATIONS_NS[table.unit]
-    said = {name: float(table.number(line, name) * unit_ns) for name in table.columns if name in _STATISTICS}
+    printed = {name: float(table.number(line, name) * unit_ns) for name in table.columns if name in _STATISTICS}
     if CYCLES in table.columns:
-        said["n"] = float(table.number(line, CYCLES))
+        printed["n"] = float(table.number(line, CYCLES))
     cpu = int(table.number(line, "cpu")) if "cpu" in table.columns else None
-    return Series.counted({}, Kind.SUMMARY, name="latency", unit="ns", reported=said, cpu=cpu)
+    return Series.counted({}, Kind.SUMMARY, name="latency", unit="ns", reported=printed, cpu=cpu)
 
 
 def _step_ns(table: Table, lines: list[tuple[Cell, ...]]) -> float:

@@ -42,7 +42,7 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
     table = Table("", *(one.image.flavour for one in images), box=box.SIMPLE)
     for name in images[-1].figures():
         cells = [one.figures().get(name) for one in images]
-        table.add_row(name, *("not measured" if cell is None else _told(*cell) for cell in cells))
+        table.add_row(name, *("not measured" if cell is None else _value(*cell) for cell in cells))
     console.print(table)
     for one in images:
         image = one.image
@@ -55,7 +55,7 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
             console.print(f"  MISSING: {missing}", soft_wrap=True)
 
 
-def _told(value: float, unit: str) -> str:
+def _value(value: float, unit: str) -> str:
     if unit == "B":
         return format_bytes(value)
     return f"{value:g}" if unit == "1" else f"{value:.2f} {unit}"

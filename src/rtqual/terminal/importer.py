@@ -20,14 +20,14 @@ _SHOWN = ("min", "avg", "p50", "p95", "p99", "p99.9", "max")
 
 def lines(imported: Sequence[Imported]) -> list[str]:
     """For each run a headline, what was read and assumed, and its problems; below a file's runs what it leaves open."""
-    told: list[str] = []
+    text: list[str] = []
     for _, together in groupby(imported, key=lambda one: one.found.source):
         runs = list(together)
-        told += [line for one in runs for line in _run_lines(one)]
-        told += [
+        text += [line for one in runs for line in _run_lines(one)]
+        text += [
             f"  cannot tell: {text}" for text in dict.fromkeys(t for one in runs for t in one.found.reading.untold)
         ]
-    return told
+    return text
 
 
 def _run_lines(one: Imported) -> Iterator[str]:

@@ -31,7 +31,6 @@ from rtqual.analysis.figure.statistics import (
     EXTREMES,
     QUANTILES,
     RELATIVE,
-    available,
     evaluate,
     fraction,
     left_out,
@@ -47,8 +46,7 @@ STEPS_TO_FOLLOW = 20  # distinct values within a quantile's interval; on fewer i
 
 def pool_figures(pool: Pool) -> dict[str, Figure]:
     """Every statistic the pool can give, in the order to print."""
-    values = evaluate(pool, available(pool))
-    return {name: _figure(pool, name, value) for name, value in values.items() if math.isfinite(value)}
+    return {name: _figure(pool, name, value) for name, value in evaluate(pool).items() if math.isfinite(value)}
 
 
 def quantile_figures(pool: Pool, names: Iterable[str], known: Mapping[str, Figure]) -> dict[str, Figure]:

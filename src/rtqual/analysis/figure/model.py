@@ -40,6 +40,11 @@ class Group:
     cpus: int
     candidate: str
 
+    @property
+    def cell(self) -> tuple[str, str, str, int]:
+        """What candidates that are compared have in common."""
+        return self.instrument, self.load, self.board, self.cpus
+
     def __str__(self) -> str:
         return f"{self.candidate}: {self.instrument}, load {self.load}, {self.cpus} CPU"
 

@@ -27,11 +27,7 @@ _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
 
 
 def gates(
-    needs: Iterable[str],
-    requirements: Iterable[Requirement],
-    cells: Cells,
-    candidate: str,
-    config: Known,
+    needs: Iterable[str], requirements: Iterable[Requirement], cells: Cells, candidate: str, config: Known
 ) -> tuple[Gate, ...]:
     """Every gate of a candidate, the measured ones first."""
     measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]

@@ -127,9 +127,9 @@ def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[
 
 def _headline(standings: Sequence[Standing], table: ScoreTable, fly: str | None, unplanned: Sequence[str]) -> str:
     if unplanned and any(one.may_fly == Outcome.UNDECIDED for one in standings):
-        told = [one for one in standings if one.refusals or one.may_fly == Outcome.NOT_MET]
+        named = [one for one in standings if one.refusals or one.may_fly == Outcome.NOT_MET]
         what = f"this scale does not measure {some(unplanned, 'requirements')}"
-        return f"No verdict: {'; '.join([what, *(_beside(one, table, fly) for one in told)])}."
+        return f"No verdict: {'; '.join([what, *(_beside(one, table, fly) for one in named)])}."
     may = [one for one in standings if one.may_fly == Outcome.MET]
     others = "; ".join(_beside(one, table, fly) for one in standings if one.candidate != fly)
     if fly is not None:
@@ -186,7 +186,7 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
         yield INSTRUCTIONS_CAVEAT
-    for text, groups in _said(cells).items():
+    for text, groups in _remarks(cells).items():
         yield f"{_where(groups, cells)}: {text}."
     for group, why in cells.failures.items():
         yield f"{group.instrument} {under(group.load)}, {group.candidate}: gave no record: {why}."
@@ -202,16 +202,16 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     yield from _on_other_cpus(mission, cells)
 
 
-def _said(cells: Cells) -> dict[str, list[Group]]:
+def _remarks(cells: Cells) -> dict[str, list[Group]]:
     """What there is to say of the cells, each remark once; what differs from cell to cell is left to the report."""
-    said: dict[str, list[Group]] = {}
+    remarked: dict[str, list[Group]] = {}
     for group, one in cells.measured.items():
         remarks = [HOST_TIMED_CAVEAT] if one.summary.timing == Timing.HOST_TIMED else []
         remarks += [text.partition(DETAIL)[0] for text in one.summary.caveats]
         remarks += [f"not used: {text}" for text in one.summary.problems]
         for remark in remarks:
-            said.setdefault(remark, []).append(group)
-    return said
+            remarked.setdefault(remark, []).append(group)
+    return remarked
 
 
 def _where(groups: Sequence[Group], cells: Cells) -> str:

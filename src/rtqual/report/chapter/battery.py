@@ -48,10 +48,12 @@ def battery(material: Material, one: Place, load: str) -> Table:
     return material.numbering.table(clean(caption), columns, rows, listed)
 
 
-def heading_rows(summaries: Sequence[Summary], notes: Notes) -> list[list[Cell]]:
+def heading_rows(
+    summaries: Sequence[Summary], notes: Notes, samples: str = "samples n of each", none: str = "0"
+) -> list[list[Cell]]:
     """What the columns of a table rest on."""
     return [
-        [Cell("samples n of each"), *(Cell(number(s.samples)) for s in summaries)],
+        [Cell(samples), *(Cell(number(s.samples) if s.samples else none) for s in summaries)],
         [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
         [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
     ]

@@ -5,9 +5,9 @@ Hardware, kernels and parameters differ, as the section states first. Only the o
 their figures can be set side by side.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rtqual.analysis.figure.cells import usual_cpus
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.base.units import DURATIONS_NS
 from rtqual.base.words import count, listed
@@ -18,18 +18,7 @@ from rtqual.published.records import COMMAND, CYCLES, PRINTED_IN, places
 from rtqual.record.schema import Manifest
 from rtqual.report.chapter.tools import parameters
 from rtqual.report.material import FOOTPRINT, Material, Place, group_of
-from rtqual.report.page.document import (
-    Block,
-    Cell,
-    Column,
-    Note,
-    Notes,
-    Paragraph,
-    Table,
-    bullets,
-    numbers,
-    texts,
-)
+from rtqual.report.page.document import Block, Cell, Column, Note, Notes, Paragraph, Table, bullets, numbers, texts
 from rtqual.report.page.text import TIMING_MARK, clean, load_text, number, prose, readable
 from rtqual.study.catalogue import Study, study
 
@@ -92,19 +81,14 @@ def printed_in(material: Material, one: Place) -> tuple[str, ...]:
 def _measured(material: Material) -> Iterator[list[Summary]]:
     """The summaries of each instrument and load, on each board those with the number of CPUs that most runs had."""
     kept = [s for place in material.places() for s in place.summaries if s.group.candidate in material.measured]
-    kept = [s for s in kept if s.figures and not s.problems]
-    for instrument, load in dict.fromkeys((s.group.instrument, s.group.load) for s in kept):
-        alike = [s for s in kept if (s.group.instrument, s.group.load) == (instrument, load)]
-        boards = [[s for s in alike if s.group.board == board] for board in dict.fromkeys(s.group.board for s in alike)]
-        yield [s for some in boards for s in some if s.group.cpus == _usual_cpus(some)]
-
-
-def _usual_cpus(some: Sequence[Summary]) -> int:
-    """As the verdict counts them: of most runs, the fewer where they are as many."""
-    runs: Counter[int] = Counter()
-    for s in some:
-        runs[s.group.cpus] += s.runs
-    return min(runs, key=lambda cpus: (-runs[cpus], cpus))
+    cells: dict[tuple[str, str], dict[str, list[Summary]]] = {}  # instrument and load -> board -> summaries
+    for s in kept:
+        if s.figures and not s.problems:
+            boards = cells.setdefault((s.group.instrument, s.group.load), {})
+            boards.setdefault(s.group.board, []).append(s)
+    for boards in cells.values():
+        usual = {board: usual_cpus((s.group.cpus, s.runs) for s in some) for board, some in boards.items()}
+        yield [s for board, some in boards.items() for s in some if s.group.cpus == usual[board]]
 
 
 def _matching(some: Sequence[Summary]) -> Iterator[Beside]:
@@ -130,14 +114,14 @@ def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
         rows.append([Cell(label), Cell(counted), *(_printed(printed.get(column), notes) for column in columns)])
     group = some[0].group
     here = parameters(material, group.instrument)
-    told = f"Study: {one.table.command or 'its parameters are not stated'}. Here: {here}."
+    parameters_of_both = f"Study: {one.table.command or 'its parameters are not stated'}. Here: {here}."
     heads = [Column(readable(name)) for name in columns]
     place, unit = listed(places(one.source, one.table)), "µs" if one.table.unit == "us" else one.table.unit
     return material.numbering.table(
         clean(f"{group.instrument} {load_text(group.load)}, beside {one.source.key}, {place}; times in {unit}"),
         [Column("System", False), Column("Samples", False, name=True), *heads],
         rows,
-        (Note("", prose(told)), *notes.listed()),
+        (Note("", prose(parameters_of_both)), *notes.listed()),
     )
 
 
@@ -161,15 +145,15 @@ def _printed(figure: Published | None, notes: Notes) -> Cell:
     """As printed; where the audit finds that it does not follow, what does stands below."""
     if figure is None or figure.finding is None:
         return Cell(figure.text if figure else "-")
-    told = f"Does not follow from the study's other figures ({figure.finding.kind}); below it what does."
-    return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(told))
+    remark = f"Does not follow from the study's other figures ({figure.finding.kind}); below it what does."
+    return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(remark))
 
 
 def study_text(source: Study) -> str:
     about = source.source
-    told = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
+    measured_with = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
     author = f" ({about.author})" if about.author else ""
-    return f"Study {source.key}: {about.title}{author}; {told}."
+    return f"Study {source.key}: {about.title}{author}; {measured_with}."
 
 
 def _board(material: Material, board: str) -> str:

@@ -54,7 +54,7 @@ def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
         "b": lambda c: c.b.candidate,
     }
     kept = {title: read for title, read in names.items() if len({read(c) for c in found}) > 1}
-    said = [f"{title.lower()} = {read(found[0])}" for title, read in names.items() if title not in kept]
+    common = [f"{title.lower()} = {read(found[0])}" for title, read in names.items() if title not in kept]
     rows = []
     for c in found:
         outcome, _, why = c.statement.partition(": ")
@@ -74,5 +74,5 @@ def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
         *numbers("Ratio a / b", "Difference a - b", "P(a > b)"),
         Column("Statement", False, name=True),
     ]
-    caption = clean(", ".join([f"Comparison: {one.title}", *said]))
+    caption = clean(", ".join([f"Comparison: {one.title}", *common]))
     return material.numbering.table(marked(caption, mark), columns, rows, notes.listed())

@@ -43,10 +43,7 @@ def _table(material: Material, known: Sequence[Summary]) -> Table:
         lags = [number(round(s.dependence.lags[lag - 1], 3)) if s.dependence.lags else "-" for lag in (1, 10, 40)]
         worth = [_worth(value, s.samples) for value in (s.dependence.effective, s.dependence.effective_late)]
         rows.append([Cell(clean(cell_text(s.group))), Cell(number(s.samples)), *(Cell(lag) for lag in lags), *worth])
-    columns = [
-        *texts("Group"),
-        *numbers("Samples", "Lag 1", "Lag 10", "Lag 40", "Worth, median", "Worth, late"),
-    ]
+    columns = [*texts("Group"), *numbers("Samples", "Lag 1", "Lag 10", "Lag 40", "Worth, median", "Worth, late")]
     caption = "Rank correlation at three lags, and independent samples that the samples are worth"
     return material.numbering.table(caption, columns, rows)
 
@@ -59,14 +56,13 @@ def _correlations(material: Material, known: Sequence[Summary]) -> Iterator[Plot
     cells: dict[tuple[str, str, str, int], dict[str, Sequence[float]]] = {}
     for s in known:
         if s.dependence and s.dependence.lags:
-            cell = (s.group.instrument, s.group.load, s.group.board, s.group.cpus)
-            cells.setdefault(cell, {})[s.group.candidate] = s.dependence.lags
+            cells.setdefault(s.group.cell, {})[s.group.candidate] = s.dependence.lags
     drawn = []
     for (instrument, load, board, cpus), lags in cells.items():
         there = place(Group(instrument, load, board, cpus, ""))
         caption = clean(f"Correlation of a sample with a later one, {instrument} {load_text(load)}, {there}")
-        said = "; ".join(f"{name}: lag 1 {values[0]:.3f}, lag 40 {values[-1]:.3f}" for name, values in lags.items())
+        spoken = "; ".join(f"{name}: lag 1 {values[0]:.3f}, lag 40 {values[-1]:.3f}" for name, values in lags.items())
         draw = partial(correlation_plot, lags, material.palette)
-        drawn.append(material.numbering.plot(caption, clean(f"{caption}. {said}."), draw))
+        drawn.append(material.numbering.plot(caption, clean(f"{caption}. {spoken}."), draw))
     if drawn:
         yield Plots(tuple(drawn))

@@ -94,8 +94,8 @@ def _limits(material: Material, one: Place, load: str) -> tuple[plots.Limit, ...
 
 def _spoken(summaries: Sequence[Summary]) -> str:
     """What a plot shows, in words."""
-    said = []
+    candidates = []
     for s in summaries:
         ends = [f"{name} {figure_text(s.figures[name])}" for name in ("min", "p50", "max") if name in s.figures]
-        said.append(f"{s.group.candidate}: {', '.join(ends)}")
-    return prose("; ".join(said)) + "."
+        candidates.append(f"{s.group.candidate}: {', '.join(ends)}")
+    return prose("; ".join(candidates)) + "."

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from rtqual.base.words import count
 from rtqual.report.material import Material, described
 from rtqual.report.page.document import Block, Paragraph, bullets
-from rtqual.report.page.text import (
-    prose,
-)
+from rtqual.report.page.text import prose
 
 
 def failures(material: Material) -> Iterator[Block]:

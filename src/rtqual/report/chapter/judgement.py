@@ -7,7 +7,7 @@ from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL
 from rtqual.analysis.verdict.model import Gate, Score, Verdict
 from rtqual.mission import PUBLISHED
 from rtqual.report.material import Material, figure_cell, notes_for, timing_of
-from rtqual.report.page.document import SIGNS, TONES, Cell, Column, Notes, Table, numbers, raised, texts
+from rtqual.report.page.document import Cell, Column, Notes, Table, numbers, outcome_cell, raised, texts
 from rtqual.report.page.text import figure_value, number, prose
 
 _LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the score as measured."
@@ -41,7 +41,7 @@ def _measured(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
                 Cell(prose(gate.requirement), prose(gate.limit)),
                 Cell(prose(gate.candidate)),
                 figure_cell(gate.measured, notes, timing=notes.timed(timing), counted=False),
-                _outcome(gate),
+                outcome_cell(gate.outcome),
                 Cell(prose(gate.reason)),
             ]
         )
@@ -60,18 +60,14 @@ def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
     rows = []
     for some in sorted(alike.values(), key=lambda some: order.index(some[0].requirement)):
         gate = some[0]
-        candidates = ", ".join(prose(one.candidate) for one in some)
-        rows.append([Cell(prose(gate.requirement)), Cell(candidates), _outcome(gate), Cell(prose(gate.reason))])
-    columns = [
-        Column("Need", False, name=True), Column("Candidates", False), Column("Outcome", False, name=True),
-        Column("What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration", False),
-    ]  # fmt: skip
+        need, reason = Cell(prose(gate.requirement)), Cell(prose(gate.reason))
+        candidates = Cell(", ".join(prose(one.candidate) for one in some))
+        rows.append([need, candidates, outcome_cell(gate.outcome), reason])
+    source = "What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration"
+    need_column, outcome = (Column(title, False, name=True) for title in ("Need", "Outcome"))
+    columns = [need_column, *texts("Candidates"), outcome, *texts(source)]
     legend = "" if verdict.board == PUBLISHED else " (y: built in, m: module)"
     return material.numbering.table(f"Needs on the {verdict.board} board{legend}", columns, rows)
-
-
-def _outcome(gate: Gate) -> Cell:
-    return Cell(f"{SIGNS[gate.outcome]} {gate.outcome}", tone=TONES[gate.outcome])
 
 
 def scores(material: Material) -> Iterator[Table]:

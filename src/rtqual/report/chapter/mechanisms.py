@@ -135,8 +135,8 @@ def _agreement(systems: Sequence[_System], one: Operations) -> list[Cell]:
     cells = []
     for system, rank in zip(systems, ranks, strict=True):
         ratio = median_ratio(system.values, one.figures_ns)
-        told = "" if ratio is None else f"ratio {number(ratio)}"
-        cells.append(Cell(f"{rank[0]:.2f}", told) if rank else Cell("-", told))
+        beside = "" if ratio is None else f"ratio {number(ratio)}"
+        cells.append(Cell(f"{rank[0]:.2f}", beside) if rank else Cell("-", beside))
     return [Cell(one.system), Cell(" or ".join(map(str, counts))), *cells]
 
 

@@ -49,11 +49,6 @@ def method(material: Material) -> Iterator[Block]:
         )  # fmt: skip
     yield material.numbering.table(
         "What was measured",
-        [
-            *texts("Instrument", "Load", "Board"),
-            *numbers("CPUs"),
-            *texts("Candidates"),
-            *numbers("Runs each", "Seeds"),
-        ],
+        [*texts("Instrument", "Load", "Board"), *numbers("CPUs"), *texts("Candidates"), *numbers("Runs each", "Seeds")],
         rows,
     )

@@ -6,25 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import PUBLISHED
-from rtqual.report.chapter.battery import battery, has_several
+from rtqual.report.chapter.battery import battery, has_several, heading_rows
 from rtqual.report.chapter.beside import printed_in
 from rtqual.report.chapter.distributions import distributions
 from rtqual.report.chapter.explore import explorer
 from rtqual.report.chapter.paths import paths
 from rtqual.report.material import FOOTPRINT, Material, Place, figure_cell, notes_for
-from rtqual.report.page.document import (
-    Block,
-    Cell,
-    Column,
-    Heading,
-    Paragraph,
-    Table,
-    bullets,
-    numbers,
-    raised,
-    texts,
-)
-from rtqual.report.page.text import TIMING_MARK, clean, load_text, marked, number, place, prose, readable
+from rtqual.report.page.document import Block, Cell, Column, Heading, Paragraph, Table, bullets, numbers, raised, texts
+from rtqual.report.page.text import TIMING_MARK, clean, load_text, marked, place, prose, readable
 
 _OVER_RUNS = "median run"  # how figures begin that say nothing new of a single run
 
@@ -36,8 +25,8 @@ def results(material: Material) -> Iterator[Block]:
         yield Heading(clean(one.title))
         if one.instrument in INSTRUMENTS:
             instrument = INSTRUMENTS[one.instrument]
-            said = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
-            yield Paragraph(prose(" ".join((f"{instrument.title}.", *said))))
+            remarks = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
+            yield Paragraph(prose(" ".join((f"{instrument.title}.", *remarks))))
         yield from distributions(material, one)
         for load in one.loads:
             yield from paths(material, one, load)
@@ -51,11 +40,7 @@ def _statistics(material: Material, one: Place, load: str) -> Table:
     summaries = one.under(load)
     notes = notes_for(figure for s in summaries for figure in s.figures.values())
     names = _names([s.figures for s in summaries], several=any(s.runs > 1 for s in summaries))
-    rows = [
-        [Cell("samples n"), *(Cell(number(s.samples) if s.samples else "not told") for s in summaries)],
-        [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
-        [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
-    ]
+    rows = heading_rows(summaries, notes, "samples n", "not told")
     for name in names:
         cells = [figure_cell(s.figures.get(name), notes, of=s) for s in summaries]
         rows.append(raised([Cell(readable(name)), *cells]))

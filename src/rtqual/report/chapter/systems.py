@@ -35,10 +35,7 @@ def systems(material: Material) -> Iterator[Block]:
         names = dict.fromkeys(name for s in one.summaries for name in s.figures)
         yield material.numbering.table(
             clean(f"Footprint, {one.board} board, {count(one.cpus, 'CPU')}"),
-            [
-                Column("Figure", False),
-                *material.columns([s.group.candidate for s in one.summaries]),
-            ],
+            [Column("Figure", False), *material.columns([s.group.candidate for s in one.summaries])],
             [
                 raised([Cell(readable(name)), *(figure_cell(s.figures.get(name), notes, of=s) for s in one.summaries)])
                 for name in names

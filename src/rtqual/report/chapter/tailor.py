@@ -144,7 +144,7 @@ def _turned(one: Comparison | None, a: Group) -> Figure | None:
 
 def _removals(material: Material, account: Account) -> Table:
     counts: Mapping[str, int] = {state: sum(e.state == state for e in account.entries) for state in _TONES}
-    told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     rows = [
         [
             Cell(_path(entry.menu)),
@@ -154,7 +154,7 @@ def _removals(material: Material, account: Account) -> Table:
         for entry in account.entries
     ]
     columns = texts("Entry of the removal list", "Now", "Why")
-    caption = f"The {len(account.entries)} entries of the AAReST study's removal list in {account.candidate}: {told}"
+    caption = f"The {len(account.entries)} entries of the AAReST study's removal list in {account.candidate}: {states}"
     return material.numbering.table(clean(caption), columns, rows)
 
 

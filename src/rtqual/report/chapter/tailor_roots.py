@@ -17,7 +17,7 @@ _FIGURES = (  # in this order; the rest of the footprint stands in the results
     *("installed_size", "installed_with_minbase", "image_size", "root_size", "modules_available"),
     *("ram_used", "kernel_memory", "boot_to_user_space", "start_up", "boot_until_ready"),
 )
-_Cells = Mapping[tuple[str, str, int], Mapping[str, Summary]]  # load, board, CPUs -> candidate -> summary
+_Cells = Mapping[tuple[str, str, str, int], Mapping[str, Summary]]  # Group.cell -> candidate -> summary
 
 
 def root_systems(material: Material) -> Iterator[Block]:
@@ -39,18 +39,18 @@ def root_systems(material: Material) -> Iterator[Block]:
         if len(found) > 1:
             names = [name for name in _FIGURES if any(name in one.figures for one in found.values())]
             yield _table(material, "Whole systems", found, names, goals=goals, aim=aim)
-    for (load, *_), found in latencies.items():
+    for (_, load, *_), found in latencies.items():
         if len(found) > 1:
             yield _table(material, f"Wake-up latency of whole systems, {load_text(load)}", found, STATISTICS)
 
 
 def cells_of(material: Material, names: Sequence[str], instrument: str) -> _Cells:
     """What an instrument measured of these candidates, load by load and board by board."""
-    found: dict[tuple[str, str, int], dict[str, Summary]] = {}
+    found: dict[tuple[str, str, str, int], dict[str, Summary]] = {}
     for name in names:
         for one in material.evidence.summaries:
             if (one.group.candidate, one.group.instrument) == (name, instrument):
-                found.setdefault((one.group.load, one.group.board, one.group.cpus), {})[name] = one
+                found.setdefault(one.group.cell, {})[name] = one
     return found
 
 

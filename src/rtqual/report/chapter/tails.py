@@ -180,10 +180,7 @@ def _exceedance_table(material: Material, found: Sequence[tuple[Group, Exceedanc
                 Cell(one_in(one.bound), f"more than {duration(one.once_in_ns)} apart" if one.once_in_ns else ""),
             ]
         )
-    columns = [
-        *texts("Requirement"),
-        *numbers("Limit", "Samples beyond", "Independent samples", "Rarer than, 95 %"),
-    ]
+    columns = [*texts("Requirement"), *numbers("Limit", "Samples beyond", "Independent samples", "Rarer than, 95 %")]
     caption = "How often a limit was passed, and the exact upper end of that share (Clopper and Pearson)"
     return material.numbering.table(caption, columns, rows)
 

@@ -72,10 +72,10 @@ def _outcome(trim: Trimmed) -> str:
         )
     if not accepted:
         return f"Nothing is accepted; {number(trim.builds)} kernels were built to find out."
-    told = ", ".join(f'"{symbol}"' for symbol in accepted)
+    quoted = ", ".join(f'"{symbol}"' for symbol in accepted)
     return (
         f"The kernel without {', '.join(accepted)} got through the scenario ({number(trim.builds)} built to find out). "
-        f"To fly it, write into the candidate's table: forbid = [{told}]. A scenario does not show what a mission "
+        f"To fly it, write into the candidate's table: forbid = [{quoted}]. A scenario does not show what a mission "
         "needs on its worst day: look at each symbol first."
     )
 

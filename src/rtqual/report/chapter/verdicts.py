@@ -10,7 +10,6 @@ from rtqual.report.chapter.judgement import score_text
 from rtqual.report.material import Material, timing_of
 from rtqual.report.page.document import (
     SIGNS,
-    TONES,
     Beside,
     Block,
     Cell,
@@ -20,6 +19,7 @@ from rtqual.report.page.document import (
     VerdictBox,
     bullets,
     numbers,
+    outcome_cell,
     texts,
 )
 from rtqual.report.page.text import figure_text, prose
@@ -116,8 +116,7 @@ def _gate_matrix(material: Material, verdict: Verdict) -> Table:
             row.append(_gate_cell(material, verdict, gate, notes) if gate else Cell("-"))
         rows.append(row)
     if plain:
-        met = Cell(f"{SIGNS[Outcome.MET]} {Outcome.MET}", tone=TONES[Outcome.MET])
-        shown = [met if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
+        shown = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
         rows.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *shown])
     return material.numbering.table(
         f"Requirements: {_LEGEND}", [Column("Requirement", False), *material.columns(candidates)], rows, notes.listed(),
@@ -130,4 +129,4 @@ def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -
     if gate.outcome != Outcome.MET:
         mark += notes.mark(prose(gate.reason))
     detail = figure_text(gate.measured) if gate.measured else ""
-    return Cell(f"{SIGNS[gate.outcome]} {gate.outcome}", detail, mark, TONES[gate.outcome])
+    return outcome_cell(gate.outcome, detail, mark)

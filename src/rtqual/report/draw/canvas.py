@@ -9,7 +9,7 @@ import html
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -88,6 +88,14 @@ class Palette:
         return () if dashes == "solid" else dashes[1]
 
 
+def legend_lines(candidates: Iterable[str], palette: Palette) -> list[Line2D]:
+    """What a legend shows of each candidate's line."""
+    return [
+        Line2D([], [], label=short(n), color=palette.colour(n), linestyle=palette.dashes(n), linewidth=1.6)
+        for n in candidates
+    ]
+
+
 def short(text: str, longest: int = LONGEST) -> str:
     """Cleaned and cut to what fits."""
     one = " ".join(clean(text).split())
@@ -111,12 +119,7 @@ def frame(
     rows, y_in = [], height_in - top_in
     for axes_in in heights_in:
         y_in -= title_in + axes_in
-        place = (
-            left_in / WIDTH_IN,
-            y_in / height_in,
-            1 - (left_in + right_in) / WIDTH_IN,
-            axes_in / height_in,
-        )
+        place = (left_in / WIDTH_IN, y_in / height_in, 1 - (left_in + right_in) / WIDTH_IN, axes_in / height_in)
         rows.append(figure.add_axes(place))
         y_in -= gap_in
     if handles:

@@ -26,6 +26,7 @@ from rtqual.report.draw.canvas import (
     even_ticks,
     frame,
     grid,
+    legend_lines,
     log_ticks,
     short,
     to_svg,
@@ -141,11 +142,8 @@ def ccdf(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
     """The share of samples above a value, both axes logarithmic where it helps: the tail at a glance."""
     low = 0.5 / max(2, *(int(d.counts.sum()) + d.overflow for d in panel.distributions.values()))
     with mpl.rc_context(RC):
-        handles = [
-            Line2D([], [], label=short(n), color=palette.colour(n), linestyle=palette.dashes(n), linewidth=1.6)
-            for n in panel.distributions
-        ]
-        figure, (axes,) = frame([2.3], [*handles, *_limit_handles(panel)])
+        handles = [*legend_lines(panel.distributions, palette), *_limit_handles(panel)]
+        figure, (axes,) = frame([2.3], handles)
         axes.set_yscale("log")
         axes.set_ylim(low, 1.4)
         grid(axes, _value_axis(axes, panel), decade_ticks(axes.yaxis, low, 1.4, most=6))
@@ -282,8 +280,8 @@ def broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
     broken = above if limit.upper else total - above - int(one.counts[one.values == limit.value].sum())
     where = "above" if limit.upper else "below"
     of = f"{broken:,} of {total:,}"
-    said = (f"{of} samples {where} the limit", f"{of} {where}", f"{broken:,} {where}")
-    return next((text for text in said if len(text) <= room), "")
+    wordings = (f"{of} samples {where} the limit", f"{of} {where}", f"{broken:,} {where}")
+    return next((text for text in wordings if len(text) <= room), "")
 
 
 def _draw_limits(axes: Axes, panel: Panel) -> None:

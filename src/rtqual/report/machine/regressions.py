@@ -79,9 +79,9 @@ def change(one: Moved) -> str:
         wording.figure(replace(figure, interval=None) if one.exact else figure) for figure in (one.before, one.after)
     )
     difference = one.after.value - one.before.value
-    told = [format_value(difference, one.before.unit)] if difference and before == after else []
-    told += [f"{100 * difference / abs(one.before.value):+.3g} %"] if difference and one.before.value else []
-    return f"{before} to {after}" + (f" ({', '.join(told)})" if told else "")
+    sizes = [format_value(difference, one.before.unit)] if difference and before == after else []
+    sizes += [f"{100 * difference / abs(one.before.value):+.3g} %"] if difference and one.before.value else []
+    return f"{before} to {after}" + (f" ({', '.join(sizes)})" if sizes else "")
 
 
 def _figures(found: Regressions, course: Course) -> Iterator[Part]:

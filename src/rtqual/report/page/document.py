@@ -230,6 +230,10 @@ class Notes:
         return timing + tuple(Note(mark, text) for text, mark in self.letters.items())
 
 
+def outcome_cell(outcome: Outcome, detail: str = "", marks: str = "") -> Cell:
+    return Cell(f"{SIGNS[outcome]} {outcome}", detail, marks, TONES[outcome])
+
+
 def raised(row: Sequence[Cell]) -> list[Cell]:
     """A row whose cells all have the same marks, with these on its heading instead."""
     heading, *cells = row

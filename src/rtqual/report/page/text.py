@@ -15,12 +15,7 @@ __all__ = ["duration", "load_text", "number", "quantity", "step"]  # not written
 _MOST_VALUES = _MOST_NAMES = 3
 VIRTUAL = "◇"
 HOST = "†"
-TIMING_MARK = {
-    Timing.INSTRUCTIONS: VIRTUAL,
-    Timing.UNTESTED: VIRTUAL,
-    Timing.HOST_TIMED: HOST,
-    Timing.REAL: "",
-}
+TIMING_MARK = {Timing.INSTRUCTIONS: VIRTUAL, Timing.UNTESTED: VIRTUAL, Timing.HOST_TIMED: HOST, Timing.REAL: ""}
 TIMING_NOTE = {
     VIRTUAL: (
         "Counts executed instructions, not caches or memory contention: ranks kernels, "
