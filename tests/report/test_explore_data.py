@@ -16,9 +16,9 @@ from rtqual.record.schema import Kind
 from rtqual.report.chapter import explore
 from rtqual.report.chapter.explore import thinned
 from rtqual.report.material import Material
-from rtqual.report.page import explore_script
 from rtqual.report.page.document import Cell, Column, Table
-from rtqual.report.page.explore_sort import key_of, keys_of
+from rtqual.report.page.explorer import scripts as explore_script
+from rtqual.report.page.explorer.sort import key_of, keys_of
 from rtqual.report.page.text import quantity
 
 

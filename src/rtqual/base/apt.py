@@ -76,7 +76,7 @@ def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -
     quiet = ("-qq", "-y", "--no-install-recommends")
     options = [*apt.options, *quiet, "-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1"]
     with locked(archives / "apt"), TemporaryDirectory() as nothing:
-        # apt leaves out of the list what lies in its archives, so it is shown empty ones.
+        # apt leaves out of its list what lies in its archives already, so it is given an empty folder.
         (Path(nothing) / "partial").mkdir()
         listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "--print-uris", "install", *names]
         wanted = [line.split() for line in apt.run(["apt-get", *listing], "resolve", names).splitlines()]
@@ -94,11 +94,16 @@ def _named(file: Path) -> tuple[str, dict[str, str]]:
     return name, {"Version": version.replace("%3a", ":")}
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def _run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
+
+
+def _complaint(done: subprocess.CompletedProcess[str], otherwise: str) -> str:
+    """The first error that apt printed."""
+    return next((line[3:] for line in done.stderr.splitlines() if line.startswith("E: ")), otherwise)
 
 
 def _options(folder: Path, places: Mapping[str, str], *others: str) -> tuple[str, ...]:
@@ -108,7 +113,7 @@ def _options(folder: Path, places: Mapping[str, str], *others: str) -> tuple[str
 
 @dataclass(frozen=True)
 class _Apt:
-    """apt as it knows the packages of one processor, and what to do where its lists are old."""
+    """apt's options for the packages of one processor, and what to do where its lists are old."""
 
     options: tuple[str, ...]
     refresh: str
@@ -118,7 +123,7 @@ class _Apt:
         """Lists of another processor's packages lie in the cache: the system's own stay as they are."""
         folder = cache_dir() / "apt" / architecture.name
         folder.mkdir(parents=True, exist_ok=True)
-        # Where a system keeps no index of its lists (as container images do), every question would build one.
+        # Where a system keeps no index of its lists (as container images do), every call would build an index.
         places = {"Cache::pkgcache": "pkgcache.bin", "Cache::srcpkgcache": "srcpkgcache.bin"}
         if not architecture.foreign:
             return cls(_options(folder, places), "run `apt-get update`")
@@ -131,7 +136,7 @@ class _Apt:
         return apt
 
     def _update(self, folder: Path, architecture: Architecture) -> None:
-        """Fetch the lists where there are none; one of several that could not be fetched is done without."""
+        """Fetch the lists where there are none; it is enough that one of several sources can be fetched."""
         lists = folder / "lists"
         if any(lists.glob("*_Packages*")):
             return
@@ -140,7 +145,7 @@ class _Apt:
         (folder / "status").touch()
         done = _run(["apt-get", *self.options, "-qq", "update"])
         if not any(lists.glob("*_Packages*")):
-            reason = next((x[3:] for x in done.stderr.splitlines() if x.startswith("E: ")), "its sources have none")
+            reason = _complaint(done, "its sources have none")
             raise RunFailed(
                 f"apt could not list Debian's packages for {architecture.name}: {reason}; check the network and apt's "
                 "sources, then run the same command again"
@@ -149,10 +154,10 @@ class _Apt:
     def run(self, command: list[str], verb: str, names: Sequence[str]) -> str:
         done = _run(command)
         if done.returncode:
-            told = [line for line in done.stderr.splitlines() if line.startswith("E:")] or [done.stderr.strip()[-200:]]
+            reason = _complaint(done, done.stderr.strip()[-200:])
             raise RunFailed(
-                f"apt could not {verb} {', '.join(names)}: {told[0].removeprefix('E: ')}; check the network, then "
-                f"{self.refresh} and the same command again"
+                f"apt could not {verb} {', '.join(names)}: {reason}; check the network, then {self.refresh} and the "
+                "same command again"
             )
         return done.stdout
 
@@ -171,7 +176,7 @@ def indexes() -> list[tuple[str, str, str, str, str]]:
 
 
 def _list_hash(file: Path) -> str:
-    """apt names a list without the ending of how it is packed."""
+    """apt leaves the ending of a packed list out of its name."""
     packed = sorted(file.parent.glob(f"{file.name}*"))
     return sha256_file(packed[0]) if packed else ""
 
@@ -201,26 +206,10 @@ def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:
         if file.exists() and sha256_file(file) == record.get("SHA256"):
             return file
         need_space(archives, int(record.get("Size", 0)) * 8)
-        try:
-            done = subprocess.run(
-                [
-                    "apt-get",
-                    "-qq",
-                    "-o",
-                    "APT::Sandbox::User=",
-                    *apt.options,
-                    "download",
-                    f"{name}={record['Version']}",
-                ],
-                cwd=archives,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        except OSError as error:
-            raise RunFailed(f"cannot download {name}: {error}") from None
+        options = ["-qq", "-o", "APT::Sandbox::User=", *apt.options]
+        done = _run(["apt-get", *options, "download", f"{name}={record['Version']}"], archives)
         if done.returncode or not file.exists():
-            reason = next((x[3:] for x in done.stderr.splitlines() if x.startswith("E: ")), "apt gave no reason")
+            reason = _complaint(done, "apt gave no reason")
             raise RunFailed(f"cannot download {name}: {reason}; check the network, then run the same command again")
     return file
 
@@ -241,9 +230,7 @@ def _unpack(deb: Path, name: str, record: dict[str, str]) -> Package:
         if not tree.exists():
             fresh = tree.with_suffix(".new")
             shutil.rmtree(fresh, ignore_errors=True)
-            done = subprocess.run(
-                ["dpkg-deb", "--extract", str(deb), str(fresh)], capture_output=True, text=True, check=False
-            )
+            done = _run(["dpkg-deb", "--extract", str(deb), str(fresh)])
             if done.returncode:
                 shutil.rmtree(fresh, ignore_errors=True)
                 raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; delete it and try again")

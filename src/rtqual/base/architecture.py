@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Architecture:
-    """What its Debian packages and our own programs for it are called."""
+    """The names of its Debian packages and of our own programs for it."""
 
     name: str  # Debian's
     triplet: str  # the folder its libraries lie in
     suffix: str  # of our own programs for it
     board: str  # the virtual board that has it
-    foreign: bool  # other than this machine's: apt is shown lists of its own, and its programs do not run here
+    foreign: bool  # not this machine's: apt gets lists of its own, and its programs do not run here
 
 
 AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", "virtual", foreign=False)

@@ -25,7 +25,7 @@ class RunFailed(RtqualError):
 
 
 def damaged(path: Path, error: Exception, mend: str) -> BadInput:
-    """Of a file of our own that does not read: the first complaint, where in the file, and how to `mend` it."""
+    """For a file of our own that cannot be read: the first problem, its place in the file, and how to `mend` it."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return BadInput(f"{path}: damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}; {mend}")

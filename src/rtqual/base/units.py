@@ -1,30 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Durations in integer nanoseconds and sizes in bytes: read what people write, print what they read."""
+"""Quantities: what people write is read here, and numbers become text here, for terminals and for pages.
 
+Durations are integer nanoseconds and sizes are bytes. A terminal, a record and a sentence of the analysis hold plain
+text ('12.35 us'); a page sets the same figure as print does ('12.35 µs', 12,345).
+"""
+
+import math
 import re
 from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 
-DURATIONS_NS = {
-    "ns": 1,
-    "us": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "min": 60 * 10**9,
-    "h": 3600 * 10**9,
-    "d": 86400 * 10**9,
-}
-SIZES_B = {
-    "B": 1,
-    "kB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
+DURATIONS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9, "d": 86400 * 10**9}
+SIZES_B = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 LONGEST = 2**63  # values go into 64-bit integers
 AS_WRITTEN = "as written"  # validation context of what a person wrote: a bare number has lost its unit
 _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
@@ -81,32 +70,42 @@ SizeB = Annotated[int, _read(parse_size_b), Field(strict=True, ge=0), _json_sche
 """A field of a model: written '64 MiB' (or integer bytes), held in bytes."""
 
 
-def _format(value: float, steps: tuple[tuple[float, str], ...]) -> str:
-    scale, unit = next(((s, u) for s, u in steps if abs(value) >= s), steps[-1])
-    return f"{value / scale:.4g} {unit}" if abs(value / scale) < 1e4 else f"{value / scale:,.0f} {unit}"
+# The units a figure is written in, largest first.
+STEPS: dict[str, tuple[tuple[float, str], ...]] = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "B": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")),
+}
+LONGER_NS = ((3600e9, "h"), (60e9, "min"))  # of what people wait for
+_PLAIN = str.maketrans("µ", "u")
+_MICRO = re.compile(r"(?<=\d)(\s?)us\b")
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|[mµn]?s|[KMG]iB|B|h|min)(?:\W|$))")
 
 
-def format_ns(value_ns: float) -> str:
-    """Four significant digits in the unit that fits: 12345 -> '12.35 us'."""
-    return _format(value_ns, ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")))
-
-
-def format_bytes(value_b: float) -> str:
-    """Four significant digits in the binary unit that fits: 8589934 -> '8.192 MiB'."""
-    return _format(value_b, ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B")))
+def step(value: float, unit: str) -> tuple[float, str]:
+    """The divisor and the name of the unit that suits a value; '1' has no name."""
+    steps = STEPS.get(unit, ((1.0, "" if unit == "1" else unit),))
+    return next((row for row in steps if abs(value) >= row[0]), steps[-1])
 
 
 def format_value(value: float, unit: str) -> str:
-    """A figure with its unit: durations and sizes scaled, everything else as it is."""
-    if unit == "ns":
-        return format_ns(value)
-    if unit == "B":
-        return format_bytes(value)
-    return f"{value:.4g} {unit}".rstrip()
+    """Plain, with four significant digits: '12.35 us', '8.192 MiB', '0.05'; 'no end' for an open interval's."""
+    if math.isinf(value):
+        return "no end"
+    scale, name = step(value, unit)
+    grouped = unit in STEPS and abs(value / scale) >= 1e4
+    return f"{value / scale:{',.0f' if grouped else '.4g'}} {name.translate(_PLAIN)}".rstrip()
+
+
+def format_ns(value_ns: float) -> str:
+    return format_value(value_ns, "ns")
+
+
+def format_bytes(value_b: float) -> str:
+    return format_value(value_b, "B")
 
 
 def format_duration(seconds: float) -> str:
-    """A time to wait for, to the precision one plans with: '40 s', '3 min', '5 h 20 min', '12 d'."""
+    """Plain, a time to wait for, to the precision one plans with: '40 s', '3 min', '5 h 20 min', '12 d'."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -114,3 +113,37 @@ def format_duration(seconds: float) -> str:
         return f"{minutes} min"
     hours = minutes / 60
     return f"{int(hours)} h {minutes % 60} min" if hours < 48 else f"{hours / 24:.0f} d"
+
+
+def number(value: float) -> str:
+    """For a page, with four significant digits: '12,345', '0.05', '∞'; an exponent only below 0.0001."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if math.isnan(value):
+        return "-"
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    if magnitude < -4:
+        return f"{value:.3g}"
+    text = f"{value:,.{max(0, 3 - magnitude)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def quantity(value: float, unit: str) -> str:
+    """For a page: '12.35 µs', with a space that does not break."""
+    scale, name = step(value, unit)
+    return f"{number(value / scale)}\u00a0{name}".rstrip()
+
+
+def duration(duration_ns: float) -> str:
+    """For a page, of something people wait for: '6 h', '12 min', else as any quantity."""
+    for scale, name in LONGER_NS:
+        if duration_ns >= scale:
+            return f"{number(duration_ns / scale)}\u00a0{name}"
+    return quantity(duration_ns, "ns")
+
+
+def typeset(text: str) -> str:
+    """A plain sentence for a page: '12 us' becomes '12 µs', and numbers stay on the line of their units."""
+    return _UNIT.sub("\u00a0", _MICRO.sub(r"\1µs", text))

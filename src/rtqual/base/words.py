@@ -11,7 +11,7 @@ def count(n: int, one: str) -> str:
 
 
 def one_in(probability: float) -> str:
-    """A small probability as people count: 0.0003 -> '1 in 3,333', rounded to the more likely side."""
+    """A small probability: 0.0003 -> '1 in 3,333', rounded to the more likely side."""
     return f"1 in {math.floor(1 / probability):,}"
 
 
@@ -21,7 +21,7 @@ def share(part: int, whole: int) -> str:
 
 
 def some(names: Sequence[str], what: str, most: int = 2) -> str:
-    """As many names as a reader wants to read, else how many there are: "'a' and 'b'", '10 criteria'."""
+    """A few names, else how many there are: "'a' and 'b'", '10 criteria'."""
     return listed([f"'{name}'" for name in names]) if len(names) <= most else f"{len(names)} {what}"
 
 
@@ -30,6 +30,6 @@ def under(load: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'."""
-    *head, last = names
+    """'a', 'a and b', 'a, b and c'; empty for none."""
+    *head, last = names or ("",)
     return f"{', '.join(head)} and {last}" if head else last

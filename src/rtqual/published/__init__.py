@@ -5,6 +5,6 @@ audit.py      rules and claims against the figures
 wording.py    findings in words
 records.py    a published system's figures as records
 choice.py     what a study says of its systems, and which it chose
-beside.py     a published table for one's own results to stand beside
+beside.py     a published table, in the shape of our own results
 operations.py what the probe measures too, by its names
 """

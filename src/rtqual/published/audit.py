@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 
-from rtqual.published.wording import Circumstances, explain, listed, plain, recomputed, related, span
+from rtqual.base.words import listed
+from rtqual.published.wording import Circumstances, explain, plain, recomputed, related, span
 from rtqual.study.catalogue import EVERY_ROW, Check, Claim, Rule, Study, slug
 from rtqual.study.formula import bound, evaluate, figure_named, may_hold, split_relation
 from rtqual.study.misprint import Kind, Named, Wrong, name
@@ -144,7 +145,7 @@ def _borrowed(figures: Sequence[_Tested], one: _Tested) -> bool:
 
 
 def _of_a_neighbour(figures: Sequence[_Tested], one: _Tested) -> bool:
-    """Whether it is, to the digit, the figure of the row above or below, and not its own."""
+    """Whether a row prints, to the digit, the figure of the row above or below and not its own."""
     printed = one.printed.value
     if one.relation != "==" or rounds_to(one.recomputed.value, printed):
         return False
@@ -183,7 +184,7 @@ def _hidden_shifts(figures: Sequence[_Tested], one: _Tested, named: Named) -> It
 
 
 def _broken(study: Study, claim: Claim, check: Check) -> Iterator[Finding]:
-    """At most one finding a check: of several cases the one that is farthest off, the others named with it."""
+    """At most one finding a check: of several cases the farthest off, which names the others."""
     cases = sorted(_untrue(study, check), key=lambda case: abs(case.value.value - case.limit.value), reverse=True)
     if not cases:
         return
@@ -248,7 +249,7 @@ def _name_claim(study: Study, check: Check, case: _Untrue) -> Named:
 
 
 def _rows_beside(study: Study, path: tuple[str, ...]) -> dict[str, Rounded]:
-    """The printed figures above and below one of a table."""
+    """The printed figures above and below a figure of a table."""
     table = study.table(path[0])
     rows = study.rows_of(table)
     place = rows.index(path[1])
@@ -293,7 +294,7 @@ def _evaluate(study: Study, rule: Rule, formula: str, names: Names) -> Rounded:
 
 
 def _where(study: Study, rule: Rule, formula: str, one: _Tested) -> str:
-    """What was computed, in words, with its place where that is another one than the figure's."""
+    """What was computed, in words, with its place where that is not the figure's own."""
     source = study.table((rule.source or rule.at).format_map(one.names).split(".")[0])
     elsewhere = source.place != study.table(one.path[0]).place
     what = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A published table in the shape in which one's own results can stand beside it."""
+"""A published table in the shape of our own results, so that the two can stand beside each other."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Beside:
 
 
 def beside(key: str, table_id: str) -> Beside:
-    """Raises BadInput for a study or table there is none of."""
+    """Raises BadInput for an unknown study or table."""
     source = study(key)
     table = source.table(table_id)
     rows = {table.row_label(line): dict(_figures(source, table, line)) for line in table.rows}

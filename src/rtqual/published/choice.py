@@ -12,13 +12,12 @@ from rtqual.analysis.figure.summary import Measured
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Outcome, Verdict
 from rtqual.analysis.verdict.score import score_table
-from rtqual.base.words import count
+from rtqual.base.words import count, listed
 from rtqual.kernel.needs import NeedCheck
 from rtqual.mission import PUBLISHED, Criterion, Mission
 from rtqual.published.audit import Finding
 from rtqual.published.beside import findings
 from rtqual.published.records import AS_PRINTED
-from rtqual.published.wording import listed
 from rtqual.study.catalogue import Study, study, systems
 
 
@@ -44,12 +43,14 @@ def with_choice(mission: Mission, evidence: Evidence) -> Evidence:
     rows = _published(mission)
     if not rows:
         return evidence
-    source = study(next(key for key, _ in rows.values()))  # the mission model sees to it that there is one
-    verdicts = [_told(source, mission, evidence, one) if one.board == PUBLISHED else one for one in evidence.verdicts]
+    source = study(next(key for key, _ in rows.values()))  # the mission model allows only one
+    verdicts = [
+        _with_study(source, mission, evidence, one) if one.board == PUBLISHED else one for one in evidence.verdicts
+    ]
     return replace(evidence, verdicts=tuple(verdicts))
 
 
-def _told(source: Study, mission: Mission, evidence: Evidence, verdict: Verdict) -> Verdict:
+def _with_study(source: Study, mission: Mission, evidence: Evidence, verdict: Verdict) -> Verdict:
     rows = {name: row for name, (_, row) in _published(mission).items()}
     wrong = [one for name in rows for one in misprints(mission, name)]
     first, *others = [*_choice(source, mission, evidence, verdict, rows), ""]

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from rtqual import __version__
 from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.base.units import DURATIONS_NS
+from rtqual.base.words import listed
 from rtqual.mission import PUBLISHED
-from rtqual.published.wording import listed
 from rtqual.record.schema import Inputs, Kind, Measurement, Provenance, Record, Scalar, Series, Timing
 from rtqual.record.store import make
 from rtqual.study.catalogue import Cell, Study, Table, study, systems
@@ -33,7 +33,7 @@ def records(system: str, candidate: str, mission_sha256: str = "") -> Iterator[R
 
 
 def _record(source: Study, table: Table, row: str, candidate: str, mission_sha256: str) -> Record:
-    lines = list(source.named(table, row))  # one for each CPU where the table has them apart
+    lines = list(source.named(table, row))  # a line for each CPU where the table has them apart
     scalars = {RESOLUTION: Scalar(value=_step_ns(table, lines), unit="ns"), **_scalars(table, lines)}
     inputs = Inputs(
         candidate=candidate,
@@ -72,11 +72,11 @@ def places(source: Study, table: Table) -> list[str]:
 
 def _series(table: Table, line: tuple[Cell, ...]) -> Series:
     unit_ns = DURATIONS_NS[table.unit]
-    said = {name: float(table.number(line, name) * unit_ns) for name in table.columns if name in _STATISTICS}
+    printed = {name: float(table.number(line, name) * unit_ns) for name in table.columns if name in _STATISTICS}
     if CYCLES in table.columns:
-        said["n"] = float(table.number(line, CYCLES))
+        printed["n"] = float(table.number(line, CYCLES))
     cpu = int(table.number(line, "cpu")) if "cpu" in table.columns else None
-    return Series.counted({}, Kind.SUMMARY, name="latency", unit="ns", reported=said, cpu=cpu)
+    return Series.counted({}, Kind.SUMMARY, name="latency", unit="ns", reported=printed, cpu=cpu)
 
 
 def _step_ns(table: Table, lines: list[tuple[Cell, ...]]) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from rtqual.base.words import listed
 from rtqual.study.misprint import Kind, Named
 from rtqual.study.rounded import Rounded, exponent
 
@@ -52,12 +53,6 @@ def explain(named: Named, wrong: str, about: Circumstances) -> str:
         others=f"; nor does it hold for {also}" if also else "",
     )
     return f"{sentence}; {about.note}." if about.note else f"{sentence}."
-
-
-def listed(names: Sequence[str]) -> str:
-    """'a', 'a and b', 'a, b and c'; empty for none."""
-    *head, last = names or ("",)
-    return f"{', '.join(head)} and {last}" if head else last
 
 
 def plain(number: Decimal) -> str:

@@ -4,9 +4,9 @@
 No time of day and no duration of a run stands in it: a campaign killed and resumed gives the same report.
 
 write.py     a campaign's reports, written into its folder
-view.py      all chapters as one document
-machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone
-chapter/     what the report says, one file a subject
+view.py      all chapters as one document, a row each
+machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; a row each in write.py
+chapter/     what the report says, one file a chapter
 material.py  what a report is made of, in a fixed order
 draw/        plots, as SVG
 page/        the document, and its forms: HTML, PDF and Markdown

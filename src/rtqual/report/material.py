@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
 
 from rtqual.analysis.figure.model import Figure, Group, Summary
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Verdict
+from rtqual.base.words import count
 from rtqual.campaign.approach import Approach
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.kernel.account import Account
@@ -32,6 +32,9 @@ from rtqual.report.page.text import (
 BOARDS = ("virtual", "local")  # first in a report; others follow by name
 NO_LOAD = "none"
 FOOTPRINT = "footprint"  # the instrument whose figures describe the systems under test
+
+
+Order = tuple[tuple[int, str], int, str, int, int, str, int]  # see Material.order
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Material:
 
     @property
     def palette(self) -> Palette:
-        """Those measured take the first styles, which are all different."""
+        """The candidates measured take the first styles, which are all different."""
         return Palette(tuple(dict.fromkeys((*self.measured, *self.candidates))))
 
     @property
@@ -114,7 +117,7 @@ class Material:
     def columns(self, candidates: Sequence[str]) -> list[Column]:
         return [Column(clean(name), candidate=name) for name in candidates]
 
-    def order(self, group: Group) -> tuple[Any, ...]:
+    def order(self, group: Group) -> Order:
         """To sort by: board, instrument, CPUs, load, candidate, each in the order a reader expects."""
         instruments = list(INSTRUMENTS)
         loads = [NO_LOAD, *LOADS]
@@ -133,13 +136,13 @@ def gather(
     mission: Mission,
     evidence: Evidence,
     records: Sequence[Manifest],
-    failures: Mapping[Any, str],
+    failures: Mapping[Group, str] | Mapping[str, str],
     accounts: Sequence[Account] = (),
     approach: Approach | None = None,
 ) -> Material:
-    """Records in the order of their inputs, not of their arrival; one of those that are the same draw."""
+    """Records in the order of their inputs, not of their arrival; of records of the same draw only one."""
     distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
-    failed = {_cell_name(cell): reason for cell, reason in {**evidence.failures, **failures}.items()}
+    failed = {_cell_name(cell): reason for cell, reason in (*evidence.failures.items(), *failures.items())}
     found = Material(
         mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), tuple(accounts), approach
     )
@@ -147,15 +150,27 @@ def gather(
     return replace(found, records=tuple(order))
 
 
+def cell_key(record: Manifest) -> tuple[str, str, str, int]:
+    """What the runs of all candidates have in common."""
+    inputs = record.inputs
+    return inputs.board, inputs.instrument, inputs.load, inputs.cpus
+
+
+def described(record: Manifest) -> str:
+    """'rt, under hackbench, 2 CPUs'."""
+    inputs = record.inputs
+    return f"{inputs.candidate}, {load_text(inputs.load)}, {count(inputs.cpus, 'CPU')}"
+
+
 def group_of(record: Manifest) -> Group:
     inputs = record.inputs
     return Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
 
 
-def _cell_name(cell: object) -> str:
+def _cell_name(cell: Group | str) -> str:
     if isinstance(cell, Group):
         return f"{cell.candidate}: {cell.instrument} {load_text(cell.load)}, {place(cell)}"
-    return str(cell)
+    return cell
 
 
 def _board_order(board: str) -> tuple[int, str]:
@@ -165,7 +180,7 @@ def _board_order(board: str) -> tuple[int, str]:
 def figure_cell(
     figure: Figure | None, notes: Notes, *, of: Summary | None = None, timing: str = "", counted: bool = True
 ) -> Cell:
-    """A figure with its interval below, or a footnote that says why there is none or how it was found.
+    """A figure with its interval below, or a footnote on why there is none or where it comes from.
 
     `of` is the summary whose counts of samples and runs the table already states; others are written out.
     """
@@ -181,8 +196,8 @@ def figure_cell(
         remarks.append("Read from the tool's own bins.")
     stated = of is not None and figure.runs == of.runs and figure.n in (of.samples, of.runs)
     if counted and not stated:
-        count = f"n = {number(figure.n)}, {runs_text(figure.runs)}"
-        detail = f"{detail}; {count}" if detail else count
+        rests_on = f"n = {number(figure.n)}, {count(figure.runs, 'run')}"
+        detail = f"{detail}; {rests_on}" if detail else rests_on
     marks = timing + ",".join(mark for mark in (notes.mark(remark) for remark in remarks) if mark)
     return Cell(figure_value(figure), detail, marks)
 
@@ -191,10 +206,6 @@ def notes_for(figures: Iterable[Figure | None]) -> Notes:
     """Footnotes of a table that shows these figures."""
     methods = Counter(f.interval.method for f in figures if f and f.interval)
     return Notes(max(sorted(methods), key=methods.__getitem__, default=""))
-
-
-def runs_text(runs: int) -> str:
-    return "1 run" if runs == 1 else f"{runs} runs"
 
 
 def timing_mark(summaries: Sequence[Summary]) -> str:

@@ -22,7 +22,7 @@ from rtqual.study.rounded import Rounded
 KEYS = ("aarest", "spacechain", "xenomai", "uav", "freertos")
 EVERY_ROW = "*"
 _CPU = "cpu"
-_BOUND = "bound"  # a column that says of each row's figures: "more than", "less than"
+_BOUND = "bound"  # a column that marks a row's figures as limits: "more than", "less than"
 
 Name = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 Cell = Decimal | str
@@ -54,7 +54,7 @@ class Table(_Model):
     place: str
     caption: str
     unit: str = ""
-    units: Mapping[str, str] = {}  # of columns that have another one
+    units: Mapping[str, str] = {}  # of columns with a unit of their own
     instrument: str = ""  # as rtqual calls it, where it has it
     load: str = "none"
     command: str = ""  # how the study ran it
@@ -62,7 +62,7 @@ class Table(_Model):
     differences: Mapping[str, str] = {}  # statistic -> where it is printed that follows from these, as 'table.column'
     columns: tuple[str, ...]
     keys: tuple[str, ...] = ()  # columns that belong to a row's name
-    exact: tuple[str, ...] = ()  # columns of counts, which nobody rounded
+    exact: tuple[str, ...] = ()  # columns of counts, which were not rounded
     rows: tuple[tuple[Cell, ...], ...]
 
     @model_validator(mode="after")
@@ -118,13 +118,13 @@ class Rule(_Model):
     source: Annotated[str, Field(alias="from")] = ""
     columns: Mapping[str, str]
     says: str = ""  # the formula in words, where it does not speak for itself
-    instead: Mapping[str, str] = {}  # formulas of what was printed in its place
+    instead: Mapping[str, str] = {}  # formulas of what may have been printed in its place
     instead_says: str = ""
-    note: str = ""  # what a reader of a finding should know besides
+    note: str = ""  # what else a reader of a finding should know
 
 
 class Check(_Model):
-    """`value` is computed, `must` is what the text says of it: '< 0.5', '== 360'."""
+    """`value` is computed, `must` is what the text claims of it: '< 0.5', '== 360'."""
 
     each: Mapping[str, str | tuple[str, ...]] = {}
     value: str
@@ -159,7 +159,7 @@ class Choice(_Model):
 
 
 class Stated(_Model):
-    """What the text says of some systems' kernels, by the needs of a mission."""
+    """What the text states of some systems' kernels, by the needs of a mission."""
 
     needs: tuple[str, ...]
     rows: tuple[str, ...]
@@ -236,7 +236,7 @@ def parse(text: str) -> Study:
 
 @cache
 def study(key: str) -> Study:
-    """One of the published studies. Raises BadInput for a key there is none of."""
+    """One of the published studies. Raises BadInput for an unknown key."""
     if key not in KEYS:
         raise BadInput(f"no published study {key!r}; there are {', '.join(KEYS)}")
     return parse((files("rtqual.study") / "data" / f"{key}.toml").read_text())

@@ -56,7 +56,7 @@ def may_hold(left: Rounded, relation: str, right: Rounded) -> bool:
 
 
 def figure_named(text: str) -> tuple[str, ...] | None:
-    """The dotted name that is the whole formula, where it is nothing but one: a copy."""
+    """The dotted name, where the whole formula is nothing but that: a copy."""
     return tuple(text.strip().split(".")) if re.fullmatch(r"\s*[A-Za-z_][\w.]*\s*", text) else None
 
 

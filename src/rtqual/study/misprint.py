@@ -66,7 +66,7 @@ def _is_of(printed: Rounded, other: Rounded) -> bool:
 
 
 def _power_of_ten(printed: Rounded, recomputed: Rounded) -> int:
-    """Zero where there is none, or where the recomputed figure is too vague to tell."""
+    """Zero where it is no power of ten, or where the recomputed figure is too vague to tell."""
     ends = sorted((abs(recomputed.low), abs(recomputed.high)))
     if recomputed.low <= 0 <= recomputed.high or ends[1] >= 10 * ends[0]:
         return 0

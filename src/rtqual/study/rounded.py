@@ -5,12 +5,14 @@ A figure printed as 0.25 stands for anything from 0.245 to 0.255. Decimals keep 
 printed (10.000 is not 10), and sums of them are exact.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import reduce
+from operator import add
 from typing import Self
 
-_TIES = (ROUND_HALF_UP, ROUND_HALF_EVEN)  # nobody says which way a study rounds
+_TIES = (ROUND_HALF_UP, ROUND_HALF_EVEN)  # it is not known which way a study rounds
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Rounded:
         return Rounded(self.value * other.value, min(ends), max(ends))
 
     def __truediv__(self, other: "Rounded") -> "Rounded":
-        """Anything at all where the divisor may be zero: such a quotient contradicts nothing."""
+        """Any value at all where the divisor may be zero: such a quotient contradicts nothing."""
         if other.low <= 0 <= other.high:
             value = self.value / other.value if other.value else Decimal(0)
             return Rounded(value, Decimal("-Infinity"), Decimal("Infinity"))
@@ -116,21 +118,15 @@ def same_digits(a: Decimal, b: Decimal) -> bool:
     return rounds_to(fine, coarse)
 
 
-def least(figures: Iterable[Rounded]) -> Rounded:
-    figures = tuple(figures)
+def least(figures: Sequence[Rounded]) -> Rounded:
     first = min(figures, key=lambda one: one.value)
     return Rounded(first.value, min(one.low for one in figures), min(one.high for one in figures), first.as_printed)
 
 
-def greatest(figures: Iterable[Rounded]) -> Rounded:
-    figures = tuple(figures)
+def greatest(figures: Sequence[Rounded]) -> Rounded:
     last = max(figures, key=lambda one: one.value)
     return Rounded(last.value, max(one.low for one in figures), max(one.high for one in figures), last.as_printed)
 
 
-def mean(figures: Iterable[Rounded]) -> Rounded:
-    figures = tuple(figures)
-    total = figures[0]
-    for one in figures[1:]:
-        total += one
-    return total / Rounded.exact(Decimal(len(figures)))
+def mean(figures: Sequence[Rounded]) -> Rounded:
+    return reduce(add, figures) / Rounded.exact(Decimal(len(figures)))

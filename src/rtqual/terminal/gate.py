@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the regression gate found, on the terminal and as JSON."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -11,7 +9,7 @@ from rich.text import Text
 from rtqual.analysis.regression.course import Course, Regressions
 from rtqual.report.machine.regressions import headline, overall, sections
 from rtqual.report.page.text import clean
-from rtqual.terminal.plain import plain
+from rtqual.terminal.plain import fields_of
 
 _TONES = {Course.WORSE: "bold red", Course.BETTER: "bold green", Course.UNDECIDED: "bold yellow"}
 
@@ -31,6 +29,5 @@ def print_gate(console: Console, found: Regressions) -> None:
     console.print(Text(headline(found), _TONES[overall(found)]), soft_wrap=True)
 
 
-def as_dict(found: Regressions) -> dict[str, Any]:
-    result: dict[str, Any] = plain(found)
-    return {"failed": found.failed, "headline": headline(found), **result}
+def as_dict(found: Regressions) -> dict[str, object]:
+    return {"failed": found.failed, "headline": headline(found), **fields_of(found)}

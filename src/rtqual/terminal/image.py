@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Images told: as a table for people, as plain values for machines."""
+"""Images as a table for people and as plain values for machines."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -14,7 +13,7 @@ from rtqual.image.system import MINIMAL_ROOT_AT_MOST_B
 from rtqual.terminal.plain import plain
 
 
-def as_dict(measured: Mapping[str, Measured]) -> dict[str, Any]:
+def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
     return {
         "images": [
             {
@@ -43,7 +42,7 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
     table = Table("", *(one.image.flavour for one in images), box=box.SIMPLE)
     for name in images[-1].figures():
         cells = [one.figures().get(name) for one in images]
-        table.add_row(name, *("not measured" if cell is None else _told(*cell) for cell in cells))
+        table.add_row(name, *("not measured" if cell is None else _value(*cell) for cell in cells))
     console.print(table)
     for one in images:
         image = one.image
@@ -56,7 +55,7 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
             console.print(f"  MISSING: {missing}", soft_wrap=True)
 
 
-def _told(value: float, unit: str) -> str:
+def _value(value: float, unit: str) -> str:
     if unit == "B":
         return format_bytes(value)
     return f"{value:g}" if unit == "1" else f"{value:.2f} {unit}"

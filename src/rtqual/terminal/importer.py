@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What was read from a file, and what its format cannot tell: for people and for machines."""
+"""What was read from a file, and what its format leaves open: for people and for machines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.analysis.figure.wording import figure
@@ -20,15 +19,15 @@ _SHOWN = ("min", "avg", "p50", "p95", "p99", "p99.9", "max")
 
 
 def lines(imported: Sequence[Imported]) -> list[str]:
-    """For each run a headline, what was read, assumed and found wrong; below each file's runs what it cannot tell."""
-    told: list[str] = []
+    """For each run a headline, what was read and assumed, and its problems; below a file's runs what it leaves open."""
+    text: list[str] = []
     for _, together in groupby(imported, key=lambda one: one.found.source):
         runs = list(together)
-        told += [line for one in runs for line in _run_lines(one)]
-        told += [
+        text += [line for one in runs for line in _run_lines(one)]
+        text += [
             f"  cannot tell: {text}" for text in dict.fromkeys(t for one in runs for t in one.found.reading.untold)
         ]
-    return told
+    return text
 
 
 def _run_lines(one: Imported) -> Iterator[str]:
@@ -50,7 +49,7 @@ def _run_lines(one: Imported) -> Iterator[str]:
     yield f"  assumed: {manifest.provenance.facts['assumed']}"
 
 
-def as_dict(one: Imported) -> dict[str, Any]:
+def as_dict(one: Imported) -> dict[str, object]:
     manifest = one.record.manifest
     return {
         "file": str(one.found.source),
@@ -72,7 +71,7 @@ def as_dict(one: Imported) -> dict[str, Any]:
 
 
 def _samples(one: Imported) -> int:
-    """Those of the headline series; a format without samples may still say how many there were."""
+    """The samples of the headline series; a format without samples may still give their number."""
     series = one.record.series
     return sum(s.total or int(s.info.reported.get("n", 0)) for s in series if s.info.name == series[0].info.name)
 

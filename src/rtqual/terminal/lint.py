@@ -3,13 +3,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rtqual.base.words import count
 from rtqual.kernel.lint.judge import Finding, Fix, Severity, State
 from rtqual.kernel.lint.system import System
 from rtqual.report.page.text import clean
@@ -23,12 +23,12 @@ _TITLES = {
 
 
 def failed(findings: Sequence[Finding]) -> bool:
-    """Is there anything at level error?"""
+    """Whether any finding is an error."""
     return any(one.state == State.FOUND and one.rule.severity == Severity.ERROR for one in findings)
 
 
 def print_lint(console: Console, system: System, findings: Sequence[Finding]) -> None:
-    """What was found by severity, then what could not be looked at; the sums last."""
+    """The findings by severity, then the rules that could not be judged; the sums last."""
     console.print(Text(f"Real-time lint: {described(system)}", "bold"), soft_wrap=True)
     for severity, (title, tone) in _TITLES.items():
         found = [one for one in findings if one.state == State.FOUND and one.rule.severity == severity]
@@ -47,7 +47,7 @@ def print_lint(console: Console, system: System, findings: Sequence[Finding]) ->
 
 def described(system: System) -> str:
     """The system with what is known of it, as: this machine (Linux 6.1, x86, 2 CPUs)."""
-    cpus = "" if system.cpus is None else f"{system.cpus} CPU{'s' if system.cpus > 1 else ''}"
+    cpus = "" if system.cpus is None else count(system.cpus, "CPU")
     version = "Linux {}.{}".format(*system.version) if system.version else ""
     known = ", ".join(filter(None, (version, system.architecture, cpus)))
     return clean(system.name) + (f" ({known})" if known else "")
@@ -57,14 +57,14 @@ def summary(findings: Sequence[Finding]) -> str:
     """As: 1 error, 0 warnings, 4 notes; 20 rules hold, 27 are not known, 4 do not apply."""
     found = Counter(one.rule.severity for one in findings if one.state == State.FOUND)
     states = Counter(one.state for one in findings)
-    levels = ", ".join(f"{found[level]} {level}{'' if found[level] == 1 else 's'}" for level in Severity)
+    levels = ", ".join(count(found[level], level) for level in Severity)
     return (
         f"{levels}; of {len(findings)} rules {states[State.HOLDS]} hold, {states[State.UNKNOWN]} are not known, "
         f"{states[State.NOT_APPLICABLE]} do not apply"
     )
 
 
-def as_dict(system: System, findings: Sequence[Finding]) -> dict[str, Any]:
+def as_dict(system: System, findings: Sequence[Finding]) -> dict[str, object]:
     return {
         "system": described(system),
         "failed": failed(findings),

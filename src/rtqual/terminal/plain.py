@@ -4,15 +4,18 @@
 import math
 from dataclasses import asdict, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def plain(value: Any) -> Any:
+
+def plain(value: object) -> object:
     """Dataclasses, enums, arrays and infinities as JSON knows them (an infinity is null: no bound)."""
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return fields_of(value)
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -22,3 +25,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.value if isinstance(value, Enum) else value
+
+
+def fields_of(value: "DataclassInstance") -> dict[str, object]:
+    return {name: plain(one) for name, one in asdict(value).items()}

@@ -2,8 +2,8 @@
 """Studies and audits as Markdown for people and as plain values for machines."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from rtqual.base.words import count
 from rtqual.published.audit import Audit, Finding
 from rtqual.published.wording import plain
 from rtqual.study.catalogue import Study, Table
@@ -40,8 +40,8 @@ def _printed(table: Table) -> str:
 
 def audit_text(audit: Audit) -> str:
     """What an audit found, and what it could not judge."""
-    figures, claims = _count(audit.figures, "figure"), _count(audit.claims, "claim")
-    found = _count(len(audit.findings), "finding")
+    figures, claims = count(audit.figures, "figure"), count(audit.claims, "claim")
+    found = count(len(audit.findings), "finding")
     lines = [f"## {audit.study}: {audit.title}", "", f"{figures} and {claims} checked: {found}."]
     if audit.findings:
         lines += [
@@ -62,7 +62,7 @@ def _row(one: Finding) -> tuple[str, ...]:
     return (one.place, one.row, one.column, one.printed, one.recomputed_text, one.kind, one.explanation)
 
 
-def audit_values(audit: Audit) -> dict[str, Any]:
+def audit_values(audit: Audit) -> dict[str, object]:
     """An audit for machines; decimals as text, so that no digit is lost."""
     return {
         "study": audit.study,
@@ -73,7 +73,7 @@ def audit_values(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _finding_values(one: Finding) -> dict[str, Any]:
+def _finding_values(one: Finding) -> dict[str, object]:
     texts = ("place", "table", "row", "column", "printed", "explanation", "claim")
     interval = {"value": one.recomputed.value, "low": one.recomputed.low, "high": one.recomputed.high}
     return {
@@ -83,12 +83,8 @@ def _finding_values(one: Finding) -> dict[str, Any]:
     }
 
 
-def study_values(study: Study) -> dict[str, Any]:
+def study_values(study: Study) -> dict[str, object]:
     return study.model_dump(mode="json", include={"source", "tables"})
-
-
-def _count(n: int, one: str) -> str:
-    return f"{n} {one}" if n == 1 else f"{n} {one}s"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

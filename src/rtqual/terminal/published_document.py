@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The audits as one document: docs/published-audit.md is the one of all studies, word for word."""
+"""The audits as one document: docs/published-audit.md is that of all studies, word for word."""
 
 from rtqual.published.audit import audit
 from rtqual.study.catalogue import Choice, studies, study

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Looking at records: one, a campaign's, or two beside each other."""
+"""Records on the terminal: one of them, a campaign's, or two beside each other."""
 
 import re
 import shlex
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -23,12 +22,12 @@ from rtqual.base import words
 from rtqual.base.units import format_bytes
 from rtqual.record.schema import Record
 from rtqual.record.store import read
-from rtqual.terminal.plain import plain
+from rtqual.terminal.plain import fields_of, plain
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-def record_dict(path: Path) -> dict[str, Any]:
+def record_dict(path: Path) -> dict[str, object]:
     record = read(path)
     figures = [measure(group, members).summary.figures for group, members in groups([record]).items()]
     return {
@@ -67,7 +66,7 @@ def show_record(console: Console, path: Path) -> None:
     for group, members in groups([record]).items():
         figures = _table("Figures", "statistic", "value", "95 % interval, or why none")
         for name, figure in measure(group, members).summary.figures.items():
-            if not name.startswith("median run"):  # of one run, the same again
+            if not name.startswith("median run"):  # of a single run it would repeat the figures
                 between = wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval
                 figures.add_row(name, wording.figure(replace(figure, interval=None)), between)
         console.print(figures, "")
@@ -113,9 +112,8 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def comparison_dict(one: Comparison) -> dict[str, Any]:
-    result: dict[str, Any] = plain(one)
-    return result
+def comparison_dict(one: Comparison) -> dict[str, object]:
+    return fields_of(one)
 
 
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:

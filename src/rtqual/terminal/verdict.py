@@ -2,7 +2,6 @@
 """A verdict on the terminal, and as JSON."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -16,7 +15,7 @@ from rtqual.analysis.verdict.camera import GOALS, Ways, columns, reached, ways
 from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
 from rtqual.report.write import FOR_MACHINES
 from rtqual.stage.select import Selection
-from rtqual.terminal.plain import plain
+from rtqual.terminal.plain import fields_of, plain
 
 _NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
@@ -37,7 +36,7 @@ def print_verdicts(console: Console, selection: Selection) -> None:
 
 
 def print_reports(console: Console, selection: Selection) -> None:
-    """Those for people one by one, those for machines in a line."""
+    """Reports for people on a line each, those for machines on one line."""
     for_machines = [path for path in selection.reports if path.name in FOR_MACHINES.values()]
     for path in (one for one in selection.reports if one not in for_machines):
         console.print(f"  {path}", highlight=False, soft_wrap=True, markup=False)
@@ -98,13 +97,12 @@ def _candidate(standing: Standing) -> Table:
     if met_needs:
         names = ", ".join(gate.requirement.removeprefix("need ") for gate in met_needs)
         table.add_row("needs", f"[{_TONE[Outcome.MET]}]{Outcome.MET}[/]", escape(names))
-    told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
-    for refusal in (one for one in standing.refusals if one not in told):
+    for refusal in standing.other_refusals:
         table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))
     return table
 
 
-def as_dict(selection: Selection) -> dict[str, Any]:
+def as_dict(selection: Selection) -> dict[str, object]:
     """Everything the analysis found, without the samples."""
     return {
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
@@ -114,9 +112,9 @@ def as_dict(selection: Selection) -> dict[str, Any]:
         ],
         "comparisons": [plain(one) for one in selection.evidence.comparisons],
         "shifts": [plain(one) for one in selection.evidence.shifts],
-        "tails": [{"group": plain(group), **plain(one)} for group, one in selection.evidence.tails.items()],
+        "tails": [{"group": plain(group), **fields_of(one)} for group, one in selection.evidence.tails.items()],
         "summaries": [
-            {key: value for key, value in plain(one).items() if key != "distribution"}
+            {key: value for key, value in fields_of(one).items() if key != "distribution"}
             for one in selection.evidence.summaries
         ],
         "records": selection.records,

@@ -2,5 +2,5 @@
 """Candidates beside each other.
 
 compare.py    effect sizes, statistic by statistic; shift.py: at each quantile
-statement.py  what a difference allows to say, margins, how many runs would tell
+statement.py  what may be said of a difference, margins, how many runs would decide it
 """

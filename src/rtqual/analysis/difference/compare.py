@@ -36,7 +36,7 @@ def compare(
 def pairs(measured: Iterable[Measured]) -> Iterator[tuple[Measured, Measured]]:
     """Of candidates, measured alike."""
     ordered = sorted(measured, key=lambda one: one.group)
-    return ((a, b) for a, b in combinations(ordered, 2) if _cell(a) == _cell(b))
+    return ((a, b) for a, b in combinations(ordered, 2) if a.group.cell == b.group.cell)
 
 
 def compare_pair(
@@ -52,7 +52,7 @@ def compare_pair(
 def mirrored(one: Comparison) -> Comparison:
     """The same with a and b in each other's place."""
     apart = flipped(one.difference, lambda value: -value)
-    told = not one.statement.startswith(UNDECIDED)
+    decided = not one.statement.startswith(UNDECIDED)
     return replace(
         one,
         a=one.b,
@@ -60,7 +60,7 @@ def mirrored(one: Comparison) -> Comparison:
         difference=apart,
         ratio=flipped(one.ratio, _inverse) if one.ratio else None,
         superiority=None if one.superiority is None else 1 - one.superiority,
-        statement=statement(one.b.candidate, one.a.candidate, apart, one.margin) if told else one.statement,
+        statement=statement(one.b.candidate, one.a.candidate, apart, one.margin) if decided else one.statement,
     )
 
 
@@ -85,14 +85,14 @@ def superiority(a: Distribution, b: Distribution) -> float:
 
 
 def figure_difference(of_a: Figure, of_b: Figure) -> Figure:
-    """a - b, with its interval where both have one of enough runs."""
+    """a - b, with an interval where both figures have one from enough runs."""
     both = _both_sure(of_a, of_b)
     interval = difference(*both) if both else None
     return _figure(of_a, of_b, value=minus(of_a.value, of_b.value), unit=of_a.unit, interval=interval)
 
 
 def refusal(a: Summary, b: Summary) -> str:
-    """Why nothing is said of two groups: problems of their records; empty where there are none."""
+    """Why two groups are not compared: the first problem of their records; empty where they have no problem."""
     for summary in (a, b):
         if summary.problems:
             return f"{UNDECIDED}: {summary.group.candidate}: {summary.problems[0]}"
@@ -183,7 +183,3 @@ def flipped(one: Figure, turn: Callable[[float], float]) -> Figure:
 
 def _inverse(value: float) -> float:
     return 1 / value if value else math.inf
-
-
-def _cell(one: Measured) -> tuple[str, str, str, int]:
-    return one.group.instrument, one.group.load, one.group.board, one.group.cpus

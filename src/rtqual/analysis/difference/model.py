@@ -16,7 +16,7 @@ class Comparison:
     statistic: str
     unit: str
     difference: Figure  # a - b
-    ratio: Figure | None  # a / b; None where it has no meaning (one of them is zero or negative)
+    ratio: Figure | None  # a / b; None where either is zero or negative: it has no meaning
     superiority: float | None  # P(a sample of a > a sample of b) + half the ties; 0.5 means no effect
     statement: str  # "rt < stock", "rt = stock (within 2 us)", or "undecided: " with what is missing
     margin: float | None = None  # in `unit`: a difference within it does not matter

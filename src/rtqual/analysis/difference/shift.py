@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Shift functions: the difference of two candidates at each quantile, which shows where they differ.
 
-One may be better in the middle and worse in the tail, which an average hides (Doksum 1974; Rousselet, Pernet & Wilcox
-2017). Each interval is that of its quantile's difference alone; quantiles beside each other are not independent.
+A candidate may be better in the middle and worse in the tail, which an average hides (Doksum 1974; Rousselet, Pernet
+& Wilcox 2017). Each interval is that of its quantile's difference alone; quantiles beside each other are not
+independent.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,8 +41,8 @@ def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction 
 def turned(one: ShiftFunction) -> ShiftFunction:
     """The same with a and b in each other's place."""
     differences = {name: flipped(apart, lambda value: -value) for name, apart in one.differences.items()}
-    told = not one.statement.startswith(UNDECIDED)
-    words = in_words(one.b.candidate, one.a.candidate, differences, one.margins) if told else one.statement
+    decided = not one.statement.startswith(UNDECIDED)
+    words = in_words(one.b.candidate, one.a.candidate, differences, one.margins) if decided else one.statement
     return ShiftFunction(one.b, one.a, one.unit, differences, one.margins, words)
 
 
@@ -61,13 +62,13 @@ def in_words(a: str, b: str, differences: Mapping[str, Figure], margins: Mapping
     unequal = [part for part in parts if part[0] != "="]
     turns = [later for earlier, later in pairwise(unequal) if earlier[0] != later[0]]
     crossing = f"crosses at {listed([of[0] for _, of in turns])}: " if turns else ""
-    said = [(f"{a} {sign} {b}", _where(of, names)) for sign, of in parts]
-    return crossing + ", ".join(f"{what} {listed([where for _, where in group])}" for what, group in _merged(said))
+    relations = [(f"{a} {sign} {b}", _where(of, names)) for sign, of in parts]
+    return crossing + ", ".join(f"{what} {listed(places)}" for what, places in _merged(relations).items())
 
 
-def _merged(said: Sequence[tuple[str, str]]) -> Iterable[tuple[str, list[tuple[str, str]]]]:
-    """What holds at several places, told once."""
-    return ((what, [one for one in said if one[0] == what]) for what in dict.fromkeys(what for what, _ in said))
+def _merged(relations: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """What holds -> all places where it does."""
+    return {what: [where for its, where in relations if its == what] for what, _ in relations}
 
 
 def _where(of: Sequence[str], names: Sequence[str]) -> str:

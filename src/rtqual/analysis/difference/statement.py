@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a difference allows to say: smaller, larger, equal within a margin, or how many runs would tell.
+"""What may be said of a difference: smaller, larger, equal within a margin, or how many runs would decide it.
 
 A candidate is called smaller or larger only where the interval of the difference leaves zero out, and equal only
 where the interval lies within a margin that the mission states: no difference seen is not no difference there.
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from rtqual.analysis.figure.cells import Asked, figure_name
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.analysis.figure.statistics import is_size
-from rtqual.analysis.figure.wording import quantity
+from rtqual.base.units import format_value
 from rtqual.base.words import count
 from rtqual.mission import Quantity
 
-UNDECIDED = "undecided"  # how a statement begins that only says what is missing
-MOST_RUNS = 10_000  # of each candidate; nobody measures more
+UNDECIDED = "undecided"  # begins a statement that only says what is missing
+MOST_RUNS = 10_000  # of each candidate; more is not practical
 # What stands for a figure of the mission when candidates are compared: a largest sample grows with every run.
 STANDS_FOR = {"max": "median run max", "max-min": "median run max-min"}
 Margins = Mapping[tuple[str, str, str], tuple[Quantity, ...]]  # (instrument, load, figure as it is compared)
@@ -34,12 +34,12 @@ def margins_of(asked: Iterable[Asked]) -> dict[tuple[str, str, str], tuple[Quant
 
 
 def fits(margin: Quantity, unit: str) -> bool:
-    """Whether a margin says something of a figure in this unit. A bare number is in the figure's own."""
+    """Whether a margin applies to a figure in this unit. A bare number is in the figure's own unit."""
     return margin.unit in ("%", None, unit)
 
 
 def margin_value(margins: Iterable[Quantity], a: Figure, b: Figure) -> float | None:
-    """The smallest, in the figures' unit; a part is one of the smaller figure."""
+    """The smallest margin, in the figures' unit; a percentage is of the smaller figure."""
     smaller = min(abs(a.value), abs(b.value))
     values = [one.value / 100 * smaller if one.unit == "%" else one.value for one in margins if fits(one, a.unit)]
     return min(values, default=None)
@@ -61,14 +61,14 @@ def statement(a: str, b: str, difference: Figure, margin: float | None) -> str:
     sign, inside = relation(difference, margin)
     if not sign:
         return f"{UNDECIDED}: {_missing(difference, margin)}"
-    within = f"within {quantity(margin, difference.unit)}" if inside and margin is not None else ""
+    within = f"within {format_value(margin, difference.unit)}" if inside and margin is not None else ""
     if sign == "=":
         return f"{a} = {b} ({within})"
     return f"{a} {sign} {b}{f', but {within}' if within else ''}"
 
 
 def more_runs(difference: Figure, margin: float | None) -> int | None:
-    """About how many more runs of each would let something be said; None where no number would.
+    """About how many more runs of each would decide it; None where no number would.
 
     The difference is taken to stay as it is, and each end of its interval to come nearer with the square root of
     the runs.
@@ -98,7 +98,7 @@ def _missing(difference: Figure, margin: float | None) -> str:
         return difference.why_no_interval
     if between.low == between.high == 0:
         return "no run shows a difference; equal they can be called within a margin only"
-    larger = f", or more than {quantity(margin, difference.unit)}" if margin is not None else ""
+    larger = f", or more than {format_value(margin, difference.unit)}" if margin is not None else ""
     more = more_runs(difference, margin)
     is_open = math.isinf(between.low) or math.isinf(between.high)
     if more is not None and more > MOST_RUNS:

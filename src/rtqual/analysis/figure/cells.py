@@ -2,7 +2,7 @@
 """What was measured on one board, looked up as a mission names it: by instrument, load and candidate."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rtqual.analysis.figure.model import Figure, Group
@@ -26,16 +26,11 @@ class Cells:
     def cpus(self, instrument: str, load: str) -> int:
         """The number of CPUs that counts: that of most runs, the smaller where they are as many.
 
-        A scale may run a few cells on other numbers of CPUs; they are shown, but a verdict rests on one.
+        A scale may run a few cells on other numbers of CPUs; they are shown, but a verdict rests on one number.
         """
-        runs: Counter[int] = Counter()
-        for group, one in self.measured.items():
-            if (group.instrument, group.load) == (instrument, load):
-                runs[group.cpus] += one.summary.runs
-        for group in self.failures:
-            if (group.instrument, group.load) == (instrument, load):
-                runs[group.cpus] += 0
-        return min(runs, key=lambda cpus: (-runs[cpus], cpus), default=1)
+        runs = [(group, one.summary.runs) for group, one in self.measured.items()]
+        runs += [(group, 0) for group in self.failures]
+        return usual_cpus((group.cpus, n) for group, n in runs if (group.instrument, group.load) == (instrument, load))
 
     def group(self, asked: Asked, candidate: str) -> Group:
         cpus = self.cpus(asked.instrument, asked.load)
@@ -50,6 +45,14 @@ class Cells:
 
     def of(self, candidate: str) -> list[Measured]:
         return [one for group, one in self.measured.items() if group.candidate == candidate]
+
+
+def usual_cpus(runs: Iterable[tuple[int, int]]) -> int:
+    """Of (CPUs, runs): the number of CPUs that most runs had, the smaller where they are as many."""
+    total: Counter[int] = Counter()
+    for cpus, of_these in runs:
+        total[cpus] += of_these
+    return min(total, key=lambda cpus: (-total[cpus], cpus), default=1)
 
 
 def figure_name(asked: Asked) -> str:

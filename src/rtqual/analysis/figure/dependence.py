@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much the samples of a run tell of each other, and how many independent ones they are worth.
+"""How the samples of a run depend on each other, and how many independent samples they are worth.
 
 Correlations are of ranks (Spearman), so that one huge sample neither makes nor hides them. Every sample gets its
 place among all samples of the group, from 0 to 1; each thread of each run is set against its own average, so what
@@ -85,7 +85,7 @@ class _Batches:
     samples: int = 0
 
     def begin(self, samples: int) -> None:
-        """A run of so many; what is left over of the one before is not used."""
+        """A run of so many samples begins; what is left over of the run before is not used."""
         self.length, self.rest = math.isqrt(samples), np.empty(0)
 
     def add(self, scores: FloatArray) -> None:
@@ -100,7 +100,7 @@ class _Batches:
 
     @property
     def inflation(self) -> float:
-        """Variance of the batch means to that of independent samples; at least 1: none is worth more than itself."""
+        """Variance of the batch means over that of independent samples; at least 1: none is worth more than itself."""
         if not self.variance or not self.number:
             return 1.0
         return max(1.0, self.squares / self.number / (self.variance / self.samples))

@@ -31,7 +31,6 @@ from rtqual.analysis.figure.statistics import (
     EXTREMES,
     QUANTILES,
     RELATIVE,
-    available,
     evaluate,
     fraction,
     left_out,
@@ -47,8 +46,7 @@ STEPS_TO_FOLLOW = 20  # distinct values within a quantile's interval; on fewer i
 
 def pool_figures(pool: Pool) -> dict[str, Figure]:
     """Every statistic the pool can give, in the order to print."""
-    values = evaluate(pool, available(pool))
-    return {name: _figure(pool, name, value) for name, value in values.items() if math.isfinite(value)}
+    return {name: _figure(pool, name, value) for name, value in evaluate(pool).items() if math.isfinite(value)}
 
 
 def quantile_figures(pool: Pool, names: Iterable[str], known: Mapping[str, Figure]) -> dict[str, Figure]:
@@ -70,7 +68,7 @@ def why_few(runs: int, needed: int = RUNS_FOR_INTERVAL, seen: str = "") -> str:
 
 
 def closed(interval: Interval, runs: int) -> tuple[Interval | None, str]:
-    """An interval that is open at both ends is none."""
+    """An interval that is open at both ends says nothing, so there is none."""
     if math.isfinite(interval.low) or math.isfinite(interval.high):
         return interval, ""
     more = f"; about {interval.runs_to_close:,} would give one" if interval.runs_to_close else ""

@@ -13,7 +13,7 @@ class Interval:
     high: float  # math.inf where the data give no upper end
     method: str  # e.g. "order statistics of the runs"
     level: float = 0.95
-    runs_to_close: int | None = None  # about so many would give an open end, if they spread like those measured
+    runs_to_close: int | None = None  # about so many runs would close an open end, if they spread like those measured
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Figure:
     runs: int
     interval: Interval | None = None
     why_no_interval: str = ""
-    at_least: bool = False  # the value lies in an overflow: the true one is at least this
+    at_least: bool = False  # the value lies in an overflow: the true value is at least this
     binned: bool = False  # read from a tool's own bins
 
 
@@ -39,6 +39,11 @@ class Group:
     board: str
     cpus: int
     candidate: str
+
+    @property
+    def cell(self) -> tuple[str, str, str, int]:
+        """What candidates that are compared have in common."""
+        return self.instrument, self.load, self.board, self.cpus
 
     def __str__(self) -> str:
         return f"{self.candidate}: {self.instrument}, load {self.load}, {self.cpus} CPU"
@@ -58,11 +63,11 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Dependence:
-    """How much the samples of a run tell of each other (dependence.py)."""
+    """How the samples of a run depend on each other (dependence.py)."""
 
-    lags: tuple[float, ...]  # rank correlation of a sample with that 1, 2, 3... samples later; none where all are alike
-    effective: float  # independent samples that they are worth, to tell a median
-    effective_late: float  # and to tell how often a sample is late
+    lags: tuple[float, ...]  # rank correlation with the sample 1, 2, 3... later; empty where all are alike
+    effective: float  # independent samples that they are worth, for a median
+    effective_late: float  # and for how often a sample is late
     samples: int
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the figures of a system's operations say of each other: shares of one in another, and agreement in order."""
+"""How the figures of a system's operations compare: shares of one in another, and agreement in order."""
 
 from collections.abc import Mapping
 from statistics import median
@@ -14,7 +14,7 @@ _FEWEST_TO_ORDER = 3
 
 
 def share(part: Figure, whole: Figure) -> Figure | None:
-    """How much of a figure another one is, in %; None of nothing. The two are taken as independent."""
+    """What share of `whole` a `part` is, in %; None where either is not above zero. They are taken as independent."""
     if whole.value <= 0 or part.value <= 0:
         return None
     interval, why = None, part.why_no_interval or whole.why_no_interval or why_few(part.runs)
@@ -26,7 +26,7 @@ def share(part: Figure, whole: Figure) -> Figure | None:
 
 
 def rank_correlation(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float, int] | None:
-    """Spearman's, of the operations that both have, and how many those are; None of too few, or where all are alike."""
+    """Spearman's, over the operations that both have, and their number; None of too few, or where all are alike."""
     both = [name for name in a if name in b]
     if len(both) < _FEWEST_TO_ORDER or len({a[name] for name in both}) < 2 or len({b[name] for name in both}) < 2:
         return None

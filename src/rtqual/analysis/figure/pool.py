@@ -28,7 +28,7 @@ class Pool:
     totals: FloatArray  # (R,) sums of the samples
     lows: FloatArray  # (R,)
     highs: FloatArray  # (R,)
-    reported: Mapping[str, FloatArray]  # (R,) each: what the tool said of every run
+    reported: Mapping[str, FloatArray]  # (R,) each: what the tool printed for every run
     samples: int  # 0 where the tool did not say
     overflow: int
     ceiling: int | None
@@ -51,7 +51,7 @@ class Pool:
 
 
 def pool_runs(runs: Sequence[Sequence[Series]]) -> Pool | None:
-    """Put runs together, the series of one run (its CPUs) as one. None when no run has anything to say."""
+    """Put runs together, the series of a run (its CPUs) as one. None where no run has samples or figures."""
     spoken = [[one for one in run if one.total or one.info.reported] for run in runs]
     kept = [run for run in spoken if run]
     if not kept:

@@ -11,7 +11,7 @@ negative where rare, very late samples lift the average over p95.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -76,7 +76,7 @@ EXTREMES = frozenset({"min", "max", "max-min", "(max-min)/max"})
 
 
 def is_size(unit: str) -> bool:
-    """A size is read off a system, not drawn from what it might have been: one reading says it."""
+    """A size is read off a system, not sampled: one reading is enough."""
     return unit == "B"
 
 
@@ -89,14 +89,9 @@ def samples_needed(statistic: str) -> int:
     return 2 if statistic == "std" else 1
 
 
-def available(pool: Pool) -> tuple[str, ...]:
-    """The statistics a pool can give, in the order to print."""
-    return tuple(name for name in STATISTICS if _can_give(pool, name))
-
-
-def evaluate(pool: Pool, names: Iterable[str]) -> dict[str, float]:
-    """NaN where a statistic has no value (a part of zero)."""
-    return {name: STATISTICS[name](pool) for name in names}
+def evaluate(pool: Pool) -> dict[str, float]:
+    """The statistics a pool can give, in the order to print; NaN where one has no value (a part of zero)."""
+    return {name: of(pool) for name, of in STATISTICS.items() if _can_give(pool, name)}
 
 
 def lies_in_overflow(pool: Pool, statistic: str, value: float) -> bool:
@@ -132,8 +127,8 @@ def _part(part: float, whole: float) -> float:
 
 def _can_give(pool: Pool, statistic: str) -> bool:
     if pool.kind == Kind.SUMMARY:
-        said = {name for name in ("min", "avg", "max", *QUANTILES) if name in pool.reported}
-        return _INPUTS.get(statistic, {statistic}) <= said
+        printed = {name for name in ("min", "avg", "max", *QUANTILES) if name in pool.reported}
+        return _INPUTS.get(statistic, {statistic}) <= printed
     if "avg" in _INPUTS.get(statistic, set()) and not pool.avg_known:
         return False  # the average is only a lower end: what is subtracted from p95 is not known
     return pool.samples >= samples_needed(statistic)

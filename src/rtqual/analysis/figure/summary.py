@@ -22,7 +22,7 @@ from rtqual.analysis.figure.statistics import is_size
 from rtqual.base.words import count
 from rtqual.record.schema import Record, Series, Timing, digest
 
-# From the best to the least one can say of a group's clock.
+# From the best to the weakest clock of a group.
 _TIMINGS = (Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED, Timing.REAL)
 _NO_SAMPLES = "no samples"
 DETAIL = " ("  # begins what of a caveat differs from cell to cell
@@ -37,7 +37,7 @@ class Measured:
 
     summary: Summary
     scalars: tuple[str, ...] = ()  # which of the figures the tool itself printed, one a run
-    quantiles: Mapping[str, Figure] = field(default_factory=dict)  # those of a shift function, of the headline
+    quantiles: Mapping[str, Figure] = field(default_factory=dict)  # of the headline, for a shift function
 
     @property
     def group(self) -> Group:
@@ -94,7 +94,7 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
 
 
 def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
-    """With what the order of the headline's samples tells: a pass over each of them, where figures need the counts."""
+    """With the dependence of the headline's samples: a pass over every sample, where figures need only the counts."""
     names = measured.summary.series[:1]
     found = dependence([one for name in names for run in _series(records, name) for one in run])
     return replace(measured, summary=replace(measured.summary, dependence=found))

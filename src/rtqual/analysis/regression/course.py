@@ -14,7 +14,7 @@ class Course(StrEnum):
 
     WORSE = "worse"
     UNDECIDED = "undecided"  # cannot be judged
-    CHANGED = "changed"  # other than it was, and nothing says which way is better
+    CHANGED = "changed"  # different, and it is not known which way is better
     BETTER = "better"
     SAME = "same"  # equal, or no difference shown
 
@@ -56,7 +56,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Regressions:
-    """All that `rtqual gate` says."""
+    """Everything that `rtqual gate` prints."""
 
     before: str
     after: str

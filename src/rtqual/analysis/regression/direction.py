@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which way a figure is better: as the mission says, else as its name and unit do; None where neither tells."""
+"""Which way a figure is better: by the mission, else by its name and unit; None where these do not tell."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -14,7 +14,7 @@ from rtqual.mission import Better, Mission
 # names them.
 JUDGED = ("avg", "max", *QUANTILES)
 _SPREADS = ("std", "max-min", "p95-avg", "(max-min)/max", "(p95-avg)/p95", "median run max-min")
-# Scalars whose unit says nothing, or the wrong thing.
+# Scalars whose unit does not tell the direction, or tells the wrong one.
 _BY_NAME: Final = {
     "skipped_periods": Better.LOWER,  # wake-ups that never took place
     "ram_total": Better.HIGHER,  # what the kernel leaves of the RAM

@@ -13,10 +13,11 @@ from rtqual.analysis.difference.compare import COMPARED, compare_pair, is_consta
 from rtqual.analysis.difference.statement import STANDS_FOR
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import RESOLUTION, Measured, measure
-from rtqual.analysis.figure.wording import quantity, span
+from rtqual.analysis.figure.wording import span
 from rtqual.analysis.regression.course import Course, Lost, Moved
 from rtqual.analysis.regression.direction import JUDGED, Asked, better, statistic_of
 from rtqual.analysis.regression.origin import cell_name
+from rtqual.base.units import format_value
 from rtqual.base.words import count, listed
 from rtqual.mission import Better
 from rtqual.record.schema import Record, Timing
@@ -100,7 +101,7 @@ def _by_seeds(rule: Rule, way: Better | None, both: Pair, pairs: Mapping[int, Pa
     """Worse on one seed is worse. `pairs` has the seeds whose samples differ, `both` the figure over all runs."""
     courses = {seed: _course(rule, pair, way) for seed, pair in pairs.items()}
     together = _course(rule, both, way)
-    for course in Course:  # in this order: the first that is found counts
+    for course in Course:  # in this order: the first that occurs counts
         seeds = [seed for seed, one in courses.items() if one == course]
         if course != Course.SAME and (seeds or together == course):
             return course, _where(seeds, runs, pairs, together != course)
@@ -108,7 +109,7 @@ def _by_seeds(rule: Rule, way: Better | None, both: Pair, pairs: Mapping[int, Pa
 
 
 def _course(rule: Rule, pair: Pair, way: Better | None) -> Course:
-    """Of two exact figures. One whose value lies in an overflow is only a lower end of what it is."""
+    """Of two exact figures. A value that lies in an overflow is only a lower end of the true value."""
     before, after = pair
     least = after.value - (math.inf if before.at_least else before.value)
     most = (math.inf if after.at_least else after.value) - before.value
@@ -116,7 +117,7 @@ def _course(rule: Rule, pair: Pair, way: Better | None) -> Course:
 
 
 def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: bool) -> str:
-    """On how many seeds; the one that moved most where all runs together do not show it."""
+    """On how many seeds; with the seed that moved most where all runs together do not show the change."""
     if not seeds:
         return "over all runs together"
     text = f"on {len(seeds)} of {count(runs, 'seed')}"
@@ -124,7 +125,9 @@ def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: b
         return text
     most = max(seeds, key=lambda seed: abs(pairs[seed][1].value - pairs[seed][0].value))
     before, after = pairs[most]
-    return f"{text}: {quantity(before.value, before.unit)} to {quantity(after.value, after.unit)} on seed {most}"
+    return (
+        f"{text}: {format_value(before.value, before.unit)} to {format_value(after.value, after.unit)} on seed {most}"
+    )
 
 
 def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
@@ -152,7 +155,7 @@ def _by_interval(rule: Rule, way: Better | None, before: float, difference: Figu
     interval = difference.interval
     if interval is None:
         return Course.UNDECIDED, difference.why_no_interval
-    reason = f"difference {quantity(difference.value, difference.unit)}{span(interval, difference.unit)}"
+    reason = f"difference {format_value(difference.value, difference.unit)}{span(interval, difference.unit)}"
     course = rule.course(interval.low, interval.high, before, way)
     if course in (Course.WORSE, Course.BETTER, Course.CHANGED):
         return course, reason

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an estimate of a tail rests on, each judged by the size of what is found, not by whether it is significant.
+"""What an estimate of a tail rests on, each judged by the size of a deviation, not by whether it is significant.
 
 The limits are set so that samples from one tail, independent but for clusters, pass: of such samples a few in a
 hundred fail one of them (docs/tails.md has the figures).
@@ -12,12 +12,12 @@ import numpy as np
 from scipy import stats
 
 from rtqual.analysis.figure.intervals import FloatArray
-from rtqual.analysis.figure.wording import quantity
 from rtqual.analysis.tails import process
 from rtqual.analysis.tails.model import Check, Checked, Estimated, Fitted, Level
 from rtqual.analysis.tails.peaks import Clusters
 from rtqual.analysis.tails.process import Fit, Steps
 from rtqual.analysis.tails.thresholds import RAYS, steps
+from rtqual.base.units import format_ns
 from rtqual.base.words import count
 
 UNEXPECTED = 1.5  # times the peaks that the rest of the tail predicts at most
@@ -34,12 +34,12 @@ def stability(rows: Sequence[Fitted], first: int, chosen: int | None) -> Check:
     if chosen is None:
         low, high = (f([row.level.value for row in rows[first:]]) for f in (min, max))
         text = (
-            f"no threshold settles: from {quantity(rows[first].threshold, 'ns')} up, the level goes from "
-            f"{quantity(low, 'ns')} to {quantity(high, 'ns')} and leaves the intervals of higher thresholds"
+            f"no threshold settles: from {format_ns(rows[first].threshold)} up, the level goes from "
+            f"{format_ns(low)} to {format_ns(high)} and leaves the intervals of higher thresholds"
         )
     else:
         text = (
-            f"shape and level at {quantity(rows[chosen].threshold, 'ns')} lie in the intervals of every higher "
+            f"shape and level at {format_ns(rows[chosen].threshold)} lie in the intervals of every higher "
             f"threshold ({len(rows) - chosen - 1})"
         )
     return Check(Checked.SETTLED, chosen is not None, text)
@@ -72,8 +72,8 @@ def spikes(clusters: Clusters, step: float) -> Check:
     passed = few <= UNEXPECTED * at_most
     what = "largest peak lies" if few == 1 else f"{few} largest peaks lie"
     text = (
-        f"the {what} at {quantity(ordered[few - 1], 'ns')} or more, where the tail below "
-        f"{quantity(ordered[few], 'ns')} predicts at most {_few(at_most)}"
+        f"the {what} at {format_ns(ordered[few - 1])} or more, where the tail below "
+        f"{format_ns(ordered[few])} predicts at most {_few(at_most)}"
     )
     return Check(Checked.SPIKES, passed, text if passed else f"{text}: they come from something else")
 
@@ -101,7 +101,7 @@ def weight(fit: Fit) -> Check:
 def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: float) -> Check:
     """Number and size of the peaks in the second half of the samples against the first.
 
-    How far out a peak lies is told by how rare the fitted tail holds it, so one huge peak does not decide.
+    How far out a peak lies is measured by how rare it is in the fitted tail, so a single huge peak does not decide.
     """
     early = times < 0.5
     numbers = early.sum(), (~early).sum()
@@ -143,8 +143,8 @@ def block_maxima(level: Estimated, other: Level | None, blocks: int, block_ns: f
         return Check(Checked.MAXIMA, False, f"{count(blocks, 'block')}: too few for a cross-check by block maxima")
     agree = other.at.low <= level.high and level.low <= other.at.high
     text = (
-        f"{count(blocks, 'block maximum').replace('maximums', 'maxima')} of {quantity(block_ns, 'ns')} each give "
-        f"{quantity(other.at.value, 'ns')} [{quantity(other.at.low, 'ns')}, {quantity(other.at.high, 'ns')}]: "
+        f"{count(blocks, 'block maximum').replace('maximums', 'maxima')} of {format_ns(block_ns)} each give "
+        f"{format_ns(other.at.value)} [{format_ns(other.at.low)}, {format_ns(other.at.high)}]: "
         f"{'this agrees' if agree else 'this does not agree'}"
     )
     return Check(Checked.MAXIMA, agree, text)

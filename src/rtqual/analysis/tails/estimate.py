@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rtqual.analysis.figure.intervals import FloatArray
-from rtqual.analysis.figure.wording import quantity
 from rtqual.analysis.tails import checks, process
 from rtqual.analysis.tails.model import Check, Checked, Estimate, Estimated, Level, Refusal, Why
 from rtqual.analysis.tails.peaks import Clusters, block_maxima, collect
@@ -28,6 +27,7 @@ from rtqual.analysis.tails.thresholds import (
     steps,
     table,
 )
+from rtqual.base.units import format_ns
 from rtqual.base.words import count
 from rtqual.record.schema import Int64Array
 
@@ -45,7 +45,7 @@ PEAKS, RUN_MAXIMA = "peaks over threshold", "block maxima of the runs"
 
 
 def estimate(stream: Stream, asked_ns: float) -> Estimate | Refusal:
-    """What one thread passes once in `asked_ns`, or why that is refused; see docs/tails.md for the rules."""
+    """What one thread passes once in `asked_ns`, or why there is no estimate; see docs/tails.md for the rules."""
     return from_peaks(stream, asked_ns) if stream.ordered else from_runs(stream, asked_ns)
 
 
@@ -162,18 +162,18 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
     carried = [horizon_ns for horizon_ns in horizons if _narrow(tail.level(horizon_ns))]
     if not carried:
         at = made.level.at
-        reason = f"even for the time observed, the interval has no useful upper end ({quantity(at.high, 'ns')})"
+        reason = f"even for the time observed, the interval has no useful upper end ({format_ns(at.high)})"
         return Refusal(made.observed, Why.WIDE, reason, checks=made.checks, table=made.table)
     if carried[0] == asked_ns:
         return made
     other = Level(carried[0], maxima.level(carried[0])) if maxima else None
     instead = replace(made, level=Level(carried[0], tail.level(carried[0])), maxima=other)
     if carried[0] == made.level.horizon_ns:
-        needs = f"needs {quantity(asked_ns / FARTHEST, 'ns')} of samples, has {quantity(exposure_ns, 'ns')}"
+        needs = f"needs {format_ns(asked_ns / FARTHEST)} of samples, has {format_ns(exposure_ns)}"
         return Refusal(made.observed, Why.HORIZON, needs, instead, made.checks, made.table)
     wide = (
-        f"the interval for {quantity(made.level.horizon_ns, 'ns')} goes from {quantity(made.level.at.low, 'ns')} to "
-        f"{quantity(made.level.at.high, 'ns')}: it tells not even the order of magnitude"
+        f"the interval for {format_ns(made.level.horizon_ns)} goes from {format_ns(made.level.at.low)} to "
+        f"{format_ns(made.level.at.high)}: it tells not even the order of magnitude"
     )
     return Refusal(made.observed, Why.WIDE, wide, instead, made.checks, made.table)
 
@@ -228,13 +228,11 @@ def _refuse_few(stream: Stream, kept: Sequence[Clusters]) -> Refusal:
 
 def _refuse_observed(stream: Stream, asked_ns: float) -> Refusal:
     times = stream.exposure_ns / asked_ns
-    reason = f"the samples cover {quantity(asked_ns, 'ns')} {times:,.0f} times: their quantiles and maximum say it"
+    reason = f"the samples cover {format_ns(asked_ns)} {times:,.0f} times: their quantiles and maximum say it"
     return Refusal(stream.observed, Why.OBSERVED, reason)
 
 
 def _refuse_coarse(stream: Stream) -> Refusal:
     different = len(stream.counted[0])
-    reason = (
-        f"{count(different, 'different value')} in steps of {quantity(stream.step, 'ns')}: too few among the largest"
-    )
+    reason = f"{count(different, 'different value')} in steps of {format_ns(stream.step)}: too few among the largest"
     return Refusal(stream.observed, Why.COARSE, reason)

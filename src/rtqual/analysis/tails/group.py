@@ -59,7 +59,7 @@ def _limits(requirement: Requirement, summary: Summary) -> bool:
 
 
 def _exceedance(requirement: Requirement, summary: Summary, interval: int) -> Exceedance:
-    """Samples count as the independent ones they are worth, where their order tells."""
+    """Where their order is known, samples count as the independent samples they are worth."""
     assert summary.distribution is not None  # noqa: S101 asked before
     exceeding = beyond(summary.distribution, requirement.limit.value)
     effective = summary.dependence.effective_late if summary.dependence else None

@@ -79,7 +79,7 @@ class Why(StrEnum):
 class Observed:
     """What a tail analysis had: one thread's samples in all runs."""
 
-    cpu: int | None  # None: the record does not tell
+    cpu: int | None  # None: not recorded
     runs: int
     samples: int
     interval_ns: int | None
@@ -110,7 +110,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why there is no estimate for the horizon asked for; `instead` is one for the longest the samples carry."""
+    """Why there is no estimate for the horizon asked for; `instead` is for the longest that the samples support."""
 
     observed: Observed | None  # None: the whole group was refused
     why: Why

@@ -14,8 +14,9 @@ from rtqual.analysis.figure.cells import Cells, figure_name
 from rtqual.analysis.figure.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
 from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, is_size, samples_needed
-from rtqual.analysis.figure.wording import figure, quantity
+from rtqual.analysis.figure.wording import figure
 from rtqual.analysis.verdict.model import Gate, Outcome
+from rtqual.base.units import format_value
 from rtqual.base.words import count, one_in, share, under
 from rtqual.kernel.needs import Known, check_needs, is_config
 from rtqual.mission import PUBLISHED, Requirement
@@ -26,11 +27,7 @@ _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
 
 
 def gates(
-    needs: Iterable[str],
-    requirements: Iterable[Requirement],
-    cells: Cells,
-    candidate: str,
-    config: Known,
+    needs: Iterable[str], requirements: Iterable[Requirement], cells: Cells, candidate: str, config: Known
 ) -> tuple[Gate, ...]:
     """Every gate of a candidate, the measured ones first."""
     measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
@@ -129,7 +126,7 @@ def _judge(requirement: Requirement, name: str, one: Figure) -> tuple[Outcome, s
 
 
 def _ends(name: str, one: Figure) -> tuple[float, float]:
-    """Between what the figure lies; NaN where that cannot be said."""
+    """What the figure lies between; NaN where it is not known."""
     if one.interval is not None:
         return one.interval.low, one.interval.high
     if name in EXTREMES or is_size(one.unit):
@@ -138,7 +135,7 @@ def _ends(name: str, one: Figure) -> tuple[float, float]:
 
 
 def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None:
-    """Samples beyond the limit, where the limit is one on samples and they can be counted."""
+    """Samples beyond the limit, where the limit applies to samples and these can be counted."""
     if requirement.at_most is None or not (name == "max" or name in QUANTILES):
         return None
     limit, drawn = requirement.limit.value, summary.distribution
@@ -151,7 +148,7 @@ def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None
 
 
 def beyond(distribution: Distribution, limit: float) -> int:
-    """Samples above a limit. Overflowed ones count when every one of them is above it for certain."""
+    """Samples above a limit. Overflowed samples count where all of them are above it for certain."""
     valued = int(distribution.counts[distribution.values > limit].sum())
     certain = distribution.overflow_from is not None and distribution.overflow_from > limit
     return valued + (distribution.overflow if certain else 0)
@@ -181,4 +178,4 @@ def shortfall(gate: Gate) -> str:
     """A gate that is not met, for a headline: "'wake-up under load' (434 us; at most 100 us asked)"."""
     if gate.measured is None:
         return f"'{gate.requirement}'"
-    return f"'{gate.requirement}' ({quantity(gate.measured.value, gate.measured.unit)}; {gate.limit} asked)"
+    return f"'{gate.requirement}' ({format_value(gate.measured.value, gate.measured.unit)}; {gate.limit} asked)"

@@ -65,7 +65,7 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
 
 
 def _choice(may: Sequence[Standing]) -> str | None:
-    """The only one that may fly, or the only one in the first place."""
+    """The only candidate that may fly, or the only one that ranks first."""
     first = [one for one in may if one.rank is not None and one.rank == may[0].rank]
     if len(may) == 1 or len(first) == 1:
         return may[0].candidate
@@ -104,7 +104,7 @@ def _may_fly(judged: Sequence[Gate], cells: Cells, candidate: str) -> Outcome:
 
 
 def _ranks(ordered: Sequence[str], may_fly: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
-    """1 for the first. A candidate shares the rank of the one it cannot be told from, counting from the best."""
+    """1 for the first. A candidate that cannot be told from the one above it shares its rank."""
     ranks: dict[str, int] = {}
     best = ""
     for place, name in enumerate((name for name in ordered if table.total(name) is not None), start=1):
@@ -127,9 +127,9 @@ def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[
 
 def _headline(standings: Sequence[Standing], table: ScoreTable, fly: str | None, unplanned: Sequence[str]) -> str:
     if unplanned and any(one.may_fly == Outcome.UNDECIDED for one in standings):
-        told = [one for one in standings if one.refusals or one.may_fly == Outcome.NOT_MET]
+        named = [one for one in standings if one.refusals or one.may_fly == Outcome.NOT_MET]
         what = f"this scale does not measure {some(unplanned, 'requirements')}"
-        return f"No verdict: {'; '.join([what, *(_beside(one, table, fly) for one in told)])}."
+        return f"No verdict: {'; '.join([what, *(_beside(one, table, fly) for one in named)])}."
     may = [one for one in standings if one.may_fly == Outcome.MET]
     others = "; ".join(_beside(one, table, fly) for one in standings if one.candidate != fly)
     if fly is not None:
@@ -186,7 +186,7 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
         yield INSTRUCTIONS_CAVEAT
-    for text, groups in _said(cells).items():
+    for text, groups in _remarks(cells).items():
         yield f"{_where(groups, cells)}: {text}."
     for group, why in cells.failures.items():
         yield f"{group.instrument} {under(group.load)}, {group.candidate}: gave no record: {why}."
@@ -202,16 +202,16 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     yield from _on_other_cpus(mission, cells)
 
 
-def _said(cells: Cells) -> dict[str, list[Group]]:
+def _remarks(cells: Cells) -> dict[str, list[Group]]:
     """What there is to say of the cells, each remark once; what differs from cell to cell is left to the report."""
-    said: dict[str, list[Group]] = {}
+    remarked: dict[str, list[Group]] = {}
     for group, one in cells.measured.items():
         remarks = [HOST_TIMED_CAVEAT] if one.summary.timing == Timing.HOST_TIMED else []
         remarks += [text.partition(DETAIL)[0] for text in one.summary.caveats]
         remarks += [f"not used: {text}" for text in one.summary.problems]
         for remark in remarks:
-            said.setdefault(remark, []).append(group)
-    return said
+            remarked.setdefault(remark, []).append(group)
+    return remarked
 
 
 def _where(groups: Sequence[Group], cells: Cells) -> str:

@@ -23,7 +23,7 @@ class Gate:
     measured: Figure | None  # None: read from the kernel's configuration, or refused
     limit: str  # as the mission states it
     reason: str  # one sentence with the figures
-    misses: int | None = None  # samples beyond the limit; None: the limit is not one on samples
+    misses: int | None = None  # samples beyond the limit; None: the limit does not apply to samples
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,17 @@ class Standing:
 
     candidate: str
     may_fly: Outcome  # MET: every gate is met
-    rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two apart
+    rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two candidates apart
     total: float | None  # weighted mean of the scores; None: nothing to compare with
     gates: tuple[Gate, ...]
     scores: tuple[Score, ...]
     refusals: tuple[str, ...]  # why no verdict is given on this candidate
+
+    @property
+    def other_refusals(self) -> tuple[str, ...]:
+        """Those that are not the reason of an undecided gate, which stands with its gate."""
+        of_gates = {f"'{gate.requirement}': {gate.reason}" for gate in self.gates}
+        return tuple(one for one in self.refusals if one not in of_gates)
 
 
 @dataclass(frozen=True)
@@ -62,4 +68,6 @@ class Verdict:
     findings: tuple[str, ...]  # the candidates beside each other in each required figure
     would_change: tuple[str, ...]  # what would turn it
     caveats: tuple[str, ...]
-    not_measured: tuple[str, ...] = ()  # requirements that the scale measures of nobody: of no gate, and nobody flies
+    not_measured: tuple[
+        str, ...
+    ] = ()  # requirements that the scale measures for no candidate: no gate judges them, and no candidate may fly

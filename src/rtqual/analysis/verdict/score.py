@@ -11,7 +11,7 @@ its own figures are nothing to compare it with.
 A largest sample grows with every run and has no interval, so max and max - min enter by the median over the runs. A
 lead's interval comes from those of the figures (MOVER: Zou & Donner 2008): each figure moves to the end of its interval
 that lowers the lead most, figures of the same runs together, others by the root of their squares. A criterion without
-an interval enters as measured, and no lead is certain that the others, the firm ones, do not give by themselves.
+an interval enters as measured; a lead is certain only where the criteria with intervals alone give it too.
 """
 
 import math
@@ -147,7 +147,7 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
 
 
 def scores_of(table: ScoreTable, criteria: Sequence[Criterion], cells: Cells, candidate: str) -> tuple[Score, ...]:
-    """One candidate's scores, those of criteria that were left out without a number."""
+    """One candidate's scores; those of criteria that were left out have no number."""
     names = [criterion.name for criterion in table.criteria]
     found = []
     for criterion in criteria:

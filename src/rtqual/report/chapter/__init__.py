@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""What the report says, one file a subject.
+"""What the report says: one file a chapter, and one for each longer part of a chapter.
 
-executive.py     the verdicts in short
-chapters.py      what was tested, with what, how
-results.py       the figures, with distributions.py (what is plotted of them), battery.py and paths.py (the probe's)
-mechanisms.py    the probe's figures by operating system, published ones beside them
+verdicts.py      the first page: the verdicts in short
+purpose.py  systems.py  tools.py  environment.py  method.py
+results.py       the figures, with distributions.py (what is plotted of them), battery.py and paths.py (the probe's),
+                 explore.py (the samples that report.html plots anew)
+analysis.py      its sections: tailor.py, lidar.py, judgement.py (requirements, scores), mechanisms.py (the probe's
+                 figures by operating system), stability.py, comparisons.py with shift.py, dependence.py, tails.py,
+                 beside.py (published figures)
 tailor.py        what tailoring a kernel changed, with goals.py, steps.py, tailor_lint.py, tailor_roots.py (whole
-                 systems) and trim.py (what a scenario showed no use of)
+                 systems) and trim.py (what a scenario did not use)
 lidar.py         the docking camera: ways from frames to ranges, its faults, an approach
-judgement.py  stability.py  comparisons.py  shift.py  tails.py  beside.py   the analysis
-explore.py       the samples that report.html plots anew
+conclusion.py  reproduction.py  failures.py
+
+A new chapter is a file here and a row in view.CHAPTERS; a new section of the analysis, a row in analysis.SECTIONS.
 """

@@ -18,7 +18,7 @@ from rtqual.report.page.text import (
     readable,
 )
 
-SEVERAL = 3  # as many series or more stand in one table
+SEVERAL = 3  # so many series or more stand in one table
 _ENDS = ("min", "max")
 _SWITCH, _TIME = ": context switch", ": time"  # series of one benchmark, the first a part of the second
 
@@ -28,7 +28,7 @@ def has_several(summaries: Sequence[Summary]) -> bool:
 
 
 def battery(material: Material, one: Place, load: str) -> Table:
-    """What a system does not offer says so; the figures beside the samples stand below them."""
+    """What a system does not offer is marked so; figures that are no samples stand below the samples."""
     summaries = one.under(load)
     sampled = list(dict.fromkeys(name for s in summaries for name in s.series))
     absent = dict.fromkeys(name for s in summaries for name in s.absent)
@@ -48,10 +48,12 @@ def battery(material: Material, one: Place, load: str) -> Table:
     return material.numbering.table(clean(caption), columns, rows, listed)
 
 
-def heading_rows(summaries: Sequence[Summary], notes: Notes) -> list[list[Cell]]:
+def heading_rows(
+    summaries: Sequence[Summary], notes: Notes, samples: str = "samples n of each", none: str = "0"
+) -> list[list[Cell]]:
     """What the columns of a table rest on."""
     return [
-        [Cell("samples n of each"), *(Cell(number(s.samples)) for s in summaries)],
+        [Cell(samples), *(Cell(number(s.samples) if s.samples else none) for s in summaries)],
         [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
         [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
     ]

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: MIT
 """What was measured beside what published studies printed of the same instrument under the same load.
 
-Hardware, kernels and parameters differ, which the section says first. Only the order of systems and the shape of
+Hardware, kernels and parameters differ, as the section states first. Only the order of systems and the shape of
 their figures can be set side by side.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rtqual.analysis.figure.cells import usual_cpus
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.base.units import DURATIONS_NS
+from rtqual.base.words import count, listed
 from rtqual.published.audit import Finding
 from rtqual.published.beside import Beside, Published, matching
 from rtqual.published.choice import misprints
 from rtqual.published.records import COMMAND, CYCLES, PRINTED_IN, places
-from rtqual.published.wording import listed
 from rtqual.record.schema import Manifest
-from rtqual.report.chapter.chapters import parameters
-from rtqual.report.material import FOOTPRINT, Material, Place, group_of, runs_text
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Table
-from rtqual.report.page.text import TIMING_MARK, clean, cpus_text, load_text, number, prose, readable
+from rtqual.report.chapter.tools import parameters
+from rtqual.report.material import FOOTPRINT, Material, Place, group_of
+from rtqual.report.page.document import Block, Cell, Column, Note, Notes, Paragraph, Table, bullets, numbers, texts
+from rtqual.report.page.text import TIMING_MARK, clean, load_text, number, prose, readable
 from rtqual.study.catalogue import Study, study
 
 _MOST_TABLES = 8
@@ -41,7 +41,7 @@ def beside(material: Material) -> Iterator[Block]:
     studies = {one.source.key: one.source for _, one in found}
     boards = dict.fromkeys(summary.group.board for some, _ in found for summary in some)
     differs = [*map(study_text, studies.values()), *(_board(material, board) for board in boards)]
-    yield Bullets(tuple(map(prose, differs)), "What differs")
+    yield from bullets("What differs", differs)
     for some, one in found[:_MOST_TABLES]:
         yield _table(material, some, one)
     if found[_MOST_TABLES:]:
@@ -57,14 +57,12 @@ def _misprints(material: Material) -> Iterator[Table]:
         yield material.numbering.table(
             "Figures the study printed of the candidates that do not follow from its others; no verdict uses them. "
             "In brackets what rounding leaves open",
-            [*(Column(title, False) for title in ("Candidate", "Where", "Figure")), Column("Printed"),
-             Column("Recomputed"), Column("Kind", False)],
+            [*texts("Candidate", "Where", "Figure"), *numbers("Printed", "Recomputed"), *texts("Kind")],
             [
-                [Cell(clean(name)), Cell(one.place), Cell(_with_unit(one)), Cell(one.printed),
-                 Cell(one.recomputed_text), Cell(one.kind)]
+                [*map(Cell, (clean(name), one.place, _with_unit(one), one.printed, one.recomputed_text, one.kind))]
                 for name, one in found
             ],
-        )  # fmt: skip
+        )
 
 
 def _with_unit(one: Finding) -> str:
@@ -81,21 +79,16 @@ def printed_in(material: Material, one: Place) -> tuple[str, ...]:
 
 
 def _measured(material: Material) -> Iterator[list[Summary]]:
-    """The summaries of each instrument and load, of every board those on the CPUs that most runs had."""
+    """The summaries of each instrument and load, on each board those with the number of CPUs that most runs had."""
     kept = [s for place in material.places() for s in place.summaries if s.group.candidate in material.measured]
-    kept = [s for s in kept if s.figures and not s.problems]
-    for instrument, load in dict.fromkeys((s.group.instrument, s.group.load) for s in kept):
-        alike = [s for s in kept if (s.group.instrument, s.group.load) == (instrument, load)]
-        boards = [[s for s in alike if s.group.board == board] for board in dict.fromkeys(s.group.board for s in alike)]
-        yield [s for some in boards for s in some if s.group.cpus == _usual_cpus(some)]
-
-
-def _usual_cpus(some: Sequence[Summary]) -> int:
-    """As the verdict counts them: of most runs, the fewer where they are as many."""
-    runs: Counter[int] = Counter()
-    for s in some:
-        runs[s.group.cpus] += s.runs
-    return min(runs, key=lambda cpus: (-runs[cpus], cpus))
+    cells: dict[tuple[str, str], dict[str, list[Summary]]] = {}  # instrument and load -> board -> summaries
+    for s in kept:
+        if s.figures and not s.problems:
+            boards = cells.setdefault((s.group.instrument, s.group.load), {})
+            boards.setdefault(s.group.board, []).append(s)
+    for boards in cells.values():
+        usual = {board: usual_cpus((s.group.cpus, s.runs) for s in some) for board, some in boards.items()}
+        yield [s for board, some in boards.items() for s in some if s.group.cpus == usual[board]]
 
 
 def _matching(some: Sequence[Summary]) -> Iterator[Beside]:
@@ -111,23 +104,24 @@ def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
     several = len({s.group.board for s in some}) > 1
     rows = []
     for s in some:
-        where = clean(f"{s.group.board}, {cpus_text(s.group.cpus)}") if several else ""
+        where = clean(f"{s.group.board}, {count(s.group.cpus, 'CPU')}") if several else ""
         name = Cell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
-        counted = f"{number(s.samples)} in {runs_text(s.runs)}" if s.samples else runs_text(s.runs)
+        runs = count(s.runs, "run")
+        counted = f"{number(s.samples)} in {runs}" if s.samples else runs
         rows.append([name, Cell(counted), *(_own(s.figures.get(column), unit) for column, unit in units.items())])
     for label, printed in one.rows.items():
         counted = number(printed[CYCLES].value) if CYCLES in printed else "not stated"
         rows.append([Cell(label), Cell(counted), *(_printed(printed.get(column), notes) for column in columns)])
     group = some[0].group
     here = parameters(material, group.instrument)
-    told = f"Study: {one.table.command or 'its parameters are not stated'}. Here: {here}."
+    parameters_of_both = f"Study: {one.table.command or 'its parameters are not stated'}. Here: {here}."
     heads = [Column(readable(name)) for name in columns]
     place, unit = listed(places(one.source, one.table)), "µs" if one.table.unit == "us" else one.table.unit
     return material.numbering.table(
         clean(f"{group.instrument} {load_text(group.load)}, beside {one.source.key}, {place}; times in {unit}"),
         [Column("System", False), Column("Samples", False, name=True), *heads],
         rows,
-        (Note("", prose(told)), *notes.listed()),
+        (Note("", prose(parameters_of_both)), *notes.listed()),
     )
 
 
@@ -151,15 +145,15 @@ def _printed(figure: Published | None, notes: Notes) -> Cell:
     """As printed; where the audit finds that it does not follow, what does stands below."""
     if figure is None or figure.finding is None:
         return Cell(figure.text if figure else "-")
-    told = f"Does not follow from the study's other figures ({figure.finding.kind}); below it what does."
-    return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(told))
+    remark = f"Does not follow from the study's other figures ({figure.finding.kind}); below it what does."
+    return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(remark))
 
 
 def study_text(source: Study) -> str:
     about = source.source
-    told = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
+    measured_with = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
     author = f" ({about.author})" if about.author else ""
-    return f"Study {source.key}: {about.title}{author}; {told}."
+    return f"Study {source.key}: {about.title}{author}; {measured_with}."
 
 
 def _board(material: Material, board: str) -> str:

@@ -8,12 +8,12 @@ from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.report.chapter.shift import shifts
 from rtqual.report.material import Material, Place, figure_cell, notes_for, timing_mark
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Paragraph, Table, raised
+from rtqual.report.page.document import Block, Cell, Column, Paragraph, Table, bullets, numbers, raised
 from rtqual.report.page.text import clean, load_text, marked, number, place, prose, readable
 
 
 def comparisons(material: Material) -> Iterator[Block]:
-    """Where a board has a best candidate, the others stand beside that one: all pairs would be pages."""
+    """Where a board has a best candidate, the others stand beside it: all pairs would fill pages."""
     best = {v.board: v.standings[0].candidate for v in material.evidence.verdicts if v.standings}
     if not material.evidence.comparisons:
         return
@@ -36,26 +36,25 @@ def comparisons(material: Material) -> Iterator[Block]:
         elif found:
             key = place(found[0].a), found[0].difference.why_no_interval
             undecided.setdefault(key, []).append(one.instrument)
-    if undecided:
-        yield Bullets(
-            tuple(prose(f"{where}: {', '.join(names)}: {why}.") for (where, why), names in undecided.items()),
-            "Too few runs to tell candidates apart (their figures stand among the results)",
-            "open",
-        )
+    yield from bullets(
+        "Too few runs to tell candidates apart (their figures stand among the results)",
+        (f"{where}: {', '.join(names)}: {why}." for (where, why), names in undecided.items()),
+        "open",
+    )
 
 
 def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
     """What is the same in every row (the load, the pair) stands in the caption instead."""
     found.sort(key=lambda c: one.loads.index(c.a.load))
     notes = notes_for(figure for c in found for figure in (c.ratio, c.difference))
-    mark = "".join(notes.timed(m) for m in timing_mark(one.summaries))
+    mark = notes.timed(timing_mark(one.summaries))
     names: dict[str, Callable[[Comparison], str]] = {
         "Load": lambda c: load_text(c.a.load),
         "a": lambda c: c.a.candidate,
         "b": lambda c: c.b.candidate,
     }
     kept = {title: read for title, read in names.items() if len({read(c) for c in found}) > 1}
-    said = [f"{title.lower()} = {read(found[0])}" for title, read in names.items() if title not in kept]
+    common = [f"{title.lower()} = {read(found[0])}" for title, read in names.items() if title not in kept]
     rows = []
     for c in found:
         outcome, _, why = c.statement.partition(": ")
@@ -72,8 +71,8 @@ def _table(material: Material, one: Place, found: list[Comparison]) -> Table:
         )
     columns = [
         *(Column(title, False, name=True) for title in ("Statistic", *kept)),
-        *(Column(title) for title in ("Ratio a / b", "Difference a - b", "P(a > b)")),
+        *numbers("Ratio a / b", "Difference a - b", "P(a > b)"),
         Column("Statement", False, name=True),
     ]
-    caption = clean(", ".join([f"Comparison: {one.title}", *said]))
+    caption = clean(", ".join([f"Comparison: {one.title}", *common]))
     return material.numbering.table(marked(caption, mark), columns, rows, notes.listed())

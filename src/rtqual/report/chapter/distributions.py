@@ -2,6 +2,7 @@
 """What is plotted of the samples: a histogram and the share above a value, for every load of an instrument."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rtqual.analysis.figure.model import Distribution, Summary
 from rtqual.analysis.verdict.model import Verdict
@@ -10,7 +11,7 @@ from rtqual.record.schema import Kind
 from rtqual.report.draw import plots
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Block, Paragraph, Plot, Plots
-from rtqual.report.page.text import clean, figure_text, load_text, marked, place, prose
+from rtqual.report.page.text import clean, figure_text, load_text, place, prose
 
 QUANTITY = {"cyclictest": "Wake-up latency", "hackbench": "Duration"}
 FEWEST = 20  # samples of a candidate; fewer make no picture
@@ -57,9 +58,7 @@ def _plot(material: Material, one: Place, load: str, panel: plots.Panel, *, shap
     of = f" of {series[0]}" if len(series) > 1 else ""  # the first stands for an instrument that samples several things
     caption = clean(f"{what}{of}, {one.instrument} {load_text(load)}, {place(summaries[0].group)}")
     alt = f"{caption}. {_spoken(summaries)}"
-    number = material.numbering.figure()
-    svg = draw(panel, material.palette, f"f{number}", alt)
-    return Plot(number, marked(caption, panel.mark), alt, svg)
+    return material.numbering.plot(caption, alt, partial(draw, panel, material.palette), panel.mark)
 
 
 def panels_of(material: Material, one: Place) -> dict[str, plots.Panel]:
@@ -94,9 +93,9 @@ def _limits(material: Material, one: Place, load: str) -> tuple[plots.Limit, ...
 
 
 def _spoken(summaries: Sequence[Summary]) -> str:
-    """What a plot shows, for those who do not see it."""
-    said = []
+    """What a plot shows, in words."""
+    candidates = []
     for s in summaries:
         ends = [f"{name} {figure_text(s.figures[name])}" for name in ("min", "p50", "max") if name in s.figures]
-        said.append(f"{s.group.candidate}: {', '.join(ends)}")
-    return prose("; ".join(said)) + "."
+        candidates.append(f"{s.group.candidate}: {', '.join(ends)}")
+    return prose("; ".join(candidates)) + "."

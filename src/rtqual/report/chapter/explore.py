@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The samples behind the plots, for those that a page with scripts draws anew (templates/explorer/).
+"""The samples behind the plots, from which a page with scripts draws its own (page/explorer/).
 
 A sparse histogram of every group, exact where it is small enough for a page, else thinned by a rule that the page
 states. Percentiles and intervals are those of the analysis: the page computes none.
@@ -9,21 +9,22 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
+from rtqual.base.units import STEPS
 from rtqual.record.schema import Int64Array, Kind
 from rtqual.report.chapter.distributions import panels_of
 from rtqual.report.draw import plots
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Explorer
-from rtqual.report.page.text import STEPS, clean, load_text, prose
+from rtqual.report.page.text import clean, load_text, prose
 
 MOST = 2_000  # distinct values of one group
 MOST_OF_A_PAGE = 100_000  # of all groups: about half a megabyte
 FEWEST = 200  # of one group, however many groups there are
+_Json = dict[str, object]
 _PERCENTILE = re.compile(r"p\d+(\.\d+)?")
 
 
@@ -51,7 +52,7 @@ def explorer(material: Material) -> Iterator[Explorer]:
     yield Explorer(json.dumps(data, allow_nan=False, separators=(",", ":")))
 
 
-def _place(material: Material, one: Place, panels: Mapping[str, plots.Panel], most: int) -> dict[str, Any]:
+def _place(material: Material, one: Place, panels: Mapping[str, plots.Panel], most: int) -> _Json:
     first = next(iter(panels.values()))
     summaries = [s for load in panels for s in one.under(load)]
     return {
@@ -66,7 +67,7 @@ def _place(material: Material, one: Place, panels: Mapping[str, plots.Panel], mo
     }
 
 
-def _load(material: Material, summaries: Sequence[Summary], load: str, panel: plots.Panel, most: int) -> dict[str, Any]:
+def _load(material: Material, summaries: Sequence[Summary], load: str, panel: plots.Panel, most: int) -> _Json:
     drawn = [s for s in summaries if s.group.candidate in panel.distributions]
     return {
         "title": clean(load_text(load)),
@@ -79,9 +80,7 @@ def _load(material: Material, summaries: Sequence[Summary], load: str, panel: pl
     }
 
 
-def _group(
-    material: Material, of: Summary, one: Distribution, limits: Sequence[plots.Limit], most: int
-) -> dict[str, Any]:
+def _group(material: Material, of: Summary, one: Distribution, limits: Sequence[plots.Limit], most: int) -> _Json:
     values, counts, merged = thinned(one, most)
     return {
         "candidate": material.candidates.index(of.group.candidate),
@@ -118,7 +117,7 @@ def thinned(one: Distribution, most: int) -> tuple[Int64Array, Int64Array, int]:
     return values[ends], np.add.reduceat(counts, starts), merged
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def _figure(figure: Figure) -> _Json:
     """An end of an interval that the data leave open is null."""
     between = figure.interval
     return {

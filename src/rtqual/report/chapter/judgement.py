@@ -7,15 +7,20 @@ from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL
 from rtqual.analysis.verdict.model import Gate, Score, Verdict
 from rtqual.mission import PUBLISHED
 from rtqual.report.material import Material, figure_cell, notes_for, timing_of
-from rtqual.report.page.document import SIGNS, TONES, Cell, Column, Notes, Table, raised
+from rtqual.report.page.document import Cell, Column, Notes, Table, numbers, outcome_cell, raised, texts
 from rtqual.report.page.text import figure_value, number, prose
 
 _LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the score as measured."
 _LEFT_OUT = "Not in the score: not every candidate has a usable figure."
 
 
-def requirements(material: Material, verdict: Verdict) -> Iterator[Table]:
+def requirements(material: Material) -> Iterator[Table]:
     """Every requirement for every candidate: the measured ones, then the needs read from the configurations."""
+    for verdict in material.evidence.verdicts:
+        yield from _requirements(material, verdict)
+
+
+def _requirements(material: Material, verdict: Verdict) -> Iterator[Table]:
     measured = [r.name for r in material.mission.requirements]
     gates = [gate for standing in verdict.standings for gate in standing.gates]
     judged = sorted((g for g in gates if g.requirement in measured), key=lambda g: measured.index(g.requirement))
@@ -36,19 +41,18 @@ def _measured(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
                 Cell(prose(gate.requirement), prose(gate.limit)),
                 Cell(prose(gate.candidate)),
                 figure_cell(gate.measured, notes, timing=notes.timed(timing), counted=False),
-                _outcome(gate),
+                outcome_cell(gate.outcome),
                 Cell(prose(gate.reason)),
             ]
         )
-    columns = [
-        Column("Requirement", False), Column("Candidate", False, name=True), Column("Measured"),
-        Column("Outcome", False, name=True), Column("Reason", False),
-    ]  # fmt: skip
+    outcome = Column("Outcome", False, name=True)
+    candidate = Column("Candidate", False, name=True)
+    columns = [*texts("Requirement"), candidate, *numbers("Measured"), outcome, *texts("Reason")]
     return material.numbering.table(f"Requirements on the {verdict.board} board", columns, rows, notes.listed())
 
 
 def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
-    """One row for all candidates of which the same holds."""
+    """A row for all candidates that share an outcome and its reason."""
     alike: dict[tuple[str, str, str], list[Gate]] = {}
     for gate in gates:
         alike.setdefault((gate.requirement, gate.outcome, gate.reason), []).append(gate)
@@ -56,22 +60,23 @@ def _needs(material: Material, verdict: Verdict, gates: list[Gate]) -> Table:
     rows = []
     for some in sorted(alike.values(), key=lambda some: order.index(some[0].requirement)):
         gate = some[0]
-        candidates = ", ".join(prose(one.candidate) for one in some)
-        rows.append([Cell(prose(gate.requirement)), Cell(candidates), _outcome(gate), Cell(prose(gate.reason))])
-    columns = [
-        Column("Need", False, name=True), Column("Candidates", False), Column("Outcome", False, name=True),
-        Column("What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration", False),
-    ]  # fmt: skip
+        need, reason = Cell(prose(gate.requirement)), Cell(prose(gate.reason))
+        candidates = Cell(", ".join(prose(one.candidate) for one in some))
+        rows.append([need, candidates, outcome_cell(gate.outcome), reason])
+    source = "What the study says" if verdict.board == PUBLISHED else "In the kernel's configuration"
+    need_column, outcome = (Column(title, False, name=True) for title in ("Need", "Outcome"))
+    columns = [need_column, *texts("Candidates"), outcome, *texts(source)]
     legend = "" if verdict.board == PUBLISHED else " (y: built in, m: module)"
     return material.numbering.table(f"Needs on the {verdict.board} board{legend}", columns, rows)
 
 
-def _outcome(gate: Gate) -> Cell:
-    return Cell(f"{SIGNS[gate.outcome]} {gate.outcome}", tone=TONES[gate.outcome])
-
-
-def scores(material: Material, verdict: Verdict) -> Iterator[Table]:
+def scores(material: Material) -> Iterator[Table]:
     """Criteria down, candidates across; nothing where there is no score at all."""
+    for verdict in material.evidence.verdicts:
+        yield from _scores(material, verdict)
+
+
+def _scores(material: Material, verdict: Verdict) -> Iterator[Table]:
     found = {(s.criterion, s.candidate): s for one in verdict.standings for s in one.scores}
     if not any(score.score is not None for score in found.values()):
         return

@@ -90,7 +90,7 @@ def _tables(
         rows += ([*row, *(Cell("-") for _ in printed)] for row in share_rows([s.summary for s in systems], name, notes))
     group = summaries[0].group
     where = f"{family} {load_text(group.load)}, {place(group)}"
-    mark = "".join(notes.timed(one) for one in timing_mark(summaries))
+    mark = notes.timed(timing_mark(summaries))
     measured = [Column(clean(one.title), candidate=one.summary.group.candidate) for one in systems]
     yield material.numbering.table(
         marked(clean(f"{where}, by operating system: {_STATISTICS[statistic]}"), mark),
@@ -135,8 +135,8 @@ def _agreement(systems: Sequence[_System], one: Operations) -> list[Cell]:
     cells = []
     for system, rank in zip(systems, ranks, strict=True):
         ratio = median_ratio(system.values, one.figures_ns)
-        told = "" if ratio is None else f"ratio {number(ratio)}"
-        cells.append(Cell(f"{rank[0]:.2f}", told) if rank else Cell("-", told))
+        beside = "" if ratio is None else f"ratio {number(ratio)}"
+        cells.append(Cell(f"{rank[0]:.2f}", beside) if rank else Cell("-", beside))
     return [Cell(one.system), Cell(" or ".join(map(str, counts))), *cells]
 
 

@@ -9,7 +9,7 @@ from rtqual.report.material import Material, Place, figure_cell, notes_for
 from rtqual.report.page.document import Cell, Column, Notes, Table
 from rtqual.report.page.text import TIMING_MARK, clean, load_text, number, place
 
-_WHOLE = ": end to end"  # ends the series that tells a loop
+_WHOLE = ": end to end"  # ends the name of the series that every loop has
 _START, _DONE = "sensor start", "end to end"
 _SHOWN = ((_START, "p50"), (_START, "p99"), (_START, "max"), (_DONE, "p50"), (_DONE, "max"))
 

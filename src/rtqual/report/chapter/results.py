@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: MIT
 """The measured figures: plots and tables of every instrument under every load."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from rtqual.analysis.figure.model import Summary
+from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import PUBLISHED
-from rtqual.report.chapter.battery import battery, has_several
+from rtqual.report.chapter.battery import battery, has_several, heading_rows
 from rtqual.report.chapter.beside import printed_in
 from rtqual.report.chapter.distributions import distributions
 from rtqual.report.chapter.explore import explorer
 from rtqual.report.chapter.paths import paths
 from rtqual.report.material import FOOTPRINT, Material, Place, figure_cell, notes_for
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Heading, Paragraph, Table, raised
-from rtqual.report.page.text import TIMING_MARK, clean, load_text, marked, number, place, prose, readable
+from rtqual.report.page.document import Block, Cell, Column, Heading, Paragraph, Table, bullets, numbers, raised, texts
+from rtqual.report.page.text import TIMING_MARK, clean, load_text, marked, place, prose, readable
 
 _OVER_RUNS = "median run"  # how figures begin that say nothing new of a single run
 
 
-def results(material: Material, chapter: str) -> Iterator[Block]:
+def results(material: Material) -> Iterator[Block]:
     measured = [one for one in material.places() if one.instrument != FOOTPRINT]
     yield from explorer(material)
-    for index, one in enumerate(measured, 1):
-        yield Heading(f"{chapter}.{index}", clean(one.title))
+    for one in measured:
+        yield Heading(clean(one.title))
         if one.instrument in INSTRUMENTS:
             instrument = INSTRUMENTS[one.instrument]
-            said = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
-            yield Paragraph(prose(" ".join((f"{instrument.title}.", *said))))
+            remarks = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
+            yield Paragraph(prose(" ".join((f"{instrument.title}.", *remarks))))
         yield from distributions(material, one)
         for load in one.loads:
             yield from paths(material, one, load)
@@ -39,14 +39,8 @@ def _statistics(material: Material, one: Place, load: str) -> Table:
     """Statistics down, candidates across."""
     summaries = one.under(load)
     notes = notes_for(figure for s in summaries for figure in s.figures.values())
-    names = list(dict.fromkeys(name for s in summaries for name in s.figures))
-    if all(s.runs == 1 for s in summaries):
-        names = [name for name in names if not name.startswith(_OVER_RUNS)]
-    rows = [
-        [Cell("samples n"), *(Cell(number(s.samples) if s.samples else "not told") for s in summaries)],
-        [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
-        [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
-    ]
+    names = _names([s.figures for s in summaries], several=any(s.runs > 1 for s in summaries))
+    rows = heading_rows(summaries, notes, "samples n", "not told")
     for name in names:
         cells = [figure_cell(s.figures.get(name), notes, of=s) for s in summaries]
         rows.append(raised([Cell(readable(name)), *cells]))
@@ -55,13 +49,16 @@ def _statistics(material: Material, one: Place, load: str) -> Table:
     return material.numbering.table(clean(caption), columns, rows, notes.listed())
 
 
+def _names(found: Sequence[Mapping[str, Figure]], *, several: bool) -> list[str]:
+    """Of all figures, without those over the runs where there are not `several`."""
+    names = dict.fromkeys(name for figures in found for name in figures)
+    return [name for name in names if several or not name.startswith(_OVER_RUNS)]
+
+
 def _remarks(summaries: Sequence[Summary]) -> Iterator[Block]:
-    problems = [prose(f"{s.group.candidate}: {problem}") for s in summaries for problem in s.problems]
-    if problems:
-        yield Bullets(tuple(problems), "Problems: no verdict rests on these", "open")
-    caveats = [prose(f"{s.group.candidate}: {caveat}") for s in summaries for caveat in s.caveats]
-    if caveats:
-        yield Bullets(tuple(caveats), "To keep in mind")
+    problems = (f"{s.group.candidate}: {problem}" for s in summaries for problem in s.problems)
+    yield from bullets("Problems: no verdict rests on these", problems, "open")
+    yield from bullets("To keep in mind", (f"{s.group.candidate}: {caveat}" for s in summaries for caveat in s.caveats))
 
 
 def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
@@ -69,14 +66,12 @@ def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
         if len(s.per_cpu) < 2:
             continue
         notes = notes_for(figure for figures in s.per_cpu.values() for figure in figures.values())
-        names = list(dict.fromkeys(name for figures in s.per_cpu.values() for name in figures))
-        if s.runs == 1:
-            names = [name for name in names if not name.startswith(_OVER_RUNS)]
-        rows = []
-        for name in names:
-            cells = [figure_cell(figures.get(name), notes, counted=False) for _, figures in sorted(s.per_cpu.items())]
-            rows.append(raised([Cell(readable(name)), *cells]))
+        cpus = dict(sorted(s.per_cpu.items()))
+        rows = [
+            raised([Cell(readable(name)), *(figure_cell(of.get(name), notes, counted=False) for of in cpus.values())])
+            for name in _names([*s.per_cpu.values()], several=s.runs > 1)
+        ]
         mark = notes.timed(TIMING_MARK[s.timing])
         caption = clean(f"Per CPU: {s.group.candidate}, {one.instrument} {load_text(load)}")
-        columns = [Column("Statistic", False), *(Column(f"CPU {cpu}") for cpu in sorted(s.per_cpu))]
+        columns = [*texts("Statistic"), *numbers(*(f"CPU {cpu}" for cpu in cpus))]
         yield material.numbering.table(marked(caption, mark), columns, rows, notes.listed())

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Shift functions of a board's candidates from its best one: where in their samples they differ."""
+"""Shift functions of a board's candidates against its best: where in their samples they differ."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from rtqual.analysis.difference.model import ShiftFunction
 from rtqual.analysis.difference.shift import turned
-from rtqual.analysis.figure.wording import quantity
+from rtqual.base.units import format_value
 from rtqual.report.draw.plots_shift import shift_plot
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Plot, Plots
-from rtqual.report.page.text import clean, load_text, marked, place, prose
+from rtqual.report.page.text import clean, load_text, place, prose
 
 
 def shifts(material: Material, one: Place, best: str) -> Iterator[Plots]:
@@ -36,9 +37,7 @@ def _plot(material: Material, one: Place, load: str, best: str) -> Iterator[Plot
     caption = prose(f"{what}: {'; '.join(shift.statement for shift in known)}")
     alt = clean(f"{caption}. {'. '.join(_spoken(shift) for shift in known)}")
     mark = timing_mark(one.under(load))
-    number = material.numbering.figure()
-    svg = shift_plot(known, material.palette, f"f{number}", alt, mark)
-    yield Plot(number, marked(caption, mark), alt, svg)
+    yield material.numbering.plot(caption, alt, partial(shift_plot, known, material.palette, mark=mark), mark)
 
 
 def _sure(shift: ShiftFunction) -> ShiftFunction:
@@ -48,6 +47,6 @@ def _sure(shift: ShiftFunction) -> ShiftFunction:
 
 
 def _spoken(shift: ShiftFunction) -> str:
-    """What a plot shows, for those who do not see it."""
-    values = ", ".join(f"{name} {quantity(one.value, one.unit)}" for name, one in shift.differences.items())
+    """What a plot shows, in words."""
+    values = ", ".join(f"{name} {format_value(one.value, one.unit)}" for name, one in shift.differences.items())
     return f"{shift.a.candidate} minus {shift.b.candidate}: {values}"

@@ -8,18 +8,20 @@ with the figure written beside the bar, which shows who is steadier; and to max 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 
 from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.base.words import count
 from rtqual.mission import Statistic
 from rtqual.report.draw import plots
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Block, Paragraph, Plot, Plots
-from rtqual.report.page.text import clean, cpus_text, figure_value, load_text, marked
+from rtqual.report.page.text import clean, figure_value, load_text
 
 ABSOLUTE = (Statistic.RANGE.value, Statistic.P95_AVG.value)
 RELATIVE = ("(max-min)/max", "(p95-avg)/p95")
-MOST_BARS = 26  # of one set of axes; two sets of more do not fit on a page
+MOST_BARS = 26  # of a set of axes; with more, two sets do not fit on a page
 Row = tuple[str, Sequence[Summary]]
 
 
@@ -33,7 +35,7 @@ def stability(material: Material) -> Iterator[Block]:
     )
     drawn: list[Plot] = []
     for (board, cpus), there in groupby(places, key=lambda one: (one.board, one.cpus)):
-        where = f"{board} board, {cpus_text(cpus)}"
+        where = f"{board} board, {count(cpus, 'CPU')}"
         for rows in _pages([row for one in there for row in _rows(one)]):
             if any(len(summaries) > 1 for _, summaries in rows):
                 drawn += _plot(material, rows, ABSOLUTE, _beside_each_other, f"Stability of the candidates, {where}")
@@ -73,11 +75,9 @@ def _plot(
         return
     mark = timing_mark([s for _, summaries in rows for s in summaries])
     spoken = "; ".join(f"{b.candidate} {b.row}: {name} {b.label}" for name, bars in groups.items() for b in bars)
-    number = material.numbering.figure()
-    alt = clean(f"{title}. {spoken}")
     shown = {_AXES.get(name, name): bars for name, bars in groups.items()}
-    svg = plots.bars(shown, "1", mark, material.palette, ident=f"f{number}", alt=alt)
-    yield Plot(number, marked(clean(title), mark), alt, svg)
+    draw = partial(plots.bars, shown, "1", mark, material.palette)
+    yield material.numbering.plot(clean(title), clean(f"{title}. {spoken}"), draw, mark)
 
 
 _AXES = {name: f"{name}, share of the largest in its row" for name in ABSOLUTE}

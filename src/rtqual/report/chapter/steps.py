@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each step of the stepwise mode gained: a row a kernel, beside the one before it."""
+"""What each step of the stepwise mode gained: a row a kernel, beside the kernel before it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from dataclasses import replace
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.kernel.account import Account
 from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
-from rtqual.report.page.document import Block, Cell, Column
+from rtqual.report.page.document import Block, Cell, numbers, texts
 from rtqual.report.page.text import clean, marked, number, place, prose, quantity, readable
 
 _FIGURES = ("image_size", "installed_size", "ram_used", "boot_to_user_space", "symbols")
@@ -16,7 +16,7 @@ _LATENCY, _LOAD, _STATISTIC = "cyclictest", "hackbench", "p99"
 
 
 def chain(accounts: Sequence[Account]) -> tuple[Account, ...]:
-    """The kernels of which each is the next one's baseline, first to last; none where there is no such row."""
+    """The kernels of which each is the baseline of the next, first to last; empty where there is no such row."""
     rows: list[Account] = []
     for account in accounts:
         if rows and account.baseline != rows[-1].candidate:
@@ -45,8 +45,8 @@ def step_by_step(material: Material) -> Iterator[Block]:
         rows.append([Cell(prose(step.candidate)), symbols, *cells])
         before = step
     summaries = [summary for step in steps for summary in _summaries(material, step.candidate)]
-    mark = "".join(notes.timed(m) for m in timing_mark(summaries))
-    columns = [Column("Kernel", False), Column("Symbols on"), *(Column(readable(name)) for name in names)]
+    mark = notes.timed(timing_mark(summaries))
+    columns = [*texts("Kernel"), *numbers("Symbols on", *map(readable, names))]
     where = place(summaries[0].group)
     caption = marked(clean(f"Step by step, below each figure its difference to the kernel before, {where}"), mark)
     yield material.numbering.table(caption, columns, rows, notes.listed())
@@ -76,7 +76,7 @@ def _beside(cell: Cell, before: Figure | None, now: Figure | None) -> Cell:
     if before is None or now is None:
         return cell
     change = _signed(now.value - before.value, now.unit)
-    return replace(cell, detail=f"{change}; {cell.detail}" if cell.detail else change)
+    return replace(cell, detail="; ".join(filter(None, (change, cell.detail))))
 
 
 def _signed(change: float, unit: str) -> str:

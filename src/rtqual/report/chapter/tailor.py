@@ -10,14 +10,12 @@ from rtqual.kernel.account import Account
 from rtqual.report.chapter.goals import goal_cell
 from rtqual.report.chapter.steps import step_by_step
 from rtqual.report.chapter.tailor_lint import linted
-from rtqual.report.chapter.tailor_roots import root_systems
+from rtqual.report.chapter.tailor_roots import LATENCY, STATISTICS, cells_of, root_systems
 from rtqual.report.chapter.trim import trimming
 from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Notes, Paragraph, Table
+from rtqual.report.page.document import Block, Bullets, Cell, Notes, Paragraph, Table, numbers, texts
 from rtqual.report.page.text import clean, load_text, marked, number, place, prose, readable
 
-_LATENCY = "cyclictest"
-_STATISTICS = ("p50", "p99", "p99.9", "max")
 _TONES = {"gone": "met", "no longer exists": "met", "kept": "open", "not asked": "open"}
 _MOST_MENUS = 25
 
@@ -29,7 +27,7 @@ def tailoring(material: Material) -> Iterator[Block]:
 
 
 def _kernels(material: Material) -> Iterator[Block]:
-    """One under two roots is told once."""
+    """A kernel under two roots stands here once."""
     rooted = {candidate.name for candidate in material.mission.candidates if candidate.root}
     for account in material.accounts:
         if account.candidate in rooted:
@@ -55,9 +53,12 @@ def _how(account: Account) -> str:
     )
 
 
-def _summaries(material: Material, candidate: str, instrument: str) -> dict[tuple[str, str, int], Summary]:
-    found = (s for s in material.evidence.summaries if s.group.candidate == candidate)
-    return {(s.group.load, s.group.board, s.group.cpus): s for s in found if s.group.instrument == instrument}
+def _both(material: Material, account: Account, instrument: str) -> Iterator[tuple[Summary, Summary]]:
+    """The tailored kernel and its baseline, wherever an instrument measured the two alike."""
+    if account.baseline is not None:
+        for found in cells_of(material, (account.baseline, account.candidate), instrument).values():
+            if len(found) > 1:
+                yield found[account.candidate], found[account.baseline]
 
 
 def _figures(material: Material, account: Account) -> Iterator[Block]:
@@ -66,9 +67,7 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
         yield Paragraph("No other kernel was measured on this board, so there are no figures from before.")
         return
     goals = next((c.tailor.goals for c in material.mission.candidates if c.name == account.candidate and c.tailor), {})
-    before, after = (_summaries(material, name, FOOTPRINT) for name in (account.baseline, account.candidate))
-    for key in (key for key in before if key in after):
-        a, b = after[key], before[key]
+    for a, b in _both(material, account, FOOTPRINT):
         notes = notes_for([*a.figures.values(), *b.figures.values()])
         rows = [
             [
@@ -81,26 +80,20 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
         ]
         rows += [[Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, None, None)] for name, goal in goals.items()
                  if name not in a.figures and name not in b.figures]  # fmt: skip
-        yield _beside(material, account, f"Before and after, {place(a.group)}", (a, b), rows, notes)
+        yield _beside(material, f"Before and after, {place(a.group)}", (a, b), rows, notes)
 
 
 def _beside(
     material: Material,
-    account: Account,
     caption: str,
     both: tuple[Summary, Summary],
     rows: list[list[Cell]],
     notes: Notes,
     last: str = "Goal",
 ) -> Table:
-    mark = "".join(notes.timed(m) for m in timing_mark(both))
-    assert account.baseline is not None, "of two kernels"  # noqa: S101
-    columns = [
-        Column("Figure", False),
-        *material.columns([account.baseline, account.candidate]),
-        Column("After / before"),
-        Column(last, False),
-    ]
+    mark = notes.timed(timing_mark(both))
+    pair = material.columns([s.group.candidate for s in both[::-1]])
+    columns = [*texts("Figure"), *pair, *numbers("After / before"), *texts(last)]
     return material.numbering.table(marked(clean(caption), mark), columns, rows, notes.listed())
 
 
@@ -112,12 +105,8 @@ def _ratio(before: Figure | None, after: Figure | None) -> tuple[Cell, ...]:
 
 def _latencies(material: Material, account: Account) -> Iterator[Block]:
     """Wake-up latency under each load, with what the comparison of the two supports."""
-    if account.baseline is None:
-        return
-    before, after = (_summaries(material, name, _LATENCY) for name in (account.baseline, account.candidate))
-    for key in (key for key in before if key in after):
-        a, b = after[key], before[key]
-        names = [name for name in _STATISTICS if name in a.figures or name in b.figures]
+    for a, b in _both(material, account, LATENCY):
+        names = [name for name in STATISTICS if name in a.figures or name in b.figures]
         compared = {name: _comparison(material, a.group, b.group, name) for name in names}
         ratios = {name: _turned(one, a.group) for name, one in compared.items()}
         notes = notes_for([*(s.figures.get(name) for s in (a, b) for name in names), *ratios.values()])
@@ -133,8 +122,8 @@ def _latencies(material: Material, account: Account) -> Iterator[Block]:
                     Cell(prose(outcome), marks=notes.mark(prose(why))),
                 ]
             )
-        caption = f"Wake-up latency before and after, {load_text(key[0])}, {place(a.group)}"
-        yield _beside(material, account, caption, (a, b), rows, notes, "Statement")
+        caption = f"Wake-up latency before and after, {load_text(a.group.load)}, {place(a.group)}"
+        yield _beside(material, caption, (a, b), rows, notes, "Statement")
 
 
 def _comparison(material: Material, a: Group, b: Group, statistic: str) -> Comparison | None:
@@ -155,7 +144,7 @@ def _turned(one: Comparison | None, a: Group) -> Figure | None:
 
 def _removals(material: Material, account: Account) -> Table:
     counts: Mapping[str, int] = {state: sum(e.state == state for e in account.entries) for state in _TONES}
-    told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
+    states = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     rows = [
         [
             Cell(_path(entry.menu)),
@@ -164,8 +153,8 @@ def _removals(material: Material, account: Account) -> Table:
         ]
         for entry in account.entries
     ]
-    columns = [Column("Entry of the removal list", False), Column("Now", False), Column("Why", False)]
-    caption = f"The {len(account.entries)} entries of the AAReST study's removal list in {account.candidate}: {told}"
+    columns = texts("Entry of the removal list", "Now", "Why")
+    caption = f"The {len(account.entries)} entries of the AAReST study's removal list in {account.candidate}: {states}"
     return material.numbering.table(clean(caption), columns, rows)
 
 
@@ -181,6 +170,6 @@ def _changes(material: Material, account: Account) -> Iterator[Table]:
     if rest:
         sums = (sum(one.removed for one in rest), sum(one.added for one in rest))
         rows.append([Cell(f"{len(rest)} further menus"), *(Cell(number(n)) for n in sums)])
-    columns = [Column("Menu", False), Column("Symbols removed"), Column("Symbols added")]
+    columns = [*texts("Menu"), *numbers("Symbols removed", "Symbols added")]
     caption = f"What changed from the {account.start} configuration to that of {account.candidate}, by menu"
     yield material.numbering.table(clean(caption), columns, rows)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What the real-time lint says of a tailored kernel's configuration."""
+"""What the real-time lint finds in a tailored kernel's configuration."""
 
 from collections import Counter
 from collections.abc import Iterator
 
+from rtqual.base.words import count
 from rtqual.kernel.account import Account
 from rtqual.kernel.lint.judge import Severity, State
 from rtqual.report.material import Material
-from rtqual.report.page.document import Block, Cell, Column, Paragraph
+from rtqual.report.page.document import Block, Cell, Column, Paragraph, texts
 from rtqual.report.page.text import clean, prose
 
 _TONES = {Severity.ERROR: "failed", Severity.WARNING: "open"}
@@ -20,7 +21,7 @@ def linted(material: Material, account: Account) -> Iterator[Block]:
     found = [one for one in account.lint if one.state == State.FOUND]
     unknown = len(account.lint) - len(found)
     counts = Counter(one.severity for one in found)
-    levels = ", ".join(f"{counts[level]} {level}{'' if counts[level] == 1 else 's'}" for level in Severity)
+    levels = ", ".join(count(counts[level], level) for level in Severity)
     yield Paragraph(
         f"The real-time lint (rtqual lint) finds {levels} in the configuration of {clean(account.candidate)}. "
         f"Of its {account.lint_rules} rules {unknown} are not answered by a configuration alone (they ask the running "
@@ -33,6 +34,6 @@ def linted(material: Material, account: Account) -> Iterator[Block]:
              Cell(prose(one.title), prose(one.seen))]
             for one in sorted(found, key=lambda one: order.index(Severity(one.severity)))
         ]  # fmt: skip
-        columns = [Column("Rule", False, name=True), Column("Severity", False), Column("What it found", False)]
+        columns = [Column("Rule", False, name=True), *texts("Severity", "What it found")]
         caption = f"Rules of the real-time lint that {account.candidate} breaks"
         yield material.numbering.table(clean(caption), columns, rows)

@@ -2,27 +2,28 @@
 """Kernels under the root systems of images: what uninstalling software gains, and what flies in the end."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.mission import Quantity
 from rtqual.report.chapter.goals import goal_cell
 from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
-from rtqual.report.page.document import Block, Cell, Column, Paragraph, Table
+from rtqual.report.page.document import Block, Cell, Paragraph, Table, texts
 from rtqual.report.page.text import clean, load_text, marked, number, place, readable
 
-_LATENCY = "cyclictest"
-_STATISTICS = ("p50", "p99", "p99.9", "max")
+LATENCY = "cyclictest"
+STATISTICS = ("p50", "p99", "p99.9", "max")
 _FIGURES = (  # in this order; the rest of the footprint stands in the results
     *("installed_size", "installed_with_minbase", "image_size", "root_size", "modules_available"),
     *("ram_used", "kernel_memory", "boot_to_user_space", "start_up", "boot_until_ready"),
 )
-_Cells = Mapping[tuple[str, str, int], Mapping[str, Summary]]  # load, board, CPUs -> candidate -> summary
+_Cells = Mapping[tuple[str, str, str, int], Mapping[str, Summary]]  # Group.cell -> candidate -> summary
 
 
 def root_systems(material: Material) -> Iterator[Block]:
     """Whole systems beside each other, in the mission's order: the first is what the others are set against."""
     rooted = {one.name: one for one in material.mission.candidates if one.root}
-    footprints, latencies = (_cells(material, list(rooted), name) for name in (FOOTPRINT, _LATENCY))
+    footprints, latencies = (cells_of(material, list(rooted), name) for name in (FOOTPRINT, LATENCY))
     if not footprints:
         return
     yield Paragraph(
@@ -34,21 +35,22 @@ def root_systems(material: Material) -> Iterator[Block]:
     )
     goals = {name: goal for one in rooted.values() if one.tailor for name, goal in one.tailor.goals.items()}
     aim = next((one.name for one in rooted.values() if one.tailor and one.tailor.goals), "")
-    for (_, *_), found in footprints.items():
+    for found in footprints.values():
         if len(found) > 1:
             names = [name for name in _FIGURES if any(name in one.figures for one in found.values())]
             yield _table(material, "Whole systems", found, names, goals=goals, aim=aim)
-    for (load, *_), found in latencies.items():
+    for (_, load, *_), found in latencies.items():
         if len(found) > 1:
-            yield _table(material, f"Wake-up latency of whole systems, {load_text(load)}", found, _STATISTICS)
+            yield _table(material, f"Wake-up latency of whole systems, {load_text(load)}", found, STATISTICS)
 
 
-def _cells(material: Material, names: Sequence[str], instrument: str) -> _Cells:
-    found: dict[tuple[str, str, int], dict[str, Summary]] = {}
+def cells_of(material: Material, names: Sequence[str], instrument: str) -> _Cells:
+    """What an instrument measured of these candidates, load by load and board by board."""
+    found: dict[tuple[str, str, str, int], dict[str, Summary]] = {}
     for name in names:
         for one in material.evidence.summaries:
             if (one.group.candidate, one.group.instrument) == (name, instrument):
-                found.setdefault((one.group.load, one.group.board, one.group.cpus), {})[name] = one
+                found.setdefault(one.group.cell, {})[name] = one
     return found
 
 
@@ -76,8 +78,8 @@ def _table(
             of = found[aim].figures if aim in found else {}
             row.append(goal_cell(goals.get(name), first.figures.get(name), of.get(name)))
         rows.append(row)
-    mark = "".join(notes.timed(m) for m in timing_mark(summaries))
-    columns = [Column("Figure", False), *material.columns(list(found)), *([Column("Goal", False)] if goals else [])]
+    mark = notes.timed(timing_mark(summaries))
+    columns = [*texts("Figure"), *material.columns(list(found)), *(texts("Goal") if goals else [])]
     return material.numbering.table(
         marked(clean(f"{title}, {place(first.group)}"), mark), columns, rows, notes.listed()
     )
@@ -87,4 +89,4 @@ def _with_part(cell: Cell, figure: Figure | None, first: Figure | None) -> Cell:
     if figure is None or first is None or first.value <= 0:
         return cell
     part = f"{number(100 * figure.value / first.value)}\u00a0%"
-    return Cell(cell.text, f"{part}; {cell.detail}" if cell.detail else part, cell.marks, cell.tone, cell.code)
+    return replace(cell, detail="; ".join(filter(None, (part, cell.detail))))

@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""How the samples of a run depend on each other, and estimates of how late the rare ones are."""
+"""Estimates of how late the rare samples are, with their diagnostics, or why there are none."""
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from rtqual.analysis.figure.model import Group, Summary
+from rtqual.analysis.figure.model import Group
 from rtqual.analysis.tails.estimate import FARTHEST
 from rtqual.analysis.tails.model import Estimate, Estimated, Exceedance, Observed, Refusal, Tails
 from rtqual.base.words import listed, one_in
-from rtqual.report.draw.plots_tails import correlation_plot, return_level_plot, stability_plot
+from rtqual.report.draw.plots_tails import return_level_plot, stability_plot
 from rtqual.report.material import Material
-from rtqual.report.page.document import Block, Bullets, Cell, Column, Note, Notes, Paragraph, Plot, Plots, Table
-from rtqual.report.page.text import clean, duration, load_text, number, place, prose, quantity, step
-
-_MOST_NAMES = 3
-_DEPENDENCE = (
-    "Samples of a run depend on each other: a late wake-up is followed by a late one more often than by chance. The "
-    "rank correlation of a sample with a later one says how much; the effective number of samples says how many "
-    "independent ones they are worth, for the median and for how often a sample is among the latest hundredth. "
-    "The intervals of this report rest on whole runs, not on samples as if they were independent."
+from rtqual.report.page.document import (
+    Block,
+    Bullets,
+    Cell,
+    Note,
+    Notes,
+    Paragraph,
+    Plot,
+    Plots,
+    Table,
+    bullets,
+    numbers,
+    texts,
 )
+from rtqual.report.page.text import cell_text, clean, duration, groups_text, number, prose, quantity, step
+
 _TAILS = (
     f"What is passed on average once in a time: by one cluster of late samples, however many. It is an estimate by "
     f"extreme value statistics (peaks over threshold), never a bound: it is passed at least once in that time with "
@@ -40,26 +47,7 @@ class _Thread:
 
     @property
     def name(self) -> str:
-        parts = (_cell(self.group), self.made.observed.name)
-        return ", ".join(part for part in parts if part)
-
-
-def dependence(material: Material) -> Iterator[Block]:
-    """In words, in figures and as correlations against the lag; once, where the order is not recorded."""
-    sampled = sorted((s for s in material.evidence.summaries if s.distribution), key=lambda s: material.order(s.group))
-    known = [s for s in sampled if s.dependence]
-    if not sampled:
-        return
-    if known:
-        yield Paragraph(_DEPENDENCE)
-        yield _dependence_table(material, known)
-        yield from _correlations(material, known)
-    silent = [s.group for s in sampled if not s.dependence]
-    if silent:
-        where = f"For {_groups(silent)}" if known else "For all groups"
-        yield Paragraph(
-            prose(f"{where}, the order of the samples is not recorded or the runs are short: dependence is not known.")
-        )
+        return ", ".join(filter(None, (cell_text(self.group), self.made.observed.name)))
 
 
 def tails(material: Material) -> Iterator[Block]:
@@ -81,7 +69,7 @@ def tails(material: Material) -> Iterator[Block]:
     refusals = [(group, refusal) for group, one in found for refusal in one.threads if isinstance(refusal, Refusal)]
     if refusals:
         asked = duration(found[0][1].asked_ns)
-        yield Bullets(tuple(_refusals(refusals)), prose(f"No tail estimate for {asked}, and why"), "open")
+        yield from bullets(prose(f"No tail estimate for {asked}, and why"), _refusals(refusals), "open")
     unsettled = [plot for group, tail in found for plot in _unsettled(material, group, tail)]
     if unsettled:
         yield Plots(tuple(unsettled))
@@ -89,62 +77,9 @@ def tails(material: Material) -> Iterator[Block]:
 
 def _diagnostics(thread: _Thread, *, every: bool) -> Iterator[Bullets]:
     """All of the threads that are plotted, what failed of the others."""
-    items = tuple(
-        prose(f"{'✓' if check.passed else '✗'} {check.what}: {check.statement}")
-        for check in thread.made.checks
-        if every or not check.passed
-    )
-    if items:
-        yield Bullets(items, prose(f"Diagnostics: {thread.name}"))
-
-
-def _cell(group: Group) -> str:
-    return f"{group.candidate}, {group.instrument} {load_text(group.load)}"
-
-
-def _groups(groups: Sequence[Group]) -> str:
-    if len(groups) <= _MOST_NAMES:
-        return listed([f"{_cell(group)} ({group.board} board)" for group in groups])
-    boards = list(dict.fromkeys(group.board for group in groups))
-    where = f" of the {listed([f'{board} board' for board in boards])}"
-    return f"{len(groups)} groups{where}"
-
-
-def _dependence_table(material: Material, known: Sequence[Summary]) -> Table:
-    rows = []
-    for s in known:
-        assert s.dependence  # noqa: S101 asked by the caller
-        lags = [number(round(s.dependence.lags[lag - 1], 3)) if s.dependence.lags else "-" for lag in (1, 10, 40)]
-        worth = [_worth(value, s.samples) for value in (s.dependence.effective, s.dependence.effective_late)]
-        rows.append([Cell(clean(_cell(s.group))), Cell(number(s.samples)), *(Cell(lag) for lag in lags), *worth])
-    columns = [
-        Column("Group", False), Column("Samples"), Column("Lag 1"), Column("Lag 10"), Column("Lag 40"),
-        Column("Worth, median"), Column("Worth, late"),
-    ]  # fmt: skip
-    caption = "Rank correlation at three lags, and independent samples that the samples are worth"
-    return material.numbering.table(caption, columns, rows)
-
-
-def _worth(effective: float, samples: int) -> Cell:
-    return Cell(f"{round(effective):,}", f"{number(round(100 * effective / samples, 1))} %")
-
-
-def _correlations(material: Material, known: Sequence[Summary]) -> Iterator[Plots]:
-    cells: dict[tuple[str, str, str, int], dict[str, Sequence[float]]] = {}
-    for s in known:
-        if s.dependence and s.dependence.lags:
-            cell = (s.group.instrument, s.group.load, s.group.board, s.group.cpus)
-            cells.setdefault(cell, {})[s.group.candidate] = s.dependence.lags
-    drawn = []
-    for (instrument, load, board, cpus), lags in cells.items():
-        there = place(Group(instrument, load, board, cpus, ""))
-        caption = clean(f"Correlation of a sample with a later one, {instrument} {load_text(load)}, {there}")
-        said = "; ".join(f"{name}: lag 1 {values[0]:.3f}, lag 40 {values[-1]:.3f}" for name, values in lags.items())
-        figure = material.numbering.figure()
-        alt = clean(f"{caption}. {said}.")
-        drawn.append(Plot(figure, caption, alt, correlation_plot(lags, material.palette, f"f{figure}", alt)))
-    if drawn:
-        yield Plots(tuple(drawn))
+    shown = (check for check in thread.made.checks if every or not check.passed)
+    items = (f"{'✓' if check.passed else '✗'} {check.what}: {check.statement}" for check in shown)
+    yield from bullets(prose(f"Diagnostics: {thread.name}"), items)
 
 
 def _threads(group: Group, tail: Tails) -> Iterator[_Thread]:
@@ -176,10 +111,8 @@ def _levels(material: Material, threads: Sequence[_Thread]) -> Table:
             row += [Cell("-"), Cell(number(made.blocks), "run maxima"), Cell("-")]
         row.append(_with_interval(made.maxima.at) if made.maxima else Cell("-"))
         rows.append(row)
-    columns = [
-        Column("Thread", False), Column("Once in"), Column("Level"), Column("Measured"), Column("Threshold"),
-        Column("Clusters"), Column("Shape"), Column("By block maxima"),
-    ]  # fmt: skip
+    of_fit = numbers("Threshold", "Clusters", "Shape", "By block maxima")
+    columns = [*texts("Thread"), *numbers("Once in", "Level", "Measured"), *of_fit]
     caption = "Return levels: estimates with 95 % profile-likelihood intervals, not bounds"
     index = "The extremal index is the part of late samples that begin a cluster: 1 where they come alone."
     return material.numbering.table(caption, columns, rows, [Note("", index), *notes.listed()])
@@ -201,30 +134,26 @@ def _plots(material: Material, thread: _Thread) -> Iterator[Plot]:
     colour = material.palette.colour(thread.group.candidate)
     made = thread.made
     at = made.level.at
-    figure = material.numbering.figure()
     caption = prose(f"Return levels: {thread.name}")
     alt = clean(
         f"{caption}. Once in {duration(made.level.horizon_ns)}: {quantity(at.value, 'ns')}, "
         f"from {quantity(at.low, 'ns')} to {_end(at.high)}."
     )
-    yield Plot(figure, caption, alt, return_level_plot(made, thread.asked_ns, colour, f"f{figure}", alt))
+    yield material.numbering.plot(caption, alt, partial(return_level_plot, made, thread.asked_ns, colour))
     if made.table:
         chosen = next((row for row in made.table if made.chosen and row.threshold == made.chosen.threshold), None)
-        figure = material.numbering.figure()
         caption = _stability_caption(made.observed, thread.asked_ns, thread.name)
-        svg = stability_plot(made.table, chosen, colour, f"f{figure}", caption)
-        yield Plot(figure, caption, caption, svg)
+        yield material.numbering.plot(caption, caption, partial(stability_plot, made.table, chosen, colour))
 
 
 def _unsettled(material: Material, group: Group, tail: Tails) -> Iterator[Plot]:
     """The thresholds of a group's first thread that has no estimate at all."""
     for one in tail.threads:
         if isinstance(one, Refusal) and one.observed and one.table and not one.instead:
-            figure = material.numbering.figure()
-            name = ", ".join(part for part in ("refused", _cell(group), one.observed.name) if part)
+            name = ", ".join(filter(None, ("refused", cell_text(group), one.observed.name)))
             caption = _stability_caption(one.observed, tail.asked_ns, name)
-            svg = stability_plot(one.table, None, material.palette.colour(group.candidate), f"f{figure}", caption)
-            yield Plot(figure, caption, caption, svg)
+            draw = partial(stability_plot, one.table, None, material.palette.colour(group.candidate))
+            yield material.numbering.plot(caption, caption, draw)
             return
 
 
@@ -244,17 +173,14 @@ def _exceedance_table(material: Material, found: Sequence[tuple[Group, Exceedanc
         worth = "order not recorded: taken as independent" if one.effective is None else f"worth {one.effective:,.0f}"
         rows.append(
             [
-                Cell(prose(f"{one.requirement}: {_cell(group)}")),
+                Cell(prose(f"{one.requirement}: {cell_text(group)}")),
                 Cell(quantity(one.limit, "ns")),
                 Cell(f"{one.exceeding:,}", f"of {one.samples:,}"),
                 Cell(worth),
                 Cell(one_in(one.bound), f"more than {duration(one.once_in_ns)} apart" if one.once_in_ns else ""),
             ]
         )
-    columns = [
-        Column("Requirement", False), Column("Limit"), Column("Samples beyond"), Column("Independent samples"),
-        Column("Rarer than, 95 %"),
-    ]  # fmt: skip
+    columns = [*texts("Requirement"), *numbers("Limit", "Samples beyond", "Independent samples", "Rarer than, 95 %")]
     caption = "How often a limit was passed, and the exact upper end of that share (Clopper and Pearson)"
     return material.numbering.table(caption, columns, rows)
 
@@ -268,4 +194,4 @@ def _refusals(refusals: Sequence[tuple[Group, Refusal]]) -> Iterator[str]:
         groups = list(dict.fromkeys(group for group, _ in some))
         threads = [refusal.observed.name for _, refusal in some if refusal.observed and refusal.observed.name]
         which = f", {listed(threads)}" if len(groups) == 1 and threads else ""
-        yield prose(f"{_groups(groups)}{which}: {reason}.")
+        yield f"{groups_text(groups)}{which}: {reason}."

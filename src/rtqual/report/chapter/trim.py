@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rtqual.kernel.account import Account
 from rtqual.kernel.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Size, Trimmed
 from rtqual.report.material import Material
-from rtqual.report.page.document import Block, Cell, Column, Paragraph
+from rtqual.report.page.document import Block, Cell, Paragraph, numbers, texts
 from rtqual.report.page.text import clean, number, prose, quantity
 
 _TONES = {ACCEPTED: "met", REFUSED: "failed", UNTRIED: "open"}
@@ -19,7 +19,7 @@ def trimming(material: Material, account: Account) -> Iterator[Block]:
         return
     yield Paragraph(prose(_seen(trim)))
     if trim.proposals:
-        columns = [Column("Symbol", False), Column("Code and data"), Column("Seen", False), Column("Outcome", False)]
+        columns = [*texts("Symbol"), *numbers("Code and data"), *texts("Seen", "Outcome")]
         rows = [
             [
                 Cell(one.symbol, prose(one.menu)),
@@ -32,11 +32,11 @@ def trimming(material: Material, account: Account) -> Iterator[Block]:
         yield material.numbering.table(clean(f"Proposed to be removed from {trim.candidate}"), columns, rows)
     yield Paragraph(prose(_outcome(trim)))
     if trim.after:
-        columns = [Column("Figure", False), Column("Tailored"), Column("Trimmed"), Column("After / before")]
+        columns = [*texts("Figure"), *numbers("Tailored", "Trimmed", "After / before")]
         rows = list(_figures(trim.before, trim.after))
         yield material.numbering.table(clean(f"{trim.candidate} before and after the trim, 1 run"), columns, rows)
     if trim.kept:
-        columns = [Column("Symbol", False), Column("Code and data"), Column("Stays", False)]
+        columns = [*texts("Symbol"), *numbers("Code and data"), *texts("Stays")]
         rows = [
             [Cell(one.symbol), Cell(quantity(one.size_b, "B")), Cell(one.kind, prose(one.reason))]
             for one in trim.kept[:_MOST_KEPT]
@@ -72,10 +72,10 @@ def _outcome(trim: Trimmed) -> str:
         )
     if not accepted:
         return f"Nothing is accepted; {number(trim.builds)} kernels were built to find out."
-    told = ", ".join(f'"{symbol}"' for symbol in accepted)
+    quoted = ", ".join(f'"{symbol}"' for symbol in accepted)
     return (
         f"The kernel without {', '.join(accepted)} got through the scenario ({number(trim.builds)} built to find out). "
-        f"To fly it, write into the candidate's table: forbid = [{told}]. A scenario does not show what a mission "
+        f"To fly it, write into the candidate's table: forbid = [{quoted}]. A scenario does not show what a mission "
         "needs on its worst day: look at each symbol first."
     )
 

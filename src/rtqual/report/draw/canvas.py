@@ -9,9 +9,10 @@ import html
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
@@ -28,12 +29,13 @@ WIDTH_IN = 4.4
 LEGEND_ROW_IN = 0.19
 CHARACTER_IN = 0.078  # of DejaVu Sans at 8.5 pt, on average
 LONGEST = 46  # characters that fit beside a legend's handle
-FONTS = "DejaVu Sans, Verdana, sans-serif"  # none wider than the first, for which the places were found
+FONTS = "DejaVu Sans, Verdana, sans-serif"  # none wider than the first, by which text was placed
 LIMIT_DASHES = (0, (2, 2))
 
+Dashes = Literal["solid"] | tuple[float, tuple[float, ...]]
 # Okabe & Ito 2008 with the light hues darkened, so that each stands out 3:1 from white and from near-black;
-# the dash pattern says the same again for readers and printers without colour.
-STYLES: tuple[tuple[str, Any], ...] = (
+# the dash pattern repeats it for readers and printers without colour.
+STYLES: tuple[tuple[str, Dashes], ...] = (
     ("#0072b2", "solid"),
     ("#d55e00", (0, (5, 1.5))),
     ("#009e73", (0, (1.2, 1.2))),
@@ -43,7 +45,7 @@ STYLES: tuple[tuple[str, Any], ...] = (
     ("#6e7781", (0, (3, 1.5, 3, 1.5, 1, 1.5))),
 )
 _INKED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
-RC: Any = {
+RC: Any = {  # the type of its keys differs between releases of matplotlib
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "rtqual",  # equal plots have equal ids
     "text.parse_math": False,
@@ -76,7 +78,7 @@ class Palette:
     def colour(self, candidate: str) -> str:
         return STYLES[self.candidates.index(candidate) % len(STYLES)][0]
 
-    def dashes(self, candidate: str) -> Any:
+    def dashes(self, candidate: str) -> Dashes:
         turn, index = divmod(self.candidates.index(candidate), len(STYLES))
         return STYLES[(index + turn) % len(STYLES)][1]
 
@@ -84,6 +86,14 @@ class Palette:
         """The dashes as lengths in line widths, on and off in turn; none for a solid line."""
         dashes = self.dashes(candidate)
         return () if dashes == "solid" else dashes[1]
+
+
+def legend_lines(candidates: Iterable[str], palette: Palette) -> list[Line2D]:
+    """What a legend shows of each candidate's line."""
+    return [
+        Line2D([], [], label=short(n), color=palette.colour(n), linestyle=palette.dashes(n), linewidth=1.6)
+        for n in candidates
+    ]
 
 
 def short(text: str, longest: int = LONGEST) -> str:
@@ -109,12 +119,7 @@ def frame(
     rows, y_in = [], height_in - top_in
     for axes_in in heights_in:
         y_in -= title_in + axes_in
-        place = (
-            left_in / WIDTH_IN,
-            y_in / height_in,
-            1 - (left_in + right_in) / WIDTH_IN,
-            axes_in / height_in,
-        )
+        place = (left_in / WIDTH_IN, y_in / height_in, 1 - (left_in + right_in) / WIDTH_IN, axes_in / height_in)
         rows.append(figure.add_axes(place))
         y_in -= gap_in
     if handles:
@@ -172,15 +177,15 @@ def _power(exponent: int) -> str:
 
 def grid(axes: Axes, x_ticks: Sequence[float], y_ticks: Sequence[float] = ()) -> None:
     """All lines of a direction as one path with gaps."""
-    faint: Any = {"color": INK, "alpha": 0.2, "linewidth": 0.5, "zorder": 0.5}
+    line = partial(axes.plot, color=INK, alpha=0.2, linewidth=0.5, zorder=0.5)
     for ticks, upright in ((x_ticks, True), (y_ticks, False)):
         if len(ticks):
             at = np.repeat(np.asarray(ticks, np.float64), 3)
             across = np.tile([0.0, 1.0, np.nan], len(ticks))
             if upright:
-                axes.plot(at, across, transform=axes.get_xaxis_transform(), **faint)
+                line(at, across, transform=axes.get_xaxis_transform())
             else:
-                axes.plot(across, at, transform=axes.get_yaxis_transform(), **faint)
+                line(across, at, transform=axes.get_yaxis_transform())
 
 
 def to_svg(figure: Figure, ident: str, alt: str) -> str:

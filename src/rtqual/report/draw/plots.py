@@ -26,6 +26,7 @@ from rtqual.report.draw.canvas import (
     even_ticks,
     frame,
     grid,
+    legend_lines,
     log_ticks,
     short,
     to_svg,
@@ -35,7 +36,7 @@ from rtqual.report.page.text import number, step
 
 BINS = 48
 BINS_OF_BINS = 24  # of samples that their tool has put into bins already
-POINTS = 400  # a curve of more steps than this cannot be told from one of fewer
+POINTS = 400  # a curve of more steps looks the same
 FOOT = 0.5  # of an axis that counts samples: one sample still has a height
 LONGEST_ROW = 18  # characters in a line
 TITLE = 44  # characters over a histogram
@@ -141,11 +142,8 @@ def ccdf(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
     """The share of samples above a value, both axes logarithmic where it helps: the tail at a glance."""
     low = 0.5 / max(2, *(int(d.counts.sum()) + d.overflow for d in panel.distributions.values()))
     with mpl.rc_context(RC):
-        handles = [
-            Line2D([], [], label=short(n), color=palette.colour(n), linestyle=palette.dashes(n), linewidth=1.6)
-            for n in panel.distributions
-        ]
-        figure, (axes,) = frame([2.3], [*handles, *_limit_handles(panel)])
+        handles = [*legend_lines(panel.distributions, palette), *_limit_handles(panel)]
+        figure, (axes,) = frame([2.3], handles)
         axes.set_yscale("log")
         axes.set_ylim(low, 1.4)
         grid(axes, _value_axis(axes, panel), decade_ticks(axes.yaxis, low, 1.4, most=6))
@@ -160,7 +158,7 @@ def ccdf(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
         return to_svg(figure, ident, alt)
 
 
-def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Palette, *, ident: str, alt: str) -> str:
+def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Palette, ident: str, alt: str) -> str:
     """Bars from zero with their values beside them; one set of axes a statistic, one row a load."""
     every = [entry for entries in groups.values() for entry in entries]
     with mpl.rc_context(RC):
@@ -187,7 +185,7 @@ def _row_lines(row: str) -> list[str]:
 
 
 def _slots(entries: Sequence[Bar]) -> float:
-    """The height of a set of bars in widths of one: rows stand apart by 0.6."""
+    """The height of a set of bars, in widths of a bar: rows stand apart by 0.6."""
     return len(entries) + 0.6 * len({entry.row for entry in entries}) + 0.2
 
 
@@ -273,7 +271,7 @@ def survival(one: Distribution) -> tuple[FloatArray, FloatArray]:
 
 
 def broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
-    """How many samples break the limit, as far as there is room to say it; nothing where it is not one limit."""
+    """How many samples break the limit, in as many words as fit; nothing where there is not exactly one limit."""
     if len(limits) != 1 or (one.overflow and (one.overflow_from or 0) <= limits[0].value):
         return ""
     (limit,) = limits
@@ -282,8 +280,8 @@ def broken(one: Distribution, limits: Sequence[Limit], room: int) -> str:
     broken = above if limit.upper else total - above - int(one.counts[one.values == limit.value].sum())
     where = "above" if limit.upper else "below"
     of = f"{broken:,} of {total:,}"
-    said = (f"{of} samples {where} the limit", f"{of} {where}", f"{broken:,} {where}")
-    return next((text for text in said if len(text) <= room), "")
+    wordings = (f"{of} samples {where} the limit", f"{of} {where}", f"{broken:,} {where}")
+    return next((text for text in wordings if len(text) <= room), "")
 
 
 def _draw_limits(axes: Axes, panel: Panel) -> None:

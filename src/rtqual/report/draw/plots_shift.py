@@ -92,7 +92,7 @@ def axis_of(shifts: Sequence[ShiftFunction]) -> Axis:
     low, high = min(0.0, *ends), max(0.0, *ends)
     most = max(high, -low) or 1.0
     low, high = low - 0.05 * most, high + 0.05 * most
-    small = max(min(sizes, default=most), *margins, most / 1e3)  # nobody looks for more within a margin
+    small = max(min(sizes, default=most), *margins, most / 1e3)  # within a margin no more is to be seen
     if most <= WIDE * small:
         return Axis(low, high, None)
     least = 10.0 ** math.floor(math.log10(small))

@@ -17,8 +17,8 @@ from rtqual.report.draw.canvas import (
     even_ticks,
     frame,
     grid,
+    legend_lines,
     log_ticks,
-    short,
     to_svg,
     upright_label,
 )
@@ -29,15 +29,11 @@ _WIDE = 8.0  # largest over smallest level, from which on its axis is logarithmi
 
 
 def correlation_plot(lags: Mapping[str, Sequence[float]], palette: Palette, ident: str, alt: str) -> str:
-    """Rank correlation of a sample with the one so many later; a line a candidate."""
+    """Rank correlation of a sample with a later sample, by the distance; a line a candidate."""
     every = [value for values in lags.values() for value in values]
     low, high = min(-0.1, *every) - 0.03, max(0.3, *every) + 0.05
     with mpl.rc_context(RC):
-        handles = [
-            Line2D([], [], label=short(n), color=palette.colour(n), linestyle=palette.dashes(n), linewidth=1.6)
-            for n in lags
-        ]
-        figure, (axes,) = frame([1.5], handles)
+        figure, (axes,) = frame([1.5], legend_lines(lags, palette))
         most = max(len(values) for values in lags.values())
         axes.set_xlim(0, most + 1)
         axes.set_ylim(low, high)
@@ -67,7 +63,7 @@ def stability_plot(table: Sequence[Fitted], chosen: Fitted | None, colour: str, 
             found: list[Estimated] = [getattr(row, what) for row in table]
             name = "Shape (1)" if what == "shape" else f"Level ({_level_axis(axes, found)})"
             if what == "shape":
-                _even_axis(axes, found)
+                _even_axis(axes, min(one.low for one in found), max(one.high for one in found), most=5)
             grid(axes, ticks, list(axes.yaxis.get_ticklocs()))
             axes.set_title(name, loc="left", pad=3)
             for row, one in zip(table, found, strict=True):
@@ -121,11 +117,10 @@ def _bar(axes: Axes, x: float, one: Estimated, colour: str) -> None:
         axes.plot([x], [top], "^", color=colour, markersize=4, clip_on=False)
 
 
-def _even_axis(axes: Axes, found: Sequence[Estimated]) -> None:
-    low, high = min(one.low for one in found), max(one.high for one in found)
+def _even_axis(axes: Axes, low: float, high: float, *, most: int, scale: float = 1.0) -> None:
     margin = 0.06 * (high - low)
     axes.set_ylim(low - margin, high + margin)
-    even_ticks(axes.yaxis, low - margin, high + margin, most=5)
+    even_ticks(axes.yaxis, low - margin, high + margin, most=most, scale=scale)
 
 
 def _level_axis(axes: Axes, found: Sequence[Estimated]) -> str:
@@ -140,7 +135,5 @@ def _level_axis(axes: Axes, found: Sequence[Estimated]) -> str:
         axes.set_ylim(low / 1.15, high * 1.15)
         log_ticks(axes.yaxis, low / 1.15, high * 1.15, most=6, scale=scale)
     else:
-        margin = 0.06 * (high - low)
-        axes.set_ylim(low - margin, high + margin)
-        even_ticks(axes.yaxis, low - margin, high + margin, most=6, scale=scale)
+        _even_axis(axes, low, high, most=6, scale=scale)
     return unit

@@ -39,7 +39,7 @@ def _measure(name: str, figure: Figure) -> str:
 
 
 def _metric(figure: Figure) -> dict[str, float]:
-    """A bound that the data do not give is left out. A value in an overflow is the lower end of the true one."""
+    """A bound that the data do not give is left out. A value in an overflow is a lower bound of the true value."""
     ends = {"lower_value": -math.inf, "upper_value": math.inf}
     if figure.interval:
         ends = {"lower_value": figure.interval.low, "upper_value": figure.interval.high}

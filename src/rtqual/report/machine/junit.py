@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """JUnit XML, as Jenkins, GitLab and others read it: a requirement is a test case.
 
-Not met is a failure. Undecided is an error, never a pass: nobody knows. What the scale does not
+Not met is a failure. Undecided is an error, never a pass. What the scale does not
 measure, and a candidate that it does not run, is skipped. No time stands in it, so equal evidence gives equal bytes.
 """
 
@@ -125,7 +125,7 @@ def _xml(title: str, suites: Iterable[Suite]) -> str:
 
 
 def _fill(element: ElementTree.Element, case: Case) -> None:
-    """A pass says its figures as output, anything else as its reason."""
+    """A pass has its figures as output, anything else has its reason."""
     if case.result:
         result = ElementTree.SubElement(element, case.result, message=clean(case.text), type=clean(case.kind))
         result.text = clean(case.text)

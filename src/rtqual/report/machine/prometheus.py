@@ -7,8 +7,7 @@ rtqual_problems says how many reasons there are.
 """
 
 import math
-
-from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from collections.abc import Iterator
 
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.analysis.model import Evidence
@@ -16,44 +15,40 @@ from rtqual.analysis.verdict.model import Outcome
 from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.mission import Mission
 
+Metric = tuple[str, str, dict[str, str], float]  # name, what it is about, labels, value
+
 
 def to_prometheus(mission: Mission, evidence: Evidence) -> str:
-    page = _Page()
+    from prometheus_client import CollectorRegistry, Gauge, generate_latest  # noqa: PLC0415 - for this format only
+
+    registry = CollectorRegistry()
+    gauges: dict[str, Gauge] = {}
+    for name, about, labels, value in _metrics(mission, evidence):
+        if name not in gauges:
+            gauges[name] = Gauge(name, about, list(labels), registry=registry)
+        gauges[name].labels(**labels).set(value)
+    return generate_latest(registry).decode()
+
+
+def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
     whole = {"mission": mission.mission.name, "scale": evidence.scale}
     for summary in evidence.summaries:
-        _cell(page, summary, whole)
+        yield from _cell(summary, whole)
     for verdict in evidence.verdicts:
         for standing in verdict.standings:
             who = {**whole, "candidate": standing.candidate, "board": verdict.board}
-            page.set("rtqual_fly", "1: the candidate to fly.", who, float(standing.candidate == verdict.fly))
+            yield "rtqual_fly", "1: the candidate to fly.", who, float(standing.candidate == verdict.fly)
             if standing.total is not None:
-                page.set("rtqual_score", "Weighted mean over the criteria; 1 is best.", who, standing.total)
+                yield "rtqual_score", "Weighted mean over the criteria; 1 is best.", who, standing.total
             for gate in standing.gates:
                 for outcome in Outcome:
                     labels = {**who, "requirement": gate.requirement, "outcome": str(outcome)}
                     about = "1: this is how the requirement was judged."
-                    page.set("rtqual_requirement", about, labels, float(gate.outcome == outcome))
-    page.set("rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures))
-    return page.text()
+                    yield "rtqual_requirement", about, labels, float(gate.outcome == outcome)
+    yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)
 
 
-class _Page:
-    """Gauges by name, made when they are first set."""
-
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._gauges: dict[str, Gauge] = {}
-
-    def set(self, name: str, about: str, labels: dict[str, str], value: float) -> None:
-        if name not in self._gauges:
-            self._gauges[name] = Gauge(name, about, list(labels), registry=self._registry)
-        self._gauges[name].labels(**labels).set(value)
-
-    def text(self) -> str:
-        return generate_latest(self._registry).decode()
-
-
-def _cell(page: _Page, summary: Summary, whole: dict[str, str]) -> None:
+def _cell(summary: Summary, whole: dict[str, str]) -> Iterator[Metric]:
     group = summary.group
     cell = {
         **whole,
@@ -64,16 +59,14 @@ def _cell(page: _Page, summary: Summary, whole: dict[str, str]) -> None:
         "cpus": str(group.cpus),
     }
     clock = {"clock": str(summary.timing)}
-    page.set("rtqual_runs", "Runs of a cell, and what their clock counts.", {**cell, **clock}, summary.runs)
-    page.set("rtqual_samples", "Samples of a cell.", cell, summary.samples)
-    page.set("rtqual_problems", "Reasons to refuse a cell's figures.", cell, len(summary.problems))
-    if summary.problems:
-        return
-    for name, figure in summary.figures.items():
-        _figure(page, name, figure, cell)
+    yield "rtqual_runs", "Runs of a cell, and what their clock counts.", {**cell, **clock}, summary.runs
+    yield "rtqual_samples", "Samples of a cell.", cell, summary.samples
+    yield "rtqual_problems", "Reasons to refuse a cell's figures.", cell, len(summary.problems)
+    for name, figure in () if summary.problems else summary.figures.items():
+        yield from _figure(name, figure, cell)
 
 
-def _figure(page: _Page, name: str, figure: Figure, cell: dict[str, str]) -> None:
+def _figure(name: str, figure: Figure, cell: dict[str, str]) -> Iterator[Metric]:
     metric, unit, (times, over) = _named(figure.unit)
     labels = {**cell, "figure": name, **({"unit": figure.unit} if metric == "number" else {})}
     low, high = (figure.value, math.inf) if figure.at_least else (math.nan, math.nan)
@@ -83,7 +76,7 @@ def _figure(page: _Page, name: str, figure: Figure, cell: dict[str, str]) -> Non
     for part, value in (("", figure.value), ("_low", low), ("_high", high)):
         if not math.isnan(value):
             end = {"": ".", "_low": "; lower end of its interval.", "_high": "; upper end of its interval."}[part]
-            page.set(f"rtqual_{metric}{part}{'_' + unit if unit else ''}", about + end, labels, value * times / over)
+            yield f"rtqual_{metric}{part}{'_' + unit if unit else ''}", about + end, labels, value * times / over
 
 
 def _named(unit: str) -> tuple[str, str, tuple[float, float]]:

@@ -10,6 +10,7 @@ from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.regression.course import Answer, Course, Moved, Regressions
 from rtqual.analysis.regression.origin import cell_name
 from rtqual.base import words
+from rtqual.base.units import format_value
 from rtqual.base.words import count
 
 Row = tuple[str, str, str]  # what, how it changed, why
@@ -48,7 +49,7 @@ def headline(found: Regressions) -> str:
 
 
 def overall(found: Regressions) -> Course:
-    """Of all together; what is not judged keeps a pass from looking like a good one."""
+    """Of everything together; what is not judged keeps a pass from looking better than it is."""
     if found.failed:
         return Course.WORSE
     open_ = found.of(Course.UNDECIDED) or found.answered(Course.UNDECIDED)
@@ -78,9 +79,9 @@ def change(one: Moved) -> str:
         wording.figure(replace(figure, interval=None) if one.exact else figure) for figure in (one.before, one.after)
     )
     difference = one.after.value - one.before.value
-    told = [wording.quantity(difference, one.before.unit)] if difference and before == after else []
-    told += [f"{100 * difference / abs(one.before.value):+.3g} %"] if difference and one.before.value else []
-    return f"{before} to {after}" + (f" ({', '.join(told)})" if told else "")
+    sizes = [format_value(difference, one.before.unit)] if difference and before == after else []
+    sizes += [f"{100 * difference / abs(one.before.value):+.3g} %"] if difference and one.before.value else []
+    return f"{before} to {after}" + (f" ({', '.join(sizes)})" if sizes else "")
 
 
 def _figures(found: Regressions, course: Course) -> Iterator[Part]:
@@ -91,7 +92,7 @@ def _figures(found: Regressions, course: Course) -> Iterator[Part]:
 
 
 def _undecided(found: Regressions) -> Iterator[Part]:
-    """The figures of a cell that one reason keeps from being judged, in one row."""
+    """Figures of a cell that are not judged, a row for each reason."""
     for group, members in groupby(found.of(Course.UNDECIDED), key=lambda one: one.group):
         figures = list(members)
         reasons = dict.fromkeys(one.reason for one in figures)
@@ -123,7 +124,7 @@ def _inputs(found: Regressions) -> Iterator[Part]:
 
 
 def _cell(group: Group, figures: Sequence[Moved]) -> str:
-    """A cell with what its figures rest on; those of all samples, not of what the tool printed once a run."""
+    """A cell with what its figures rest on: all samples, not the figures that the tool prints once a run."""
     most = max(figures, key=lambda one: one.before.n)
     before, after = _basis(most.before), _basis(most.after)
     basis = before if before == after else f"{before}, now {after}"

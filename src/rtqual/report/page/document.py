@@ -4,13 +4,15 @@
 Every string here is text, not markup; a template escapes it for its format.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
 from rtqual.analysis.verdict.model import Outcome
-from rtqual.report.page.text import TIMING_NOTE
+from rtqual.report.page.text import TIMING_NOTE, marked, prose
 
+PAGES = {"html": "report.html", "pdf": "report.pdf", "md": "report.md"}  # format -> file
+PLOT_FOLDER = "plots"  # beside report.md
 TONES = {Outcome.MET: "met", Outcome.NOT_MET: "failed", Outcome.UNDECIDED: "open"}
 SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?"}
 
@@ -30,6 +32,16 @@ class Column:
     numeric: bool = True
     candidate: str = ""  # set: the column is about this candidate and shows its colour
     name: bool = False  # of short names: they are not broken into lines
+
+
+def texts(*titles: str) -> list[Column]:
+    """Columns of words."""
+    return [Column(title, False) for title in titles]
+
+
+def numbers(*titles: str) -> list[Column]:
+    """Columns of figures."""
+    return [Column(title) for title in titles]
 
 
 @dataclass(frozen=True)
@@ -56,7 +68,7 @@ class Table:
 
     @property
     def code_columns(self) -> tuple[int, ...]:
-        """Those that hold code, which may be broken anywhere: they take what width the others leave."""
+        """Columns of code, which may be broken anywhere: they take the width that the others leave."""
         return tuple(i for i in range(len(self.columns)) if any(row[i].code for row in self.rows))
 
 
@@ -96,6 +108,12 @@ class Bullets:
     tone: str = ""
 
 
+def bullets(title: str, items: Iterable[str], tone: str = "") -> Iterator[Bullets]:
+    """A list of sentences; nothing without any."""
+    if written := tuple(map(prose, items)):
+        yield Bullets(written, title, tone)
+
+
 @dataclass(frozen=True)
 class Command:
     title: str
@@ -113,10 +131,10 @@ class Commands:
 
 @dataclass(frozen=True)
 class Heading:
-    """Starts a section within a chapter."""
+    """Starts a section within a chapter, which numbers it."""
 
-    number: str
     title: str
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +147,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Explorer:
-    """Samples to plot anew in a page whose scripts run: JSON for templates/explorer/. Nothing on paper."""
+    """Samples to plot anew in a page whose scripts run: JSON for page/explorer/. Nothing on paper."""
 
     data: str
 
@@ -185,7 +203,7 @@ class Document:
 class Notes:
     """Footnotes of one table: the same remark gets the same letter.
 
-    `method` is how most intervals of the table were found; it stands below once, only others are marked.
+    `method` is that of most intervals of the table; it stands below once, and only others are marked.
     """
 
     method: str = ""
@@ -200,17 +218,20 @@ class Notes:
         name = ascii_lowercase[count % 26] * (1 + count // 26)
         return self.letters.setdefault(remark, name)
 
-    def timed(self, mark: str) -> str:
-        """A timing mark, remembered so that its explanation stands below the table."""
-        if mark:
-            self.timing[mark] = TIMING_NOTE[mark]
-        return mark
+    def timed(self, marks: str) -> str:
+        """Timing marks, remembered so that their explanations stand below the table."""
+        self.timing |= {mark: TIMING_NOTE[mark] for mark in marks}
+        return marks
 
     def listed(self) -> tuple[Note, ...]:
         timing = tuple(Note(mark, text) for mark, text in sorted(self.timing.items(), reverse=True))
         if self.method:
             timing += (Note("", f"With a figure stands its 95 % interval: {self.method}, unless marked otherwise."),)
         return timing + tuple(Note(mark, text) for text, mark in self.letters.items())
+
+
+def outcome_cell(outcome: Outcome, detail: str = "", marks: str = "") -> Cell:
+    return Cell(f"{SIGNS[outcome]} {outcome}", detail, marks, TONES[outcome])
 
 
 def raised(row: Sequence[Cell]) -> list[Cell]:
@@ -244,3 +265,8 @@ class Numbering:
     def figure(self) -> int:
         self.figures += 1
         return self.figures
+
+    def plot(self, caption: str, alt: str, draw: Callable[[str, str], str], mark: str = "") -> Plot:
+        """`draw` makes the SVG from an id that is unique on the page and the text for those who do not see it."""
+        figure = self.figure()
+        return Plot(figure, marked(caption, mark), alt, draw(f"f{figure}", alt))

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 _SPECIAL = re.compile(r"([\\`*{}\[\]<>#|~!&$]|\b_|_\b|(?<=_)_)")
 _LIST_START = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
-PLOT_FOLDER = "plots"  # beside the page
-
 
 def literal(text: str) -> str:
     """Text on one line in which no character means anything to Markdown."""

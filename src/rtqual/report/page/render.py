@@ -6,16 +6,15 @@ from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rtqual.base.errors import BadInput
-from rtqual.report.page.document import Document, Explorer, Note, Plot, Table
-from rtqual.report.page.explore_script import Scripts, scripts
-from rtqual.report.page.explore_sort import keys_of
-from rtqual.report.page.markdown import PLOT_FOLDER, literal
+from rtqual.report.page.document import PLOT_FOLDER, Block, Document, Explorer, Note, Plot, Table
+from rtqual.report.page.explorer.scripts import Scripts, scripts
+from rtqual.report.page.explorer.sort import keys_of
+from rtqual.report.page.markdown import literal
 
 _TABLE = re.compile(r"^\|.*\|\n\|[-:| ]+\|\n(?:\|.*\|\n)*", re.MULTILINE)
 _BORDER = re.compile(r"(?<!\\)\|")
@@ -37,7 +36,7 @@ def to_html(document: Document) -> str:
 def to_pdf(document: Document) -> bytes:
     """The same page on paper. WeasyPrint writes no time and no random id, so equal pages give equal bytes.
 
-    Plots are images here: WeasyPrint would try the page's style on every stroke of an inline one.
+    Plots are images here: WeasyPrint would apply the page's style to every stroke of an inline plot.
     """
     try:
         from weasyprint import HTML  # noqa: PLC0415 - slow to load, and needs Pango
@@ -89,12 +88,12 @@ def _environment(*, autoescape: bool) -> Environment:
     )
 
 
-def _kind(block: Any) -> str:
+def _kind(block: Block) -> str:
     """The name of a block's template macro."""
     return type(block).__name__
 
 
-def _markdown(value: Any) -> Any:
+def _markdown(value: object) -> object:
     """Text on one line in which no character means anything to Markdown."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What the columns of a table sort by: the values of their cells, read back from how text.py writes them."""
+"""What the columns of a table sort by: the values of their cells, read back from how base/units.py writes them."""
 
 import re
 from dataclasses import dataclass
 
+from rtqual.base.units import LONGER_NS, STEPS
 from rtqual.report.page.document import Table
-from rtqual.report.page.text import STEPS
 
 _FIGURE = re.compile(r"(?:≥\s)?(-?[0-9][0-9,]*(?:\.[0-9]+)?(?:e-?[0-9]+)?|-?∞)(?:\s(\S+))?")
-_LONGER = {"min": (60e9, "ns"), "h": (3600e9, "ns")}  # see text.duration
+_LONGER = {name: (scale, "ns") for scale, name in LONGER_NS}
 _UNITS = _LONGER | {name: (scale, base) for base, steps in STEPS.items() for scale, name in steps}
 
 

@@ -2,7 +2,7 @@
 """The scripts of report.html: what they are, where they come from, and the policy that lets no others run.
 
 uPlot (MIT) draws. Its script is 50 kB, against 1.3 MB of Bokeh's and 4.8 MB of Plotly's. It comes in the Python
-package youplot, of which nothing else is used or run: the file must be uPlot's own release, byte for byte.
+package youplot; nothing else of the package is used or run. The file must be uPlot's own release, byte for byte.
 """
 
 from base64 import b64encode
@@ -14,7 +14,6 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput
 
-TEMPLATES = Path(__file__).parent / "templates"
 PACKAGE = "youplot"
 RELEASE = "uPlot 1.6.31"
 # As its authors published them.
@@ -22,7 +21,7 @@ FILES = {
     "youplot/vendor/uplot.iife.min.js": "2d27e8ad3d228164525ce213f9dc716f39b4e3aee0cc773fb3491c96cf4921a2",
     "youplot/vendor/uplot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
 }
-EXPLORER = ("numbers", "samples", "paint", "views", "panel", "controls")  # each uses those before it, and sort
+EXPLORER = ("numbers", "samples", "paint", "views", "panel", "controls")  # each uses the scripts before it, and sort
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Scripts:
 
 @cache
 def scripts(*, explorer: bool) -> Scripts:
-    """Tables that sort; and with an explorer the plots. Raises BadInput when uPlot is missing or another one."""
+    """Tables that sort, and with an explorer the plots. Raises BadInput when uPlot is missing or another release."""
     style = _text("interactive.css")
     if not explorer:
         return Scripts((_ours("sort"),), (style,))
@@ -65,10 +64,10 @@ def _uplot(name: str) -> str:
 
 
 def _ours(*names: str) -> str:
-    """In one scope of their own."""
-    code = "\n".join(_text(f"explorer/{name}.js") for name in names)
+    """The scripts in a scope of their own."""
+    code = "\n".join(_text(f"{name}.js") for name in names)
     return f'(() => {{\n"use strict";\n{code}}})();\n'
 
 
 def _text(name: str) -> str:
-    return (TEMPLATES / name).read_text()
+    return (Path(__file__).parent / name).read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The verdicts in short, for the first page, and once more for the conclusion."""
+"""The verdicts in short, for the first page."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,16 +10,17 @@ from rtqual.report.chapter.judgement import score_text
 from rtqual.report.material import Material, timing_of
 from rtqual.report.page.document import (
     SIGNS,
-    TONES,
     Beside,
     Block,
-    Bullets,
     Cell,
     Column,
     Notes,
-    Paragraph,
     Table,
     VerdictBox,
+    bullets,
+    numbers,
+    outcome_cell,
+    texts,
 )
 from rtqual.report.page.text import figure_text, prose
 
@@ -39,14 +40,6 @@ def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
     )
 
 
-def conclusion(material: Material) -> Iterator[Block]:
-    for verdict in material.evidence.verdicts:
-        yield Paragraph(f"On the {verdict.board} board: {prose(verdict.headline)}")
-        yield from _bullets("What would change this", verdict.would_change)
-    if not material.evidence.verdicts:
-        yield Paragraph("The records support no verdict.")
-
-
 def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
     ranking = _ranking(material, verdict)
     matrix = [_gate_matrix(material, verdict)] if any(standing.gates for standing in verdict.standings) else []
@@ -58,22 +51,11 @@ def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
     else:
         yield from beside
     yield from () if narrow else matrix
-    yield from _bullets("Findings", verdict.findings)
-    yield from _bullets("Refused", list(_refusals(verdict)), "open")
-    yield from _bullets("What would change this", verdict.would_change)
-    yield from _bullets("To keep in mind", verdict.caveats)
-
-
-def _bullets(title: str, items: tuple[str, ...] | list[str], tone: str = "") -> Iterator[Bullets]:
-    if items:
-        yield Bullets(tuple(prose(item) for item in items), title, tone)
-
-
-def _refusals(verdict: Verdict) -> Iterator[str]:
-    """Those that are not the reason of an undecided requirement, which stands below the requirements."""
-    for standing in verdict.standings:
-        told = {f"'{gate.requirement}': {gate.reason}" for gate in standing.gates}
-        yield from (f"{standing.candidate}: {reason}" for reason in standing.refusals if reason not in told)
+    yield from bullets("Findings", verdict.findings)
+    refused = (f"{one.candidate}: {reason}" for one in verdict.standings for reason in one.other_refusals)
+    yield from bullets("Refused", refused, "open")
+    yield from bullets("What would change this", verdict.would_change)
+    yield from bullets("To keep in mind", verdict.caveats)
 
 
 def _ranking(material: Material, verdict: Verdict) -> Table:
@@ -92,12 +74,8 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
                 *(place if scored else []),
             ]
         )
-    columns = [
-        Column("Candidate", False),
-        Column("Result", False, name=True),
-        Column("Requirements"),
-        *([Column("Rank"), Column("Score")] if scored else []),
-    ]
+    columns = [*texts("Candidate"), Column("Result", False, name=True), *numbers("Requirements")]
+    columns += numbers("Rank", "Score") if scored else []
     by_score = (
         ". Candidates that meet every requirement come first; the score, a weighted mean over the criteria of which "
         "1 is best, ranks among equals."
@@ -118,7 +96,7 @@ def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
 
 
 def _gate_matrix(material: Material, verdict: Verdict) -> Table:
-    """Requirements down, candidates across; needs that everybody meets in one row."""
+    """Requirements down, candidates across; the needs that every candidate meets share a row."""
     notes = Notes()
     measured = {r.name for r in material.mission.requirements}
     gates = {(g.requirement, g.candidate): g for s in verdict.standings for g in s.gates}
@@ -138,8 +116,7 @@ def _gate_matrix(material: Material, verdict: Verdict) -> Table:
             row.append(_gate_cell(material, verdict, gate, notes) if gate else Cell("-"))
         rows.append(row)
     if plain:
-        met = Cell(f"{SIGNS[Outcome.MET]} {Outcome.MET}", tone=TONES[Outcome.MET])
-        shown = [met if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
+        shown = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
         rows.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *shown])
     return material.numbering.table(
         f"Requirements: {_LEGEND}", [Column("Requirement", False), *material.columns(candidates)], rows, notes.listed(),
@@ -152,4 +129,4 @@ def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -
     if gate.outcome != Outcome.MET:
         mark += notes.mark(prose(gate.reason))
     detail = figure_text(gate.measured) if gate.measured else ""
-    return Cell(f"{SIGNS[gate.outcome]} {gate.outcome}", detail, mark, TONES[gate.outcome])
+    return outcome_cell(gate.outcome, detail, mark)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The systems under test, and their footprint."""
+
+from collections.abc import Iterator
+
+from rtqual.base.words import count
+from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for
+from rtqual.report.page.document import Block, Cell, Column, raised, texts
+from rtqual.report.page.text import clean, prose, readable
+
+
+def systems(material: Material) -> Iterator[Block]:
+    rows = []
+    for candidate in material.mission.candidates:
+        boot = " ".join((*([f"preempt={candidate.preempt}"] if candidate.preempt else []), *candidate.boot))
+        source = f"study {candidate.published}" if candidate.published else f"Debian package {candidate.package}"
+        source = "image with rtqual's probe" if candidate.rtos else source
+        source = f"tailored from {candidate.tailor.source}" if candidate.tailor else source
+        source = "this machine as it runs" if candidate.this_machine else source
+        rows.append(
+            [
+                Cell(candidate.name),
+                Cell(prose(candidate.title)),
+                Cell(source),
+                Cell(clean(boot) or "-", code=bool(boot)),
+                Cell(str(sum(r.inputs.candidate == candidate.name for r in material.records) or "none")),
+            ]
+        )
+    titles = texts("Name", "System", "Source", "Boot parameters")
+    yield material.numbering.table("Systems under test", [*titles, Column("Runs")], rows)
+    for one in material.places():
+        if one.instrument != FOOTPRINT:
+            continue
+        notes = notes_for(figure for s in one.summaries for figure in s.figures.values())
+        names = dict.fromkeys(name for s in one.summaries for name in s.figures)
+        yield material.numbering.table(
+            clean(f"Footprint, {one.board} board, {count(one.cpus, 'CPU')}"),
+            [Column("Figure", False), *material.columns([s.group.candidate for s in one.summaries])],
+            [
+                raised([Cell(readable(name)), *(figure_cell(s.figures.get(name), notes, of=s) for s in one.summaries)])
+                for name in names
+            ],
+            notes.listed(),
+        )
