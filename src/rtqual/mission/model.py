@@ -340,6 +340,7 @@ class Mission(_Table):
 
     _path: Path | None = PrivateAttr(None)
     _sha256: str = PrivateAttr("")
+    _is_derived: bool = PrivateAttr(False)
 
     @property
     def path(self) -> Path | None:
@@ -350,6 +351,17 @@ class Mission(_Table):
     def sha256(self) -> str:
         """Hash of the file's bytes; empty for a mission that was not loaded from a file."""
         return self._sha256
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether rtqual made it from the file's mission; it is not what the file says then."""
+        return self._is_derived
+
+    def derived_from(self, mission: "Mission") -> "Mission":
+        """This mission as one that was made from another, whose file it names."""
+        derived = self.model_copy()
+        derived._path, derived._sha256, derived._is_derived = mission.path, mission.sha256, True
+        return derived
 
     def scale(self, name: str = DEFAULT_SCALE) -> Scale:
         """The scale of that name. Raises BadInput with the names there are."""

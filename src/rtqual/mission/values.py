@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 from rtqual.instrument.registry import INSTRUMENTS
@@ -93,6 +93,11 @@ def _not_a_truth(value: object) -> object:
     return value
 
 
+def _written(quantity: Quantity) -> str | float:
+    return quantity.text if quantity.unit else float(quantity.text)
+
+
+_AS_WRITTEN = PlainSerializer(_written)
 CpuCount = Annotated[Literal[1, 2, 4], BeforeValidator(_not_a_truth)]
 NonEmpty = Field(min_length=1)
 Distinct = AfterValidator(_distinct)
@@ -113,11 +118,13 @@ PublishedSystem = Annotated[
 Limit = Annotated[
     Quantity,
     PlainValidator(_quantity),
+    _AS_WRITTEN,
     WithJsonSchema({"type": ["string", "number"], "examples": ["100 us"]}),
 ]
 Margin = Annotated[
     Quantity,
     PlainValidator(_margin),
+    _AS_WRITTEN,
     WithJsonSchema({"type": ["string", "number"], "examples": ["2 us", "5 %"]}),
 ]
 ParameterTables = dict[InstrumentName, dict[str, Any]]

@@ -20,7 +20,7 @@ import duckdb
 import numpy as np
 from pydantic import ValidationError
 
-from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (
@@ -162,7 +162,7 @@ def read_manifest(path: Path) -> Manifest:
         if type(version) is not int or version < 1:
             raise BadInput(f"{file}: not a record's manifest: schema_version is missing, or no whole number from 1 on")
         if version > SCHEMA_VERSION:
-            raise BadInput(
+            raise NewerVersion(
                 f"{file}: schema version {version} is newer than this rtqual reads ({SCHEMA_VERSION}): upgrade rtqual"
             )
         return Manifest.model_validate(value)

@@ -9,6 +9,7 @@ from pathlib import Path
 from rtqual.base.architecture import AMD64, ARMHF
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import jobscript, rtos
+from rtqual.campaign.folder import SCRATCH
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import samples_digest
 from rtqual.record.store import read
@@ -33,7 +34,7 @@ def reproduce(path: Path) -> Reproduction:
         raise BadInput(f"{path}: its command needs {missing[0]}, which is gone: run its campaign again")
     with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
         # The command names the job relative to the campaign's folder, where it would leave its results.
-        (Path(folder) / "scratch").symlink_to(path.absolute().parent.parent / "scratch")
+        (Path(folder) / SCRATCH).symlink_to(path.absolute().parent.parent / SCRATCH)
         try:
             done = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
