@@ -4,6 +4,7 @@
 local.py    this machine as it is
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
 rtos.py     an RTOS image in QEMU, with the same clock
+registry.py the boards, a row each
 system.py   what a board starts: a kernel with its root, or the image of an RTOS
 machine.py  the machines that QEMU emulates
 """
@@ -70,7 +71,6 @@ class Outcome:
 class Board(Protocol):
     """A place that runs jobs for one candidate."""
 
-    name: str
     instruction_clock: bool
 
     def artefacts(self) -> dict[str, str]:
@@ -80,3 +80,11 @@ class Board(Protocol):
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         """Run one job. Raises RunFailed, with the board's last lines, when the board did not answer."""
         ...
+
+    def config(self) -> str | None:
+        """The configuration of the kernel that runs there, where it is known."""
+        return None
+
+    def forget(self) -> None:
+        """Delete what was kept to make the next run faster."""
+        return

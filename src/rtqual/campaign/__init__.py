@@ -3,6 +3,7 @@
 
 cell.py        one run to do
 plan.py        the cells of a mission at a scale, in their order
+systems.py     what boards start: kernels and images, prepared once
 forecast.py    the time and the disk they need
 run.py         their runs
 provenance.py  where a record comes from

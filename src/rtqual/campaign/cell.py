@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 
 from rtqual.analysis.figure.model import Group
 from rtqual.board import Job, Machine
+from rtqual.board.registry import Row
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument import Instrument, Parameters
 from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate
-
-# Wall seconds per board second on the virtual board, seen on two cores at 3 GHz: a guess until cells have run.
-_IDLE_PACE, _LOADED_PACE, _CELL_S = 0.5, 4.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,9 @@ class Cell:
         return self.candidate.board
 
     @property
-    def emulated(self) -> bool:
-        return self.board != "local"
+    def place(self) -> Row:
+        assert self.candidate.place is not None, "it is planned, so it runs somewhere"  # noqa: S101
+        return self.candidate.place
 
     @property
     def group(self) -> Group:
@@ -47,11 +46,7 @@ class Cell:
     @property
     def estimate_s(self) -> float:
         """Wall seconds, roughly."""
-        board_s = self.instrument.seconds(self.parameters, self.load)
-        if self.board == "local":
-            return board_s + 0.3
-        pace = _IDLE_PACE if self.load == "none" else _LOADED_PACE
-        return _CELL_S + board_s * pace * self.cpus
+        return self.place.wall_s(self.instrument.seconds(self.parameters, self.load), self.load != "none", self.cpus)
 
     def job(self) -> Job:
         """The instrument's job with the load beside it."""
