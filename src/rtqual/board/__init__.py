@@ -4,6 +4,7 @@
 local.py    this machine as it is
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
 rtos.py     an RTOS image in QEMU, with the same clock
+replay.py   runs that were recorded before
 registry.py the boards, a row each
 system.py   what a board starts: a kernel with its root, or the image of an RTOS
 machine.py  the machines that QEMU emulates
@@ -12,6 +13,8 @@ machine.py  the machines that QEMU emulates
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
+
+from rtqual.record.schema import Record
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class Outcome:
     console: str  # the board's last lines
     wall_s: float
     command: tuple[str, ...]  # runs the same by hand
+    recorded: Record | None = None  # what was measured, where nothing ran and there is no output to read
 
 
 class Board(Protocol):

@@ -98,6 +98,12 @@ def _rtos_outcome(
     return rtos.outcome(content.decode("latin-1"), collect, facts=facts, wall_s=0.0, command=command)
 
 
+def _replay(start: Start) -> Board:
+    from rtqual.board.replay import ReplayBoard  # noqa: PLC0415
+
+    return ReplayBoard(start.named, start.machine.cpus, of=LEADING[0])
+
+
 def _emulated_s(board_s: float, loaded: bool, cpus: int) -> float:
     """Seen on two cores at 3 GHz: a guess until cells have run."""
     return 1.0 + board_s * (4.0 if loaded else 0.5) * cpus
@@ -120,6 +126,10 @@ BOARDS = (
     Row(
         "local", ("this_machine",), _local, lambda board_s, *_: board_s + 0.3, here=True, leads=True,
         cpus=_processors, why_cpus="this machine runs with the CPUs it has",
+    ),
+    Row(
+        "replay", ("replay",), _replay, lambda *_: 0.1,
+        why_not_again="its run was replayed: reproduce the record that its command shows",
     ),
 )  # fmt: skip
 HERE = next(row.name for row in BOARDS if row.here)

@@ -34,11 +34,12 @@ from rtqual.campaign.approach import Approach
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
+from rtqual.record import find
 from rtqual.record.schema import Record
 from rtqual.record.store import Store, read
 
 MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
-CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
+CONFIGS, RECORDS, SCRATCH = find.CONFIGS, find.RECORDS, "scratch"
 ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
 VERSION = 2
 _LOCK = ".lock"

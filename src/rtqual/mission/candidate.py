@@ -17,6 +17,7 @@ from rtqual.mission.values import (
     NonEmpty,
     PackageName,
     PublishedSystem,
+    Replayed,
     Slug,
     Symbol,
     Text,
@@ -99,6 +100,7 @@ class Tailor(Table):
 _KINDS = {
     "this_machine": "this-machine = true, which runs as it is",
     "published": "published, whose figures are printed",
+    "replay": "replay, whose runs are recorded",
     "rtos": "rtos, which is one image with its kernel",
     "tailor": "[candidate.tailor], whose kernel rtqual builds",
     "package": "",
@@ -106,7 +108,7 @@ _KINDS = {
 _OF_KERNELS = ("package", "preempt", "boot", "root")  # keys of what boots a kernel; a built one is no package
 
 
-class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine", "published", "tailor")):
+class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine", "published", "replay", "tailor")):
     """An operating system under evaluation: a kernel, an RTOS, this machine, or one that a study measured."""
 
     name: Slug
@@ -121,6 +123,8 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
     """true: the machine rtqual runs on, as it runs now."""
     published: PublishedSystem | None = None
     """A system whose figures a study printed, as "aarest/emlid". It is not run."""
+    replay: Replayed | None = None
+    """A candidate of a campaign that ended, as "out/docking-demo/debian-rt": its records are taken, nothing runs."""
     tailor: Tailor | None = None
     """A kernel that rtqual cuts down to the mission's needs and builds, [candidate.tailor]."""
     preempt: Preempt | None = None
@@ -141,7 +145,7 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
         if not kinds and self.package is None:
             raise ValueError(
                 'names no system; write package = "linux-image-...", rtos = "freertos", this-machine = true, '
-                'published = "STUDY/SYSTEM" or a table [candidate.tailor]'
+                'published = "STUDY/SYSTEM", replay = "FOLDER/CANDIDATE" or a table [candidate.tailor]'
             )
         return self
 
@@ -178,6 +182,7 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
         return {
             "this_machine": "this machine as it runs",
             "published": f"study {self.published}",
+            "replay": f"records of {self.replay}",
             "rtos": "image with rtqual's probe",
             "tailor": f"tailored from {self.tailor.source if self.tailor else ''}",
             "package": f"Debian package {self.package}",
