@@ -72,6 +72,17 @@ class Outcome:
     recorded: Record | None = None  # what was measured, where nothing ran and there is no output to read
 
 
+@dataclass(frozen=True)
+class Left:
+    """What a recorded command left in its file `result` when it was run again, and what is known of its run."""
+
+    content: bytes
+    collect: tuple[str, ...]  # the job's files
+    facts: Mapping[str, str]
+    command: tuple[str, ...]
+    where: str
+
+
 class Board(Protocol):
     """A place that runs jobs for one candidate."""
 

@@ -5,13 +5,15 @@ To add a board: a file with its class, and a row. A candidate says by a key of t
 key and its processor choose the row.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.board import Board, Machine, Outcome
+from rtqual.board import Board, Left, Machine, Outcome, jobscript, rtos
+from rtqual.board.local import LocalBoard, processors
+from rtqual.board.rtos import RtosBoard
 from rtqual.board.system import Kernel, Rtos
 
 
@@ -50,56 +52,24 @@ class Row:
     linux: bool = True  # runs Linux programs, not the probe alone
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:
     why_cpus: str = ""
-    outcome: Callable[[bytes, Sequence[str], Mapping[str, str], Sequence[str], str], Outcome] | None = None
-    """What a recorded command left: of its content, the files to collect, facts known, the command, the place."""
+    outcome: Callable[[Left], Outcome] | None = None  # of a recorded command that was run again; and why it cannot be:
     why_not_again: str = "a run on the {board} board cannot give the same samples twice"
 
 
-def _local(_: Start) -> Board:
-    from rtqual.board.local import LocalBoard  # noqa: PLC0415 - here and below: what is not needed is not loaded
-
-    return LocalBoard()
-
-
-def _processors() -> int:
-    from rtqual.board.local import processors  # noqa: PLC0415
-
-    return len(processors())
-
-
 def _virtual(start: Start) -> Board:
-    from rtqual.board.virtual import VirtualBoard  # noqa: PLC0415
+    from rtqual.board.virtual import VirtualBoard  # noqa: PLC0415 - qemu.qmp is slow to load
 
     assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
     return VirtualBoard(start.system, start.machine, start.scratch)
 
 
-def _virtual_outcome(
-    content: bytes, _: Sequence[str], facts: Mapping[str, str], command: Sequence[str], where: str
-) -> Outcome:
-    from rtqual.board import jobscript  # noqa: PLC0415
-
-    files = jobscript.unpack(content, where)
-    return jobscript.outcome(files, {**jobscript.facts(files), **facts}, console="", wall_s=0.0, command=command)
-
-
 def _rtos(start: Start) -> Board:
-    from rtqual.board.rtos import RtosBoard  # noqa: PLC0415
-
     assert isinstance(start.system, Rtos), "it was prepared"  # noqa: S101
     return RtosBoard(start.system)
 
 
-def _rtos_outcome(
-    content: bytes, collect: Sequence[str], facts: Mapping[str, str], command: Sequence[str], _: str
-) -> Outcome:
-    from rtqual.board import rtos  # noqa: PLC0415
-
-    return rtos.outcome(content.decode("latin-1"), collect, facts=facts, wall_s=0.0, command=command)
-
-
 def _replay(start: Start) -> Board:
-    from rtqual.board.replay import ReplayBoard  # noqa: PLC0415
+    from rtqual.board.replay import ReplayBoard  # noqa: PLC0415 - so is duckdb
 
     return ReplayBoard(start.named, start.machine.cpus, of=LEADING[0])
 
@@ -109,23 +79,25 @@ def _emulated_s(board_s: float, loaded: bool, cpus: int) -> float:
     return 1.0 + board_s * (4.0 if loaded else 0.5) * cpus
 
 
-_KERNEL_KEYS = ("package", "tailor")
+def _of_kernels(name: str, architecture: Architecture, *, leads: bool = False) -> Row:
+    """QEMU's machine for kernels of a processor (machine.py)."""
+    return Row(
+        name, ("package", "tailor"), _virtual, _emulated_s, Starts.KERNEL, architecture, repeats=True, leads=leads,
+        outcome=jobscript.again,
+    )  # fmt: skip
+
+
 BOARDS = (
-    Row(
-        "virtual", _KERNEL_KEYS, _virtual, _emulated_s, Starts.KERNEL, AMD64,
-        repeats=True, leads=True, outcome=_virtual_outcome,
-    ),
-    Row("virtual-arm64", _KERNEL_KEYS, _virtual, _emulated_s, Starts.KERNEL, ARM64,
-        repeats=True, outcome=_virtual_outcome),
-    Row("virtual-arm", _KERNEL_KEYS, _virtual, _emulated_s, Starts.KERNEL, ARMHF,
-        repeats=True, outcome=_virtual_outcome),
+    _of_kernels("virtual", AMD64, leads=True),
+    _of_kernels("virtual-arm64", ARM64),
+    _of_kernels("virtual-arm", ARMHF),
     Row(
         "virtual-arm", ("rtos",), _rtos, _emulated_s, Starts.IMAGE, repeats=True, linux=False,
-        cpus=lambda: 1, why_cpus="{} runs on one CPU here", outcome=_rtos_outcome,
+        cpus=lambda: 1, why_cpus="{} runs on one CPU here", outcome=rtos.again,
     ),
     Row(
-        "local", ("this_machine",), _local, lambda board_s, *_: board_s + 0.3, here=True, leads=True,
-        cpus=_processors, why_cpus="this machine runs with the CPUs it has",
+        "local", ("this_machine",), lambda _: LocalBoard(), lambda board_s, *_: board_s + 0.3, here=True, leads=True,
+        cpus=lambda: len(processors()), why_cpus="this machine runs with the CPUs it has",
     ),
     Row(
         "replay", ("replay",), _replay, lambda *_: 0.1,
@@ -150,8 +122,3 @@ def row_of(board: str, artefacts: Mapping[str, str] | None = None) -> Row | None
 def order(board: str) -> tuple[int, str]:
     """To sort boards by, as reports do."""
     return (LEADING.index(board) if board in LEADING else len(LEADING), board)
-
-
-def is_here(board: str) -> bool:
-    row = row_of(board)
-    return row is not None and row.here

@@ -16,7 +16,7 @@ from pathlib import Path
 from rtqual import __version__
 from rtqual.base.apt import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.board import Board, Job, Machine, Outcome
+from rtqual.board import Board, Job, Left, Machine, Outcome
 from rtqual.board.machine import ARM
 from rtqual.board.system import Rtos
 from rtqual.initramfs.guest import guest_file
@@ -114,6 +114,11 @@ def outcome(
         wall_s=wall_s,
         command=tuple(command),
     )
+
+
+def again(left: Left) -> Outcome:
+    text = left.content.decode("latin-1")
+    return outcome(text, left.collect, facts=left.facts, wall_s=0.0, command=left.command)
 
 
 def _text(result: Path) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from rtqual.base.errors import BadInput
-from rtqual.board.registry import HERE, LEADING, is_here
+from rtqual.board.registry import HERE, LEADING
 from rtqual.cli.app import STDOUT, Json, app, print_json
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def lint(
     from rtqual.stage import lint as stage  # noqa: PLC0415
     from rtqual.terminal.lint import as_dict, failed, print_lint  # noqa: PLC0415
 
-    if running and board and not is_here(board):
+    if running and board not in (None, HERE):
         raise BadInput(f"--running and --board {board}: one system at a time")
     system = stage.system_of(file, board=HERE if running else board, candidate=candidate, boot=boot, cpus=cpus)
     findings = judge(system)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board import Left
 from rtqual.board.registry import Row, row_of
 from rtqual.campaign.folder import SCRATCH
 from rtqual.instrument.registry import INSTRUMENTS
@@ -48,7 +49,7 @@ def reproduce(path: Path) -> Reproduction:
         content = result.read_bytes()
     instrument = INSTRUMENTS[inputs.instrument]
     kept = {k: v for k, v in record.manifest.provenance.facts.items() if k.endswith("_size_b")}
-    outcome = row.outcome(content, inputs.job.get("collect", ()), kept, command, str(path))
+    outcome = row.outcome(Left(content, tuple(inputs.job.get("collect", ())), kept, tuple(command), str(path)))
     parameters = instrument.parameters.model_validate(inputs.parameters)
     measurement = instrument.read(parameters, outcome, cpus=inputs.cpus)
     same = samples_digest(measurement.series, measurement.scalars) == record.manifest.samples_sha256
