@@ -194,6 +194,13 @@ def test_a_scale_without_a_camera_is_refused(tmp_path: Path) -> None:
         lidar(Campaign(load_mission(MISSIONS / "docking.toml"), "demo", tmp_path / "out"), Watcher())
 
 
+def test_a_folder_where_another_works_keeps_its_approach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approach, "fly", lambda: pytest.fail("it flew all the same"))
+    campaign = Campaign(load_mission(MISSIONS / "docking.toml"), "lidar-smoke", tmp_path)
+    with kept.alone(tmp_path), pytest.raises(RunFailed, match="another rtqual works there"):
+        lidar(campaign, Watcher())
+
+
 # --- the whole stage: about 5 minutes on a quiet machine of two cores ---------------------------------------------
 
 

@@ -9,10 +9,8 @@ from tempfile import TemporaryDirectory
 from rtqual.base.apt import fetch_closure
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Board, Command, Job, Machine
-from rtqual.board.local import LocalBoard
-from rtqual.board.registry import Starts, row_of
+from rtqual.board.registry import Start, Starts, row_for, row_of
 from rtqual.board.system import Kernel
-from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.kernel import kernel_of
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.kernel.configure import config as kernel_config
@@ -86,7 +84,7 @@ def of_file(path: Path, *, parameters: str | None = None, cpus: int | None = Non
 
 
 def of_this_machine() -> System:
-    return observe(LocalBoard(), "this machine")
+    return observe(row_for("this_machine", None).open(Start("this-machine")), "this machine")
 
 
 def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
@@ -110,7 +108,8 @@ def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
 def of_kernel_in_guest(kernel: Kernel, *, cpus: int = 1) -> System:
     """What a kernel says once it has booted on the virtual board."""
     with TemporaryDirectory(prefix="rtqual-lint-") as folder:
-        board = VirtualBoard(kernel, Machine(cpus=cpus), Path(folder) / "scratch")
+        start = Start(kernel.candidate, system=kernel, machine=Machine(cpus=cpus), scratch=Path(folder) / "scratch")
+        board = row_for("package", kernel.architecture).open(start)
         return observe(board, f"{kernel.candidate} on the virtual board", kernel.config)
 
 
