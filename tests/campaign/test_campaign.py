@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.campaign.run import Campaign, Watcher, forecast, plan
+from rtqual.campaign.forecast import forecast
+from rtqual.campaign.plan import plan
+from rtqual.campaign.run import Campaign, Watcher
 from rtqual.mission import load_mission
 from rtqual.record.schema import SCHEMA_VERSION, Timing
 from rtqual.record.store import MANIFEST, SAMPLES, Store, read

@@ -11,7 +11,8 @@ from rtqual.analysis.figure.summary import groups, measure
 from rtqual.analysis.verdict.gates import need_gates
 from rtqual.analysis.verdict.model import Outcome, Verdict
 from rtqual.base.errors import BadInput
-from rtqual.campaign.run import Campaign, Watcher, plan
+from rtqual.campaign.plan import plan
+from rtqual.campaign.run import Campaign, Watcher
 from rtqual.mission import Mission, Need, load_mission
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.published.records import records

@@ -17,7 +17,7 @@ from rtqual.analysis.figure.pool import pool_runs
 from rtqual.analysis.figure.statistics import QUANTILES
 from rtqual.analysis.figure.summary import groups, summarise
 from rtqual.campaign import folder as kept
-from rtqual.campaign.run import Result
+from rtqual.campaign.folder import Result
 from rtqual.importer.detect import detect
 from rtqual.record.parquet import RAW, SAMPLES, InParquet, save, spooled
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Measurement, Order, Record, Series, SeriesInfo

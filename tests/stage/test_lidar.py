@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.campaign import approach
+from rtqual.campaign import folder as kept
 from rtqual.campaign.approach import Approach, Sight
-from rtqual.campaign.run import Watcher
+from rtqual.campaign.folder import Result
+from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
 from rtqual.instrument.lidar.output import cpu_ns, stream_of
 from rtqual.mission import load_mission
@@ -171,22 +173,33 @@ def test_the_pictures_ranges_are_the_words(seed: int) -> None:
     assert np.abs(found - 1000 * ranges(raw)[0])[valid].max() <= 0.5001
 
 
+def approach_in(folder: Path) -> Approach | None:
+    return kept._beside(folder, kept.APPROACH, None, Approach, "run `rtqual lidar` again")
+
+
 @pytest.mark.parametrize("text", ["", "{}", '{"sights": [], "pictured": 0, "picture": [1]}'])
 def test_a_damaged_approach_is_named(tmp_path: Path, text: str) -> None:
-    (tmp_path / approach.FILE).write_text(text)
+    (tmp_path / kept.APPROACH).write_text(text)
     with pytest.raises(BadInput, match=r"approach\.json: damaged"):
-        approach.read(tmp_path)
+        approach_in(tmp_path)
 
 
 def test_an_approach_is_read_as_it_was_written(tmp_path: Path) -> None:
     flown = Approach(sights=(Sight(distance_m=1.0, status="not found"),), pictured=0, picture=(7,) * 76_800)
-    approach.write(tmp_path, flown)
-    assert approach.read(tmp_path) == flown
+    kept.keep(tmp_path, b"", "lidar", Result((), {}, {}, approach=flown))
+    assert approach_in(tmp_path) == flown
 
 
 def test_a_scale_without_a_camera_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="streams from no camera: name one of lidar-baseline"):
-        lidar(load_mission(MISSIONS / "docking.toml"), "demo", tmp_path / "out", Watcher())
+        lidar(Campaign(load_mission(MISSIONS / "docking.toml"), "demo", tmp_path / "out"), Watcher())
+
+
+def test_a_folder_where_another_works_keeps_its_approach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approach, "fly", lambda: pytest.fail("it flew all the same"))
+    campaign = Campaign(load_mission(MISSIONS / "docking.toml"), "lidar-smoke", tmp_path)
+    with kept.alone(tmp_path), pytest.raises(RunFailed, match="another rtqual works there"):
+        lidar(campaign, Watcher())
 
 
 # --- the whole stage: about 5 minutes on a quiet machine of two cores ---------------------------------------------
@@ -194,7 +207,7 @@ def test_a_scale_without_a_camera_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_the_ladder_on_stock_and_real_time_kernels_repeats_to_the_last_sample(tmp_path: Path) -> None:
-    selection = lidar(load_mission(MISSIONS / "docking.toml"), "lidar-smoke", tmp_path, Watcher())
+    selection = lidar(Campaign(load_mission(MISSIONS / "docking.toml"), "lidar-smoke", tmp_path), Watcher())
     assert selection.failures == {}
     records = [read_record(path) for path in (tmp_path / "records").iterdir()]
     assert {record.manifest.timing for record in records} == {Timing.INSTRUCTIONS}

@@ -13,10 +13,9 @@ from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
 from rtqual.analysis.model import Evidence
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.campaign import folder as kept
-from rtqual.campaign.run import Result
+from rtqual.campaign.folder import Result
 from rtqual.instrument.exercise import DISK_B, Exercise, ExerciseParameters
-from rtqual.kernel import account
-from rtqual.kernel.account import Account, Entry, MenuChange
+from rtqual.kernel.account import Account, Accounts, Entry, MenuChange
 from rtqual.mission import Mission, load_mission
 from rtqual.record.schema import Timing
 from rtqual.report.write import write_report
@@ -41,12 +40,17 @@ ACCOUNT = Account(
 )  # fmt: skip
 
 
+def accounts_in(folder: Path) -> tuple[Account, ...]:
+    found = kept._beside(folder, kept.ACCOUNTS, None, Accounts, "tailor again")
+    return found.kernels if found else ()
+
+
 def test_an_account_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "tailor.json"
-    assert account.read(path) == ()
-    account.write(path, [ACCOUNT])
-    assert account.read(path) == (ACCOUNT,)
-    account.write(path, [])
+    assert accounts_in(tmp_path) == ()
+    kept.keep(tmp_path, b"", "demo", Result((), {}, {}, (ACCOUNT,)))
+    assert accounts_in(tmp_path) == (ACCOUNT,)
+    kept.keep(tmp_path, b"", "demo", Result((), {}, {}))
     assert not path.exists()
 
 
@@ -57,7 +61,7 @@ def test_a_damaged_account_is_named(tmp_path_factory: pytest.TempPathFactory, co
     path = tmp_path_factory.mktemp("account") / "tailor.json"
     path.write_bytes(content)
     try:
-        account.read(path)
+        accounts_in(path.parent)
     except BadInput as error:
         assert str(path) in str(error) and "\n" not in str(error)
 

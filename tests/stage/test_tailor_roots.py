@@ -12,7 +12,7 @@ import pytest
 from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
 from rtqual.analysis.model import Evidence
 from rtqual.base.errors import BadInput
-from rtqual.campaign.run import plan
+from rtqual.campaign.plan import plan
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument.footprint import Footprint, FootprintParameters
 from rtqual.kernel.account import Account, Judged

@@ -27,15 +27,15 @@ MISSION = Path(__file__).parents[2] / "missions/docking.toml"
 GROUPS = tuple(dict.fromkeys(entry.group for entry in removals()))
 
 
-def steps_of(mission: Mission, folder: Path) -> tuple[Mission, list[tuple[Candidate, Tailor]]]:
-    steps = step_by_step(mission, "tailor", folder)
+def steps_of(mission: Mission) -> tuple[Mission, list[tuple[Candidate, Tailor]]]:
+    steps = step_by_step(mission, "tailor")
     return steps, [(c, c.tailor) for c in tailored(steps, STEPWISE) if c.tailor]
 
 
-def test_each_step_removes_a_group_more_and_the_last_is_the_tailored_kernel(tmp_path: Path) -> None:
+def test_each_step_removes_a_group_more_and_the_last_is_the_tailored_kernel() -> None:
     mission = load_mission(MISSION)
     candidate, *_ = tailored(mission, "tailor")
-    steps, added = steps_of(mission, tmp_path)
+    steps, added = steps_of(mission)
     assert len(added) == len(GROUPS) + 1 and len(GROUPS) > 3
     left = [set(wanted.restore) for _, wanted in added]
     assert left[0] == {entry.id for entry in removals()} and left[-1] == set()
@@ -54,7 +54,7 @@ def test_a_mission_that_starts_at_debians_configuration_keeps_what_is_left(tmp_p
     table = '[candidate.tailor]\nstart = "debian"\nkeep = ["sound"]\nforbid = ["NFS_FS"]\nrequire.HZ_1000 = "y"\n'
     plan = '[[scale.tailor.plan]]\ncandidates = ["x"]\ninstruments = ["footprint"]\nruns = 1\n'
     path.write_text(f'{mission_text("debian-rt")}\n[[candidate]]\nname = "x"\ntitle = "X"\n{table}\n{plan}')
-    _, added = steps_of(load_mission(path), tmp_path)
+    _, added = steps_of(load_mission(path))
     kept = [set(wanted.keep) for _, wanted in added]
     assert kept[0] == {entry.id for entry in removals()} and kept[-1] == {"sound"}
     assert len(added) == len(GROUPS), "a group that is kept as a whole has no step"

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from rtqual.analysis.model import Evidence as Analysis
 from rtqual.base.errors import BadInput
+from rtqual.campaign import folder as kept
+from rtqual.campaign.folder import Result
 from rtqual.cli.tailor import tailor
 from rtqual.kernel.account import Account, with_trims
 from rtqual.kernel.configure.kconfig import Kconfig
 from rtqual.kernel.configure.rules import Wish
-from rtqual.kernel.trim import trimmed
 from rtqual.kernel.trim.objects import Code
 from rtqual.kernel.trim.search import (
     BOOT,
@@ -217,12 +218,12 @@ ACCOUNT = Account(
 
 
 def test_a_trim_is_read_as_it_was_written_and_belongs_to_one_kernel(tmp_path: Path) -> None:
-    assert trimmed.read(tmp_path) == ()
-    trimmed.write(tmp_path, [TRIMMED])
-    assert trimmed.read(tmp_path) == (TRIMMED,)
-    (account,) = with_trims([ACCOUNT], trimmed.read(tmp_path))
+    assert kept.trims_in(tmp_path) == ()
+    kept.keep(tmp_path, b"", "demo", Result((), {}, {}, trims=(TRIMMED,)))
+    assert kept.trims_in(tmp_path) == (TRIMMED,)
+    (account,) = with_trims([ACCOUNT], kept.trims_in(tmp_path))
     assert account.trim == TRIMMED and "trim" not in json.loads(account.model_dump_json())
-    (other,) = with_trims([ACCOUNT.model_copy(update={"sha256": "another"})], trimmed.read(tmp_path))
+    (other,) = with_trims([ACCOUNT.model_copy(update={"sha256": "another"})], kept.trims_in(tmp_path))
     assert other.trim is None
 
 
@@ -232,9 +233,9 @@ def test_a_trim_is_read_as_it_was_written_and_belongs_to_one_kernel(tmp_path: Pa
 )))  # fmt: skip
 def test_a_damaged_trim_is_named(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.mktemp("trim")
-    (folder / trimmed.FILE).write_bytes(content)
+    (folder / kept.TRIMS).write_bytes(content)
     try:
-        trimmed.read(folder)
+        kept.trims_in(folder)
     except BadInput as error:
         assert str(folder) in str(error) and "\n" not in str(error)
 

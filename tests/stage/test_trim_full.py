@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.campaign.run import Watcher
+from rtqual.campaign.run import Campaign, Watcher
 from rtqual.kernel.trim.trimmed import ACCEPTED
 from rtqual.mission import load_mission
 from rtqual.stage.tailor import tailored
@@ -16,10 +16,10 @@ MISSION = Path(__file__).parents[2] / "missions/docking.toml"
 
 
 @pytest.mark.manual
-def test_the_docking_kernel_is_trimmed_by_what_its_scenario_uses() -> None:
+def test_the_docking_kernel_is_trimmed_by_what_its_scenario_uses(tmp_path: Path) -> None:
     mission = load_mission(MISSION)
     candidate = next(one for one in tailored(mission, "tailor-smoke") if not one.root)
-    found = trim(mission, "tailor-smoke", candidate, Watcher())
+    found = trim(Campaign(mission, "tailor-smoke", tmp_path), candidate, Watcher())
     assert {"vhci_hcd", "mac80211_hwsim"} <= set(found.modules)  # loaded before the jobs begin; vivid in one
     assert 0.1 < found.functions_entered / found.functions < 0.6
     unused = {*(one.symbol for one in found.proposals), *(one.symbol for one in found.kept)}

@@ -12,13 +12,12 @@ class Architecture:
     name: str  # Debian's
     triplet: str  # the folder its libraries lie in
     suffix: str  # of our own programs for it
-    board: str  # the virtual board that has it
     foreign: bool  # not this machine's: apt gets lists of its own, and its programs do not run here
 
 
-AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", "virtual", foreign=False)
-ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", "virtual-arm64", foreign=True)
-ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", "virtual-arm", foreign=True)
+AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", foreign=False)
+ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", foreign=True)
+ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", foreign=True)
 
 
 def of_kernel(package: str) -> Architecture:

@@ -18,6 +18,10 @@ class BadInput(RtqualError):
     exit_code = 2
 
 
+class NewerVersion(BadInput):
+    """A file of a newer rtqual: sound, and not to be replaced."""
+
+
 class RunFailed(RtqualError):
     """A run did not give a result: the guest died, an instrument failed, the disk is full."""
 

@@ -4,6 +4,8 @@
 local.py    this machine as it is
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
 rtos.py     an RTOS image in QEMU, with the same clock
+replay.py   runs that were recorded before
+registry.py the boards, a row each
 system.py   what a board starts: a kernel with its root, or the image of an RTOS
 machine.py  the machines that QEMU emulates
 """
@@ -11,6 +13,8 @@ machine.py  the machines that QEMU emulates
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
+
+from rtqual.record.schema import Record
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,23 @@ class Outcome:
     console: str  # the board's last lines
     wall_s: float
     command: tuple[str, ...]  # runs the same by hand
+    recorded: Record | None = None  # what was measured, where nothing ran and there is no output to read
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a recorded command left in its file `result` when it was run again, and what is known of its run."""
+
+    content: bytes
+    collect: tuple[str, ...]  # the job's files
+    facts: Mapping[str, str]
+    command: tuple[str, ...]
+    where: str
 
 
 class Board(Protocol):
     """A place that runs jobs for one candidate."""
 
-    name: str
     instruction_clock: bool
 
     def artefacts(self) -> dict[str, str]:
@@ -80,3 +95,11 @@ class Board(Protocol):
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         """Run one job. Raises RunFailed, with the board's last lines, when the board did not answer."""
         ...
+
+    def config(self) -> str | None:
+        """The configuration of the kernel that runs there, where it is known."""
+        return None
+
+    def forget(self) -> None:
+        """Delete what was kept to make the next run faster."""
+        return

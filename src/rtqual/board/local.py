@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.errors import RunFailed
-from rtqual.board import Command, Job, Outcome, jobscript
+from rtqual.board import Board, Command, Job, Outcome, jobscript
 from rtqual.initramfs.guest import guest_file
 
 _SETTLE_S = 0.1
@@ -25,9 +25,11 @@ _WHERE = "this machine"
 _GUARD = ("sh", "-c", 'read -r group; read -r _; kill -s KILL -- "-$group"')
 
 
-class LocalBoard:
-    name = "local"
+class LocalBoard(Board):
     instruction_clock = False
+
+    def config(self) -> str | None:
+        return kernel_config()
 
     def artefacts(self) -> dict[str, str]:
         return {"kernel": f"{platform.release()} {platform.version()}", "processor": _processor()}

@@ -19,7 +19,6 @@ _BARE = ("-nodefaults", "-display", "none", "-no-reboot")
 class Emulator:
     """How QEMU is started for one processor. The devices lie where rtqual-agent looks for them (guest/machine_*.c)."""
 
-    board: str  # its name in records
     qemu: str
     package: str  # Debian's, that brings it
     model: tuple[str, ...]  # mainboard
@@ -27,6 +26,7 @@ class Emulator:
     devices: tuple[str, ...]
     parameters: tuple[str, ...]  # of the kernel
     results: str  # the guest's port that results leave by
+    pci_serial: bool = False  # that port is a card, for the mainboard has one port only
 
     def options(self, machine: Machine) -> list[str]:
         """What decides the guest's time; no file names."""
@@ -37,10 +37,8 @@ class Emulator:
 
     def ports(self, console: str, result: str) -> Sequence[str]:
         """The serial ports: the console, and the one that results leave by."""
-        if self.board == AMD64.board:
-            return ("-serial", f"file:{console}", "-serial", f"file:{result}")
         second = ("-chardev", f"file,id=result,path={result}", "-device", "pci-serial,chardev=result,addr=3")
-        return ("-serial", f"file:{console}", *second)
+        return ("-serial", f"file:{console}", *(second if self.pci_serial else ("-serial", f"file:{result}")))
 
     def version(self) -> str:
         return _version(self.qemu, self.package)
@@ -48,7 +46,6 @@ class Emulator:
 
 _QUIET = ("quiet", "nokaslr", "norandmaps", "panic=-1")
 PC = Emulator(
-    board=AMD64.board,
     qemu="qemu-system-x86_64",
     package="qemu-system-x86",
     model=("-machine", "pc-i440fx-7.2"),
@@ -61,7 +58,6 @@ PC = Emulator(
 # The counter runs at 1 GHz (cntfrq), so that a guest reads nanoseconds. A Cortex-A15 is the nearest 32-bit processor
 # that QEMU has a general board for; Debian's kernel for it knows no addresses above 4 GiB (highmem).
 ARM = Emulator(
-    board=ARMHF.board,
     qemu="qemu-system-arm",
     package="qemu-system-arm",
     model=("-machine", "virt-7.2,highmem=off"),
@@ -69,11 +65,11 @@ ARM = Emulator(
     devices=("-device", "pvpanic-pci,addr=4"),
     parameters=("console=ttyAMA0", *_QUIET),
     results="/dev/ttyS0",
+    pci_serial=True,
 )
 # The Raspberry Pi 3's processor; QEMU's models of the boards themselves lack what a guest needs here.
 ARM_64 = replace(
     ARM,
-    board=ARM64.board,
     qemu="qemu-system-aarch64",
     model=("-machine", "virt-7.2"),
     cpu="cortex-a53,cntfrq=1000000000",

@@ -26,6 +26,16 @@ class Kernel:
     architecture: Architecture = AMD64
     facts: Mapping[str, str] = field(default_factory=dict)  # what else its files say, for records
 
+    @property
+    def sizes(self) -> dict[str, str]:
+        """As facts of its runs."""
+        return {
+            "image_size_b": str(self.image_size_b),
+            "installed_size_b": str(self.installed_size_b),
+            "package": f"{self.package} {self.version}",
+            **self.facts,
+        }
+
 
 @dataclass(frozen=True)
 class Rtos:

@@ -23,7 +23,7 @@ from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from rtqual.base.apt import cache_dir, locked, sha256_file
 from rtqual.base.errors import RunFailed
-from rtqual.board import Job, Machine, Outcome, jobscript
+from rtqual.board import Board, Job, Machine, Outcome, jobscript
 from rtqual.board.machine import Emulator, emulator_for
 from rtqual.board.system import Kernel
 from rtqual.initramfs.guest import guest_file
@@ -44,7 +44,7 @@ def _option(path: Path | str) -> str:
     return str(path).replace(",", ",,")
 
 
-class VirtualBoard:
+class VirtualBoard(Board):
     """One candidate on one machine shape.
 
     `scratch` keeps the saved state and the jobs; an outcome's command runs in the folder above it. `used`: where the
@@ -65,7 +65,6 @@ class VirtualBoard:
     ) -> None:
         self._used = used
         self._emulator = emulator or emulator_for(kernel.architecture)
-        self.name = self._emulator.board
         self.kernel = kernel
         self.machine = machine
         self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
@@ -76,6 +75,9 @@ class VirtualBoard:
     @property
     def where(self) -> str:
         return f"{self.kernel.candidate} on the virtual board"
+
+    def config(self) -> str:
+        return self.kernel.config
 
     def artefacts(self) -> dict[str, str]:
         return {

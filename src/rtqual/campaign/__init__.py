@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Campaigns: the cells a mission asks for, run once each and kept in a folder.
 
-run.py       the cells, their order, their runs
-folder.py    what a finished campaign keeps
-approach.py  an approach of the docking target, with its errors
+cell.py        one run to do
+plan.py        the cells of a mission at a scale, in their order
+systems.py     what boards start: kernels and images, prepared once
+forecast.py    the time and the disk they need
+run.py         their runs
+provenance.py  where a record comes from
+folder.py      a campaign's folder: its files, who writes them, its lock
+approach.py    an approach of the docking target, with its errors
 """

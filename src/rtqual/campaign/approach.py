@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One approach of the docking target as the software camera makes it, and what `ds325-pose` finds in its frames.
 
-Both programs run here and not in a guest: neither waits for anything, so every run gives the same. What they said is
-kept in a campaign's folder (approach.json) for the report.
+Both programs run here and not in a guest: neither waits for anything, so every run gives the same.
 """
 
 import json
@@ -10,16 +9,15 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.errors import RunFailed
 from rtqual.initramfs.guest import guest_file
 
-FILE = "approach.json"
 FRAMES, STEP_S = 200, 0.1  # the emulator's own approach of 20 s, ten frames a second
 PICTURED_S = 12.0  # of the approach, the frame that is shown
 WIDTH, HEIGHT, _FRAME_B = 320, 240, 307_200  # docs/emulator.md
@@ -48,7 +46,7 @@ class Approach(_Model):
 
     sights: tuple[Sight, ...]
     pictured: int
-    picture: tuple[int, ...]
+    picture: Annotated[tuple[int, ...], Field(min_length=WIDTH * HEIGHT, max_length=WIDTH * HEIGHT)]
 
 
 def fly() -> Approach:
@@ -107,28 +105,6 @@ def _sight(said: dict[str, Any], truth: Floats) -> Sight:
         position_error_mm=round(1000 * float(np.linalg.norm(position - said["position_m"])), 4),
         rotation_error_deg=round(float(np.degrees(2 * np.arccos(cosine))), 5),
     )
-
-
-def write(folder: Path, approach: Approach) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(approach.model_dump_json(indent=None) + "\n")
-    except OSError as error:
-        raise RunFailed(f"{folder}: cannot be written ({error.strerror}): choose another folder with --out") from None
-
-
-def read(folder: Path) -> Approach | None:
-    """None where a campaign flew no approach. Raises BadInput on a damaged file."""
-    path = folder / FILE
-    if not path.exists():
-        return None
-    try:
-        approach = Approach.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise BadInput(f"{path}: damaged ({str(error).splitlines()[0]}): run `rtqual lidar` again") from None
-    if len(approach.picture) != WIDTH * HEIGHT:
-        raise BadInput(f"{path}: damaged: the picture has {len(approach.picture)} pixels: run `rtqual lidar` again")
-    return approach
 
 
 def within(sights: Sequence[Sight], low_m: float, high_m: float) -> list[Sight]:

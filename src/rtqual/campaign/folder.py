@@ -1,30 +1,49 @@
 # SPDX-License-Identifier: MIT
-"""What a finished campaign keeps in its folder, so that it can be reported on and compared without running anything.
+"""A campaign's folder: the names of its files, who writes them, and its lock.
 
 mission.toml   the mission, byte for byte
-campaign.json  the scale, which records the report rests on, and the cells that gave none
+derived.json   the mission that was run, where rtqual derived it from that file (stage/tailor.py)
+campaign.json  the scale, which records the report rests on, the cells that gave none, hashes of the files beside it
 configs/       kernel configurations, NAME.config
 tailor.json    how tailored kernels came to be, where the mission has some (kernel/account.py)
+trim.json      what else could be removed from them, where `rtqual tailor --trim` looked (kernel/trim/trimmed.py)
+approach.json  the approach of the docking target, where `rtqual lidar` flew one (approach.py)
 records/       the records (record/store.py); they may be more than those of the last campaign
+scratch/       saved guests and the jobs that recorded commands name (board/virtual.py)
+report.*, ...  the reports (report/write.py)
+
+All of it is written by one rtqual at a time, which holds .lock (alone). A campaign that has not ended has no
+campaign.json. What a report shows is a record or a file whose hash campaign.json has; the first campaigns' hold none,
+and are read as they stand.
 """
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from rtqual.analysis.figure.model import Group
-from rtqual.base.errors import BadInput, damaged
-from rtqual.campaign.run import Result
-from rtqual.kernel import account
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
+from rtqual.campaign.approach import Approach
+from rtqual.kernel.account import Account, Accounts
+from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
+from rtqual.record import find
+from rtqual.record.schema import Record
 from rtqual.record.store import Store, read
 
-MISSION, CAMPAIGN, CONFIGS, RECORDS = "mission.toml", "campaign.json", "configs", "records"
-ACCOUNTS = "tailor.json"
-VERSION = 1
+MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
+CONFIGS, RECORDS, SCRATCH = find.CONFIGS, find.RECORDS, "scratch"
+ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
+VERSION = 2
+_LOCK = ".lock"
+_M = TypeVar("_M", bound=BaseModel)
 
 
 class _Failure(BaseModel):
@@ -44,6 +63,19 @@ class _Campaign(BaseModel):
     scale: str
     records: list[str]  # names below records/
     failures: list[_Failure]
+    files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a campaign gave."""
+
+    records: tuple[Record, ...]
+    failures: Mapping[Group, str]
+    configs: Mapping[str, str | None]  # candidate -> kernel configuration
+    accounts: tuple[Account, ...] = ()  # of the kernels tailored to the mission
+    trims: tuple[Trimmed, ...] = ()  # of some of them
+    approach: Approach | None = None  # of the docking target, where one was flown
 
 
 @dataclass(frozen=True)
@@ -53,6 +85,22 @@ class Kept:
     mission: Mission
     scale: str
     result: Result
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One rtqual at a time works in a folder, which is made where it is missing. Raises RunFailed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / _LOCK).open("w")
+    except OSError as error:
+        raise RunFailed(f"{folder}: cannot be written ({error.strerror}): choose another folder with --out") from None
+    with lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except OSError:
+            raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
+        yield
 
 
 def content_of(mission: Mission) -> bytes:
@@ -73,52 +121,107 @@ def begin(folder: Path) -> None:
     (folder / CAMPAIGN).unlink(missing_ok=True)
 
 
-def keep(folder: Path, content: bytes, scale: str, result: Result) -> None:
-    """Write down how a campaign ended; `content` is the mission's file."""
+def keep_configs(folder: Path, configs: Mapping[str, str | None]) -> dict[str, str]:
+    """Returns the hashes of what was written."""
+    written = {f"{CONFIGS}/{name}.config": config for name, config in configs.items() if config is not None}
+    return {name: _write(folder / name, config) for name, config in written.items()}
+
+
+def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: Mission | None = None) -> None:
+    """Write down how a campaign ended; `content` is the mission's file, `derived` the mission where it is another."""
     store = Store(folder / RECORDS)
+    files = keep_configs(folder, result.configs)
+    beside = {
+        DERIVED: derived.model_dump_json(by_alias=True, exclude_defaults=True) if derived else None,
+        ACCOUNTS: Accounts(kernels=result.accounts).model_dump_json(indent=1) if result.accounts else None,
+        TRIMS: Trims(kernels=result.trims).model_dump_json(indent=1) if result.trims else None,
+        APPROACH: result.approach.model_dump_json() if result.approach else None,
+    }
+    for name, text in beside.items():
+        if text is None:
+            (folder / name).unlink(missing_ok=True)
+        else:
+            files[name] = _write(folder / name, text + "\n")
     campaign = _Campaign(
         mission_sha256=hashlib.sha256(content).hexdigest(),
         scale=scale,
         records=[store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records],
         failures=[_Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
+        files=files,
     )
-    (folder / CONFIGS).mkdir(exist_ok=True)
-    for name, config in result.configs.items():
-        if config is not None:
-            (folder / CONFIGS / f"{name}.config").write_text(config)
-    account.write(folder / ACCOUNTS, result.accounts)
     (folder / MISSION).write_bytes(content)
     (folder / CAMPAIGN).write_text(campaign.model_dump_json(indent=1) + "\n")
 
 
 def load(folder: Path) -> Kept:
     """A finished campaign from its folder. Raises BadInput that names the file that is missing or damaged."""
-    campaign = _read(folder / CAMPAIGN)
+    campaign = _campaign(folder / CAMPAIGN)
     mission = load_mission(folder / MISSION)
     if mission.sha256 != campaign.mission_sha256:
         raise BadInput(
             f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
         )
+    if derived := _beside(folder, DERIVED, campaign, Mission, "run rtqual tailor again"):
+        mission = derived.derived_from(mission)
     mission.scale(campaign.scale)
-    records = tuple(read(folder / RECORDS / name) for name in campaign.records)
-    failures = {Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures}
-    configs = {one.name: _config(folder / CONFIGS / f"{one.name}.config") for one in mission.candidates}
-    return Kept(mission, campaign.scale, Result(records, failures, configs, account.read(folder / ACCOUNTS)))
+    accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
+    trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
+    result = Result(
+        records=tuple(read(folder / RECORDS / name) for name in campaign.records),
+        failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
+        configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
+        accounts=accounts.kernels if accounts else (),
+        trims=trims.kernels if trims else (),
+        approach=_beside(folder, APPROACH, campaign, Approach, "run `rtqual lidar` again"),
+    )
+    return Kept(mission, campaign.scale, result)
 
 
-def _config(path: Path) -> str | None:
+def trims_in(folder: Path) -> tuple[Trimmed, ...]:
+    """What an earlier campaign found: each names the very kernel that it is of, so it holds where that is the same."""
+    trims = _beside(folder, TRIMS, None, Trims, "delete it or trim again")
+    return trims.kernels if trims else ()
+
+
+def _write(path: Path, text: str) -> str:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _content(folder: Path, name: str, campaign: _Campaign | None) -> bytes | None:
+    """A file beside campaign.json as it was kept; None where there is none, or it is another campaign's."""
+    path, files = folder / name, campaign.files if campaign else None
+    if not path.exists() or (files is not None and name not in files):
+        return None
+    content = path.read_bytes()
+    if files is not None and hashlib.sha256(content).hexdigest() != files[name]:
+        raise BadInput(f"{path}: not the one that was kept (its hash differs): run the campaign's command again")
+    return content
+
+
+def _beside(folder: Path, name: str, campaign: _Campaign | None, model: type[_M], mend: str) -> _M | None:
     try:
-        return path.read_text()
+        content = _content(folder, name, campaign)
+        return None if content is None else model.model_validate_json(content)
+    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(folder / name, error, mend) from None
+
+
+def _config(folder: Path, candidate: str, campaign: _Campaign) -> str | None:
+    try:
+        content = _content(folder, f"{CONFIGS}/{candidate}.config", campaign)
+        return None if content is None else content.decode()
     except (OSError, UnicodeDecodeError):
         return None
 
 
-def _read(path: Path) -> _Campaign:
+def _campaign(path: Path) -> _Campaign:
     try:
         value = json.loads(path.read_bytes())
         version = value.get("schema_version") if isinstance(value, dict) else None
         if isinstance(version, int) and version > VERSION:
-            raise BadInput(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")
+            raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")
         return _Campaign.model_validate(value)
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Candidates: operating systems under evaluation, ready to be put on a board.
 
+kernel.py  the kernel of a candidate: one of the next two
 debian.py  Debian's own kernels, by package name
 built.py   kernels tailored to the mission and built here
 ready.py   from a kernel's files to what a board boots

@@ -2,12 +2,18 @@
 """`rtqual lint`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from rtqual.base.errors import BadInput
+from rtqual.board.registry import HERE, LEADING
 from rtqual.cli.app import STDOUT, Json, app, print_json
+
+if TYPE_CHECKING:
+    Board = str
+else:
+    Board = Literal[tuple(sorted(LEADING))]
 
 
 @app.command
@@ -16,7 +22,7 @@ def lint(
     /,
     *,
     running: Annotated[bool, Parameter(negative="")] = False,
-    board: Literal["local", "virtual"] | None = None,
+    board: Board | None = None,
     candidate: str | None = None,
     boot: str | None = None,
     cpus: int | None = None,
@@ -43,9 +49,9 @@ def lint(
     from rtqual.stage import lint as stage  # noqa: PLC0415
     from rtqual.terminal.lint import as_dict, failed, print_lint  # noqa: PLC0415
 
-    if running and board == "virtual":
-        raise BadInput("--running and --board virtual: one system at a time")
-    system = stage.system_of(file, board="local" if running else board, candidate=candidate, boot=boot, cpus=cpus)
+    if running and board not in (None, HERE):
+        raise BadInput(f"--running and --board {board}: one system at a time")
+    system = stage.system_of(file, board=HERE if running else board, candidate=candidate, boot=boot, cpus=cpus)
     findings = judge(system)
     if as_json:
         print_json(as_dict(system, findings))

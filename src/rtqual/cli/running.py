@@ -4,7 +4,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich import box
@@ -13,6 +13,12 @@ from rich.table import Table
 from rtqual.base.errors import BadInput
 from rtqual.cli.app import LITERAL, STDERR, STDOUT, Json, print_json
 from rtqual.mission import Mission, load_mission
+
+if TYPE_CHECKING:
+    from rtqual.analysis.figure.model import Group
+    from rtqual.campaign.cell import Cell
+    from rtqual.campaign.run import Campaign, Watcher
+    from rtqual.stage.select import Selection
 
 
 @Parameter(name="*")
@@ -45,19 +51,19 @@ class Run:
     def folder(self, mission: Mission, scale: str) -> Path:
         return self.out or Path("out") / f"{mission.mission.name}-{scale}"
 
-    def of(self, stage: Callable[..., Any], mission: Mission, scale: str) -> int:
+    def of(self, stage: "Callable[[Campaign, Watcher], Selection]", mission: Mission, scale: str) -> int:
         """Run a stage with its progress shown, then print its verdicts; or list what it would run."""
-        from rtqual.campaign.run import Campaign, plan  # noqa: PLC0415 - the libraries behind it are slow to load
+        from rtqual.campaign.run import Campaign  # noqa: PLC0415 - the libraries behind it are slow to load
         from rtqual.terminal.progress import Display  # noqa: PLC0415
         from rtqual.terminal.verdict import as_dict, print_verdicts  # noqa: PLC0415
 
-        folder = self.folder(mission, scale)
+        campaign = Campaign(mission, scale, self.folder(mission, scale), workers=self.jobs)
         if self.dry_run:
-            _print_plan(Campaign(mission, scale, folder, workers=self.jobs), as_json=self.as_json)
+            _print_plan(campaign, as_json=self.as_json)
             return 0
-        display = Display(STDERR, plan(mission, scale), self.jobs)
+        display = Display(STDERR, campaign.cells, self.jobs)
         with display.shown():
-            selection = stage(mission, scale, folder, display, workers=self.jobs)
+            selection = stage(campaign, display)
         if self.as_json:
             print_json(as_dict(selection))
         else:
@@ -65,8 +71,8 @@ class Run:
         return 3 if selection.failures else 0
 
 
-def _print_plan(campaign: Any, *, as_json: bool) -> None:
-    from rtqual.campaign.run import forecast  # noqa: PLC0415
+def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
+    from rtqual.campaign.forecast import forecast  # noqa: PLC0415
     from rtqual.terminal.progress import forecast_text  # noqa: PLC0415
 
     waiting = campaign.waiting()
@@ -80,7 +86,7 @@ def _print_plan(campaign: Any, *, as_json: bool) -> None:
         ]
         print_json({"cells": rows, "left": vars(needed), "kernels_to_build": built})
         return
-    groups: dict[Any, list[Any]] = {}
+    groups: dict[Group, list[Cell]] = {}
     for cell in campaign.cells:
         groups.setdefault(cell.group, []).append(cell)
     table = Table("candidate", "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)

@@ -3,7 +3,6 @@
 
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -43,7 +42,5 @@ def tailor(
     loaded = run.load(mission, scale)
     stage.check(loaded, scale)
     if stepwise:
-        with TemporaryDirectory() as nowhere:
-            folder = Path(nowhere) if run.dry_run else run.folder(loaded, stage.STEPWISE)
-            loaded, scale = stage.step_by_step(loaded, scale, folder), stage.STEPWISE
+        loaded, scale = stage.step_by_step(loaded, scale), stage.STEPWISE
     return run.of(partial(stage.tailor, trimming=trim), loaded, scale)

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
 """How a tailored kernel came to be, as a campaign keeps it (tailor.json) and its report tells it."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rtqual.base.errors import damaged
 from rtqual.kernel.configure.config import parse
 from rtqual.kernel.configure.resolve import Change, Resolution
 from rtqual.kernel.configure.rules import Removal
@@ -76,7 +73,7 @@ class Account(_Model):
     trim: Trimmed | None = Field(default=None, exclude=True)  # kept in a file of its own
 
 
-class _File(_Model):
+class Accounts(_Model):
     schema_version: int = 1
     kernels: tuple[Account, ...]
 
@@ -140,26 +137,7 @@ def _short(menu: str) -> str:
     return " -> ".join(menu.split(" -> ")[:_LEVELS]) or "(no menu)"
 
 
-def write(path: Path, accounts: Sequence[Account]) -> None:
-    """A campaign without a tailored kernel has no such file."""
-    if accounts:
-        path.write_text(_File(kernels=tuple(accounts)).model_dump_json(indent=1) + "\n")
-    else:
-        path.unlink(missing_ok=True)
-
-
 def with_trims(accounts: Iterable[Account], trims: Iterable[Trimmed]) -> tuple[Account, ...]:
     """Each account with the trim of the very kernel it is of, where there was one."""
     found = {(one.candidate, one.kernel_sha256): one for one in trims}
     return tuple(one.model_copy(update={"trim": found.get((one.candidate, one.sha256))}) for one in accounts)
-
-
-def read(path: Path) -> tuple[Account, ...]:
-    """Raises BadInput where the file is damaged."""
-    if not path.exists():
-        return ()
-    try:
-        value: Mapping[str, object] = json.loads(path.read_bytes())
-        return _File.model_validate(value).kernels
-    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
-        raise damaged(path, error, "tailor again") from None

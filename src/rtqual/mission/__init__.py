@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
-model.py       the tables, as types
+model.py       the tables, as types; candidate.py: those of a candidate
 values.py      the kinds of values in them
 load.py        reading and checking a file
 explain.py     a validation error as a sentence
@@ -9,24 +9,19 @@ toml_lines.py  on which line a key stands
 schema.py      JSON Schema
 """
 
+from rtqual.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Tailor, TailorStart
 from rtqual.mission.load import load_mission
 from rtqual.mission.model import (
     DEFAULT_SCALE,
-    PUBLISHED,
     Better,
-    Candidate,
     Criterion,
     Header,
     Mission,
     Need,
     Plan,
-    Preempt,
     Requirement,
-    RootSystem,
     Scale,
     Statistic,
-    Tailor,
-    TailorStart,
 )
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.values import Quantity

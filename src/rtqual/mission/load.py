@@ -12,11 +12,13 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
+from rtqual.board.registry import Row
 from rtqual.instrument.probe.families import PROGRAM as PROBE
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
+from rtqual.mission.candidate import Candidate
 from rtqual.mission.explain import Problem, dotted, problem, shown, suggest
-from rtqual.mission.model import Candidate, Mission, Plan
+from rtqual.mission.model import Mission, Plan
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.toml_lines import KeyPath, key_lines, line_of
 
@@ -189,29 +191,21 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
                     message = f"unknown candidate {shown(name)}; {suggest(name, names)}"
                     yield Problem((*path, "candidates", i), message)
             for candidate in mission.candidates_of(plan):
-                if candidate.this_machine:
-                    yield from _problems_on_this_machine(candidate, plan, path)
-                if candidate.rtos:
-                    yield from _problems_of_rtos(candidate, plan, path)
+                if candidate.place:
+                    yield from _problems_of_board(candidate, candidate.place, plan, path)
 
 
-def _problems_on_this_machine(candidate: Candidate, plan: Plan, path: KeyPath) -> Iterator[Problem]:
+def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPath) -> Iterator[Problem]:
+    """What a plan asks for that the candidate's board does not do."""
     advice = f"give {candidate.name} a plan of its own"
-    if plan.cpus != (1,):
-        yield Problem((*path, "cpus"), f"this machine runs with the CPUs it has; {advice} without cpus")
+    if place.cpus and plan.cpus != (1,):
+        yield Problem((*path, "cpus"), f"{place.why_cpus.format(candidate.named)}; {advice} without cpus")
     for i, name in enumerate(plan.loads):
-        if not LOADS[name].local:
+        if place.here and not LOADS[name].local:
             yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
-
-
-def _problems_of_rtos(candidate: Candidate, plan: Plan, path: KeyPath) -> Iterator[Problem]:
-    advice = f"give {candidate.name} a plan of its own"
-    if plan.cpus != (1,):
-        yield Problem((*path, "cpus"), f"{candidate.rtos} runs on one CPU here; {advice} without cpus")
-    for i, name in enumerate(plan.loads):
-        if name != "none":
+        if not place.linux and name != "none":
             yield Problem((*path, "loads", i), f"{name!r} is a Linux program; {advice} without it")
-    for i, name in enumerate(plan.instruments):
+    for i, name in enumerate(plan.instruments if not place.linux else ()):
         if INSTRUMENTS[name].program != PROBE:
             yield Problem((*path, "instruments", i), f"{name!r} is a Linux program; {advice}, of probe-... instruments")
 

@@ -3,17 +3,15 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, Strict, model_validator
-from pydantic.config import JsonDict
+from pydantic import Field, PrivateAttr, Strict, model_validator
 
-from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture, of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.base.units import DURATIONS_NS, DurationNs
+from rtqual.mission.candidate import Candidate, Table, one_of
 from rtqual.mission.explain import At, suggest
 from rtqual.mission.values import (
-    BootParameter,
     CpuCount,
     Distinct,
     InstrumentName,
@@ -21,17 +19,13 @@ from rtqual.mission.values import (
     LoadName,
     Margin,
     NonEmpty,
-    PackageName,
     ParameterTables,
-    PublishedSystem,
     Quantity,
     Slug,
-    Symbol,
     Text,
 )
 
 DEFAULT_SCALE = "demo"
-PUBLISHED = "published"  # the board of systems whose figures a study printed
 
 
 class Need(StrEnum):
@@ -48,12 +42,6 @@ class Need(StrEnum):
     SPI = "spi"
     GPIO = "gpio"
     TRACING = "tracing"
-
-
-class Preempt(StrEnum):
-    NONE = "none"
-    VOLUNTARY = "voluntary"
-    FULL = "full"
 
 
 class Statistic(StrEnum):
@@ -79,17 +67,7 @@ class Better(StrEnum):
     HIGHER = "higher"
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_by_name=True,
-        validate_by_alias=True,
-        use_attribute_docstrings=True,
-    )
-
-
-class Header(_Table):
+class Header(Table):
     """What the mission is."""
 
     name: Slug
@@ -104,132 +82,7 @@ class Header(_Table):
     """What every candidate's kernel must have in its configuration; a candidate that lacks one is out."""
 
 
-def _one_of(*keys: str) -> JsonDict:
-    return {"oneOf": [{"required": [key]} for key in keys]}
-
-
-class Rtos(StrEnum):
-    """An operating system that comes as one image with the probe."""
-
-    FREERTOS = "freertos"
-
-
-class TailorStart(StrEnum):
-    """Where tailoring a kernel begins; a path to a configuration is a third way."""
-
-    MINIMAL = "minimal"
-    DEBIAN = "debian"
-
-
-class RootSystem(StrEnum):
-    """A root file system that flies, in place of the one that the battery of benchmarks brings (docs/image.md)."""
-
-    MINIMAL = "minimal"
-    DEBIAN = "debian"
-
-
-class Tailor(_Table):
-    """A kernel cut down to the mission's needs and built from source (docs/tailor.md)."""
-
-    source: Text = "linux-source-6.12"
-    """Debian package of the kernel's source, or the path of a tree (with a "/" in it)."""
-    patches: Annotated[tuple[Text, ...], Distinct] = ()
-    """Paths of patches applied to the tree first, in this order, as the RT patch of an older kernel."""
-    architecture: Literal["amd64", "arm64"] = "amd64"
-    """The processor it is built for."""
-    start: Text = TailorStart.MINIMAL
-    """Where it begins: "minimal" (the smallest kernel), "debian", or the path of a configuration."""
-    baseline: Slug | None = None
-    """The candidate whose figures stand before; without one, the first that has a package."""
-    needs: Annotated[tuple[Text, ...], Distinct] = ("filesystems", "virtual-board", "test-modules")
-    """What it is built for beyond the mission's needs: names of rules (docs/tailor.md)."""
-    keep: Annotated[tuple[Text, ...], Distinct] = ()
-    """Entries of the removal list that are not asked to go, by their ids: "input"."""
-    restore: Annotated[tuple[Text, ...], Distinct] = ()
-    """Entries that are put in first, as Debian's kernel has them, and kept: what the stepwise mode removes."""
-    require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = {}
-    """Further symbols and the values they must have: "y", "m", "n", a number or a text."""
-    forbid: Annotated[tuple[Symbol, ...], Distinct] = ()
-    """Further symbols that must be off."""
-    goals: dict[Text, Margin] = {}
-    """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
-
-    def __hash__(self) -> int:  # its tables are dictionaries, and candidates stand in sets
-        return hash(repr(self))
-
-
-class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machine", "published", "tailor")):
-    """An operating system under evaluation: a kernel, an RTOS, this machine, or one that a study measured."""
-
-    name: Slug
-    """Short name, used by the plans; no other candidate may have it."""
-    title: Text
-    """What a report calls it."""
-    package: PackageName | None = None
-    """Debian package of the kernel, as "linux-image-rt-amd64". Or rtos, this-machine, published, tailor."""
-    rtos: Rtos | None = None
-    """A real-time operating system that carries only rtqual's probe: "freertos". It runs on the virtual ARM board."""
-    this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
-    """true: the machine rtqual runs on, as it runs now."""
-    published: PublishedSystem | None = None
-    """A system whose figures a study printed, as "aarest/emlid". It is not run."""
-    tailor: Tailor | None = None
-    """A kernel that rtqual cuts down to the mission's needs and builds, [candidate.tailor]."""
-    preempt: Preempt | None = None
-    """Boots a kernel of selectable preemption with preempt=none, voluntary or full."""
-    boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
-    """Further kernel parameters, each a string of its own."""
-    root: RootSystem | None = None
-    """Boots the kernel with the root of a system image, "minimal" or "debian", and measures in it."""
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        other = "this-machine = true, which runs as it is" if self.this_machine else ""
-        if self.published:
-            if self.this_machine:
-                raise At("published", "cannot stand beside this-machine = true; keep one of the two")
-            other = "published, whose figures are printed"
-        if self.rtos:
-            if other:
-                raise At("rtos", f"cannot stand beside {other}; keep one of the two")
-            other = "rtos, which is one image with its kernel"
-        if self.tailor:
-            if other:
-                raise At("tailor", f"cannot stand beside {other}; keep one of the two")
-            for key in ("package", "preempt"):
-                if getattr(self, key):
-                    raise At(key, "cannot stand beside [candidate.tailor], whose kernel rtqual builds; leave it out")
-        elif other:
-            for key, given in (
-                *(("package", self.package), ("preempt", self.preempt), ("boot", self.boot), ("root", self.root)),
-            ):
-                if given:
-                    raise At(key, f"cannot stand beside {other}; leave it out")
-        elif self.package is None:
-            raise ValueError(
-                'names no system; write package = "linux-image-...", rtos = "freertos", this-machine = true, '
-                'published = "STUDY/SYSTEM" or a table [candidate.tailor]'
-            )
-        return self
-
-    @property
-    def board(self) -> str:
-        """Where it is measured: figures of two boards are not ranked together."""
-        if self.published:
-            return PUBLISHED
-        if self.this_machine:
-            return "local"
-        return (self.architecture or ARMHF).board
-
-    @property
-    def architecture(self) -> Architecture | None:
-        """Of a kernel that boots on a virtual board."""
-        if self.tailor:
-            return ARM64 if self.tailor.architecture == ARM64.name else AMD64
-        return of_kernel(self.package) if self.package else None
-
-
-class _Figure(_Table):
+class _Figure(Table):
     """A measured figure: an instrument under a load, and what is read from its samples."""
 
     name: Text
@@ -256,9 +109,7 @@ class _Figure(_Table):
         return self
 
 
-class Requirement(
-    _Figure, json_schema_extra={"allOf": [_one_of("statistic", "scalar"), _one_of("at_most", "at_least")]}
-):
+class Requirement(_Figure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), one_of("at_most", "at_least")]}):
     """A gate: a candidate whose figure does not keep the limit is out."""
 
     at_most: Limit | None = None
@@ -287,7 +138,7 @@ class Requirement(
         return limit
 
 
-class Criterion(_Figure, json_schema_extra=_one_of("statistic", "scalar")):
+class Criterion(_Figure, json_schema_extra=one_of("statistic", "scalar")):
     """A preference among the candidates that passed every gate."""
 
     weight: Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
@@ -296,7 +147,7 @@ class Criterion(_Figure, json_schema_extra=_one_of("statistic", "scalar")):
     """Which way is better."""
 
 
-class Plan(_Table):
+class Plan(Table):
     """Cells to run: the product of the lists, each cell so many times."""
 
     candidates: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
@@ -309,20 +160,20 @@ class Plan(_Table):
     """Numbers of CPUs of the virtual board: 1, 2 or 4."""
     runs: Annotated[int, Strict(), Field(ge=1)]
     """How often each cell runs, each time with another seed."""
-    parameters: ParameterTables = {}
+    parameters: ParameterTables = Field({})
     """Parameters of instruments in this plan; they win over those of the scale."""
 
 
-class Scale(_Table):
+class Scale(Table):
     """How much to measure."""
 
-    parameters: ParameterTables = {}
+    parameters: ParameterTables = Field({})
     """Parameters of instruments at this scale; they win over those that hold at every scale."""
     plan: tuple[Plan, ...]
     """What to run, one [[scale.NAME.plan]] each; [] where all candidates are published."""
 
 
-class Mission(_Table):
+class Mission(Table):
     """What the mission needs, the candidates, and how to choose between them."""
 
     mission: Header
@@ -333,13 +184,14 @@ class Mission(_Table):
     """Gates on measured figures, one [[requirement]] each."""
     criteria: tuple[Criterion, ...] = Field((), alias="criterion")
     """Weighted preferences, one [[criterion]] each."""
-    parameters: ParameterTables = {}
+    parameters: ParameterTables = Field({})
     """Parameters of instruments that hold at every scale, one [parameters.INSTRUMENT] each."""
     scales: Annotated[dict[Slug, Scale], NonEmpty] = Field(alias="scale")
     """How much to measure, one [scale.NAME] each; "demo" is the one used unless another is asked for."""
 
     _path: Path | None = PrivateAttr(None)
     _sha256: str = PrivateAttr("")
+    _is_derived: bool = PrivateAttr(False)
 
     @property
     def path(self) -> Path | None:
@@ -350,6 +202,17 @@ class Mission(_Table):
     def sha256(self) -> str:
         """Hash of the file's bytes; empty for a mission that was not loaded from a file."""
         return self._sha256
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether rtqual made it from the file's mission; it is not what the file says then."""
+        return self._is_derived
+
+    def derived_from(self, mission: "Mission") -> "Mission":
+        """This mission as one that was made from another, whose file it names."""
+        derived = self.model_copy()
+        derived._path, derived._sha256, derived._is_derived = mission.path, mission.sha256, True
+        return derived
 
     def scale(self, name: str = DEFAULT_SCALE) -> Scale:
         """The scale of that name. Raises BadInput with the names there are."""

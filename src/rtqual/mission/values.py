@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 from rtqual.instrument.registry import INSTRUMENTS
@@ -93,12 +93,21 @@ def _not_a_truth(value: object) -> object:
     return value
 
 
+def _written(quantity: Quantity) -> str | float:
+    return quantity.text if quantity.unit else float(quantity.text)
+
+
+_AS_WRITTEN = PlainSerializer(_written)
 CpuCount = Annotated[Literal[1, 2, 4], BeforeValidator(_not_a_truth)]
 NonEmpty = Field(min_length=1)
 Distinct = AfterValidator(_distinct)
 Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), NonEmpty]
 Slug = Annotated[str, *_matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")]
 PackageName = Annotated[str, *_matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")]
+Replayed = Annotated[
+    str,
+    *_matching(r".+/[a-z0-9][a-z0-9-]*", "a campaign's folder and a candidate, as 'out/docking-demo/debian-rt'"),
+]
 Symbol = Annotated[str, *_matching(r"[A-Za-z0-9_]+", "a kernel symbol: write it without CONFIG_, as 'USB_XHCI_HCD'")]
 BootParameter = Annotated[
     str, *_matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
@@ -113,11 +122,13 @@ PublishedSystem = Annotated[
 Limit = Annotated[
     Quantity,
     PlainValidator(_quantity),
+    _AS_WRITTEN,
     WithJsonSchema({"type": ["string", "number"], "examples": ["100 us"]}),
 ]
 Margin = Annotated[
     Quantity,
     PlainValidator(_margin),
+    _AS_WRITTEN,
     WithJsonSchema({"type": ["string", "number"], "examples": ["2 us", "5 %"]}),
 ]
 ParameterTables = dict[InstrumentName, dict[str, Any]]

@@ -6,15 +6,17 @@ from pathlib import Path
 from rtqual.base.errors import BadInput
 from rtqual.record.store import MANIFEST, Store, read_manifest
 
+RECORDS, CONFIGS = "records", "configs"  # of what lies in a campaign's folder (campaign/folder.py)
+
 
 def find(what: Path) -> list[Path]:
     """The records a user means: a record's folder, a campaign's folder, or the start of a hash below out/."""
     if (what / MANIFEST).exists():
         return [what]
     if what.is_dir():
-        found = Store(what / "records" if (what / "records").is_dir() else what).paths()
+        found = Store(what / RECORDS if (what / RECORDS).is_dir() else what).paths()
     else:
-        stores = [Store(folder) for folder in sorted(Path("out").glob("*/records"))]
+        stores = [Store(folder) for folder in sorted(Path("out").glob(f"*/{RECORDS}"))]
         held = [path for store in stores for path in store.paths()] if len(str(what)) >= 4 else []
         found = [path for path in held if read_manifest(path).hash.startswith(str(what)) or path.name == str(what)][:1]
     if not found:

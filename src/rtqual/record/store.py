@@ -12,7 +12,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import duckdb
 import numpy as np
 from pydantic import ValidationError
 
-from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (
@@ -162,7 +162,7 @@ def read_manifest(path: Path) -> Manifest:
         if type(version) is not int or version < 1:
             raise BadInput(f"{file}: not a record's manifest: schema_version is missing, or no whole number from 1 on")
         if version > SCHEMA_VERSION:
-            raise BadInput(
+            raise NewerVersion(
                 f"{file}: schema version {version} is newer than this rtqual reads ({SCHEMA_VERSION}): upgrade rtqual"
             )
         return Manifest.model_validate(value)
@@ -174,10 +174,11 @@ def read_manifest(path: Path) -> Manifest:
         raise BadInput(f"{file}: not a record's manifest: {where + ': ' if where else ''}{what}") from None
 
 
-def settle_timing(store: Store, records: Sequence[Record]) -> list[Record]:
+def settle_timing(store: Store, records: Sequence[Record], *, fixed: Collection[str] = ()) -> list[Record]:
     """Label every group by what its repeated run gave: a group whose two runs differ is host-timed.
 
-    Returns the first runs only, with the label that now also stands in their manifests.
+    Records of the boards `fixed` keep theirs. Returns the first runs only, with the label that now also stands in
+    their manifests.
     """
 
     def group(record: Record) -> tuple[str, ...]:
@@ -190,7 +191,7 @@ def settle_timing(store: Store, records: Sequence[Record]) -> list[Record]:
         timing = _timing(members)
         for record in members:
             manifest = record.manifest
-            if manifest.timing not in (Timing.REAL, timing):
+            if manifest.timing not in (Timing.REAL, timing) and record.inputs.board not in fixed:
                 manifest = manifest.model_copy(update={"timing": timing})
                 _write_manifest(store.path(record.inputs.key(), manifest.repeat), manifest)
             if manifest.repeat == 0:

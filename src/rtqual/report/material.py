@@ -10,6 +10,7 @@ from rtqual.analysis.figure.model import Figure, Group, Summary
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Verdict
 from rtqual.base.words import count
+from rtqual.board.registry import order as board_order
 from rtqual.campaign.approach import Approach
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.kernel.account import Account
@@ -29,7 +30,6 @@ from rtqual.report.page.text import (
     place,
 )
 
-BOARDS = ("virtual", "local")  # first in a report; others follow by name
 NO_LOAD = "none"
 FOOTPRINT = "footprint"  # the instrument whose figures describe the systems under test
 
@@ -85,7 +85,7 @@ class Material:
     @property
     def boards(self) -> list[str]:
         found = {s.group.board for s in self.evidence.summaries} | {r.inputs.board for r in self.records}
-        return sorted(found, key=_board_order)
+        return sorted(found, key=board_order)
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class Material:
         instruments = list(INSTRUMENTS)
         loads = [NO_LOAD, *LOADS]
         return (
-            _board_order(group.board),
+            board_order(group.board),
             instruments.index(group.instrument) if group.instrument in instruments else len(instruments),
             group.instrument,
             group.cpus,
@@ -171,10 +171,6 @@ def _cell_name(cell: Group | str) -> str:
     if isinstance(cell, Group):
         return f"{cell.candidate}: {cell.instrument} {load_text(cell.load)}, {place(cell)}"
     return cell
-
-
-def _board_order(board: str) -> tuple[int, str]:
-    return (BOARDS.index(board) if board in BOARDS else len(BOARDS), board)
 
 
 def figure_cell(

@@ -4,13 +4,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rtqual.analysis.difference.compare import compare_pair
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import Margins, margins_of
 from rtqual.analysis.figure.cells import Asked
-from rtqual.analysis.figure.summary import groups, measure
+from rtqual.analysis.figure.model import Group
+from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.base.errors import BadInput
 from rtqual.campaign import folder as kept
 from rtqual.mission import Quantity, load_mission
@@ -45,7 +45,7 @@ def compare_paths(a: Sequence[Path], b: Sequence[Path], margins: Margins | None 
     return comparisons
 
 
-def _named_apart(measured: Any, other: Any) -> Any:
+def _named_apart(measured: Measured, other: Group) -> Measured:
     """Two campaigns measure the same candidate: call the second one so."""
     if measured.group != other:
         return measured

@@ -5,24 +5,23 @@ The ways are instruments like any other (instrument/lidar/ways.py), so this is `
 name some, with one approach (campaign/approach.py) for the report beside them.
 """
 
-from pathlib import Path
-
 from rtqual.base.errors import BadInput
 from rtqual.campaign import approach
-from rtqual.campaign.run import Watcher
+from rtqual.campaign import folder as kept
+from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission
-from rtqual.stage.select import Selection, select
+from rtqual.stage.select import Selection, conclude, run
 
-SCALE, PREFIX = "lidar", "lidar-"
+PREFIX = "lidar-"
 
 
-def lidar(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2) -> Selection:
+def lidar(campaign: Campaign, watcher: Watcher) -> Selection:
     """Fly the approach, stream on every candidate, report."""
-    check(mission, scale)
-    watcher.preparing("an approach of the docking target")
-    approach.write(folder, approach.fly())
-    return select(mission, scale, folder, watcher, workers=workers)
+    check(campaign.mission, campaign.scale)
+    with kept.alone(campaign.folder):
+        watcher.preparing("an approach of the docking target")
+        return conclude(run(campaign, watcher, approach.fly()), campaign.folder)
 
 
 def check(mission: Mission, scale: str) -> None:

@@ -9,11 +9,9 @@ from tempfile import TemporaryDirectory
 from rtqual.base.apt import fetch_closure
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Board, Command, Job, Machine
-from rtqual.board.local import LocalBoard
+from rtqual.board.registry import Start, Starts, row_for, row_of
 from rtqual.board.system import Kernel
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate import built
-from rtqual.candidate.debian import prepare
+from rtqual.candidate.kernel import kernel_of
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.kernel.configure import config as kernel_config
 from rtqual.kernel.lint.judge import readings
@@ -25,7 +23,7 @@ from rtqual.kernel.lint.system import (
     parse_version,
     read_config,
 )
-from rtqual.mission import Candidate, Mission, load_mission
+from rtqual.mission import load_mission
 
 _RESOLUTION, _IDLE = "clock_resolution_ns", "deepest_idle_us"  # readings that are no file
 _STATES = "/sys/devices/system/cpu/cpu*/cpuidle/state*"
@@ -61,15 +59,17 @@ def system_of(
     """What the command line names. Raises BadInput where it names nothing, or more than one thing."""
     if cpus is not None and not 1 <= cpus <= _MOST_CPUS:
         raise BadInput(f"--cpus {cpus}: write 1 to {_MOST_CPUS}")
-    if board != "virtual" and candidate is not None:
+    row = row_of(board) if board else None
+    boots = row is not None and row.starts is Starts.KERNEL
+    if not boots and candidate is not None:
         raise BadInput("--candidate: it is booted on the virtual board; add --board virtual and the mission file")
     if board is not None and boot is not None:
         raise BadInput("--boot: a running system tells its boot parameters itself; leave it out")
-    if board == "virtual":
+    if boots:
         if file is None:
             raise BadInput("--board virtual: which mission? rtqual lint MISSION --board virtual --candidate NAME")
         return of_candidate(file, candidate, cpus=cpus or 1)
-    if board == "local":
+    if row is not None and row.here:
         if file is not None or cpus is not None:
             raise BadInput("the running system is judged as it is: give neither a file nor --cpus with it")
         return of_this_machine()
@@ -84,7 +84,7 @@ def of_file(path: Path, *, parameters: str | None = None, cpus: int | None = Non
 
 
 def of_this_machine() -> System:
-    return observe(LocalBoard(), "this machine")
+    return observe(row_for("this_machine", None).open(Start("this-machine")), "this machine")
 
 
 def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
@@ -93,28 +93,23 @@ def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
     Raises BadInput for a candidate that is no Linux kernel to boot, RunFailed where it does not boot.
     """
     loaded = load_mission(mission)
-    bootable = {one.name: one for one in loaded.candidates if one.architecture}
+    bootable = {one.name: one for one in loaded.candidates if one.place and one.place.starts is Starts.KERNEL}
     if name is None and len(bootable) == 1:
         name = next(iter(bootable))
     if name is None or name not in bootable:
         asked = f"no candidate {name!r} with a Linux kernel to boot" if name else "which of its candidates"
         raise BadInput(f"{mission}: {asked}; give --candidate with one of: {', '.join(bootable) or '(it has none)'}")
-    return of_kernel_in_guest(_kernel(bootable[name], loaded), cpus=cpus)
-
-
-def _kernel(candidate: Candidate, mission: Mission) -> Kernel:
+    candidate = bootable[name]
     assert candidate.architecture is not None, "it has a kernel"  # noqa: S101
     tools = fetch_closure(TOOL_PACKAGES, architecture=candidate.architecture)
-    if candidate.tailor:
-        return built.prepare(candidate, mission.mission.needs, tools=tools)[0]
-    assert candidate.package is not None, "it has a kernel"  # noqa: S101
-    return prepare(candidate.name, candidate.package, preempt=candidate.preempt, boot=candidate.boot, tools=tools)
+    return of_kernel_in_guest(kernel_of(candidate, loaded, tools)[0], cpus=cpus)
 
 
 def of_kernel_in_guest(kernel: Kernel, *, cpus: int = 1) -> System:
     """What a kernel says once it has booted on the virtual board."""
     with TemporaryDirectory(prefix="rtqual-lint-") as folder:
-        board = VirtualBoard(kernel, Machine(cpus=cpus), Path(folder) / "scratch")
+        start = Start(kernel.candidate, system=kernel, machine=Machine(cpus=cpus), scratch=Path(folder) / "scratch")
+        board = row_for("package", kernel.architecture).open(start)
         return observe(board, f"{kernel.candidate} on the virtual board", kernel.config)
 
 

@@ -6,9 +6,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.architecture import AMD64, ARMHF
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.board import jobscript, rtos
+from rtqual.board import Left
+from rtqual.board.registry import Row, row_of
+from rtqual.campaign.folder import SCRATCH
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import samples_digest
 from rtqual.record.store import read
@@ -27,13 +28,14 @@ def reproduce(path: Path) -> Reproduction:
     """Run the command in an empty folder and read its result as the campaign did."""
     record = read(path)
     inputs, command = record.inputs, record.manifest.provenance.command
-    if inputs.board not in (AMD64.board, ARMHF.board):
-        raise BadInput(f"{path}: a run on the {inputs.board} board cannot give the same samples twice")
+    row = row_of(inputs.board, inputs.artefacts)
+    if row is None or row.outcome is None:
+        raise BadInput(f"{path}: {(row or Row).why_not_again.format(board=inputs.board)}")
     if missing := [part for part in command if part.startswith("/") and not Path(part).exists()]:
         raise BadInput(f"{path}: its command needs {missing[0]}, which is gone: run its campaign again")
     with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
         # The command names the job relative to the campaign's folder, where it would leave its results.
-        (Path(folder) / "scratch").symlink_to(path.absolute().parent.parent / "scratch")
+        (Path(folder) / SCRATCH).symlink_to(path.absolute().parent.parent / SCRATCH)
         try:
             done = subprocess.run(
                 command, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
@@ -47,12 +49,7 @@ def reproduce(path: Path) -> Reproduction:
         content = result.read_bytes()
     instrument = INSTRUMENTS[inputs.instrument]
     kept = {k: v for k, v in record.manifest.provenance.facts.items() if k.endswith("_size_b")}
-    if "image" in inputs.artefacts:
-        text = content.decode("latin-1")
-        outcome = rtos.outcome(text, inputs.job.get("collect", ()), facts=kept, wall_s=0.0, command=command)
-    else:
-        files = jobscript.unpack(content, str(path))
-        outcome = jobscript.outcome(files, {**jobscript.facts(files), **kept}, console="", wall_s=0.0, command=command)
+    outcome = row.outcome(Left(content, tuple(inputs.job.get("collect", ())), kept, tuple(command), str(path)))
     parameters = instrument.parameters.model_validate(inputs.parameters)
     measurement = instrument.read(parameters, outcome, cpus=inputs.cpus)
     same = samples_digest(measurement.series, measurement.scalars) == record.manifest.samples_sha256

@@ -5,21 +5,18 @@ The folder keeps what a report needs (campaign/folder.py), so it can be reported
 """
 
 import shutil
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from fcntl import LOCK_EX, LOCK_NB, flock
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.model import Evidence
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.campaign import approach
 from rtqual.campaign import folder as kept
-from rtqual.campaign.run import Campaign, Watcher, forecast
+from rtqual.campaign.approach import Approach
+from rtqual.campaign.forecast import forecast
+from rtqual.campaign.run import Campaign, Watcher
 from rtqual.kernel.account import with_trims
-from rtqual.kernel.trim import trimmed
-from rtqual.mission import Mission
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.report.write import FORMATS, write_report
 
@@ -34,17 +31,23 @@ class Selection:
     reports: tuple[Path, ...]
 
 
-def select(mission: Mission, scale: str, folder: Path, watcher: Watcher, *, workers: int = 2) -> Selection:
+def select(campaign: Campaign, watcher: Watcher) -> Selection:
     """Run what is not yet done, judge all of it, write the reports."""
+    with kept.alone(campaign.folder):
+        return conclude(run(campaign, watcher), campaign.folder)
+
+
+def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) -> kept.Kept:
+    """Run what is not yet done and keep how it ended; the folder is ours alone meanwhile."""
+    mission, folder = campaign.mission, campaign.folder
     content = kept.content_of(mission)
-    with _alone(folder):
-        campaign = Campaign(mission, scale, folder, workers=workers)
-        _check_disk(folder, forecast(campaign.waiting(), workers).disk_b)
-        kept.begin(folder)
-        result = campaign.run(watcher)
-        kept.keep(folder, content, scale, result)
-        watcher.preparing("the report")
-        return _conclude(kept.Kept(mission, scale, result), folder, tuple(FORMATS))
+    trims = kept.trims_in(folder)
+    _check_disk(folder, forecast(campaign.waiting(), campaign.workers).disk_b)
+    kept.begin(folder)
+    result = replace(campaign.run(watcher), trims=trims, approach=approach)
+    kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
+    watcher.preparing("the report")
+    return kept.Kept(mission, campaign.scale, result)
 
 
 def report(folder: Path, formats: Collection[str] = tuple(FORMATS), out: Path | None = None) -> Selection:
@@ -53,9 +56,9 @@ def report(folder: Path, formats: Collection[str] = tuple(FORMATS), out: Path | 
         raise BadInput(f"--out {out}: takes one format; name it with --format ({', '.join(FORMATS)})")
     campaign = kept.load(folder)
     if out is not None:
-        return _conclude(campaign, out.parent, formats, out)
-    with _alone(folder):
-        return _conclude(campaign, folder, formats)
+        return conclude(campaign, out.parent, formats, out)
+    with kept.alone(folder):
+        return conclude(campaign, folder, formats)
 
 
 def evidence_of(campaign: kept.Kept) -> Evidence:
@@ -65,7 +68,10 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
     return with_choice(mission, analyse(mission, campaign.scale, result.records, known, result.failures))
 
 
-def _conclude(campaign: kept.Kept, folder: Path, formats: Collection[str], out: Path | None = None) -> Selection:
+def conclude(
+    campaign: kept.Kept, folder: Path, formats: Collection[str] = tuple(FORMATS), out: Path | None = None
+) -> Selection:
+    """Judge what a campaign gave and report on it."""
     result = campaign.result
     failures = {str(group): reason for group, reason in result.failures.items()}
     if not result.records:
@@ -80,8 +86,8 @@ def _conclude(campaign: kept.Kept, folder: Path, formats: Collection[str], out: 
         result.failures,
         formats,
         out,
-        with_trims(result.accounts, trimmed.read(folder)),
-        approach.read(folder),
+        with_trims(result.accounts, result.trims),
+        result.approach,
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
 
@@ -93,19 +99,3 @@ def _check_disk(folder: Path, needed_b: int) -> None:
             f"{folder}: the campaign needs {needed_b / 2**20:.0f} MiB of disk and {free_b / 2**20:.0f} MiB are free: "
             "make room or choose another folder with --out"
         )
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One campaign at a time works in a folder."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
-    except OSError as error:
-        raise RunFailed(f"{folder}: cannot be written ({error.strerror}): choose another folder with --out") from None
-    with lock:
-        try:
-            flock(lock, LOCK_EX | LOCK_NB)
-        except OSError:
-            raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
-        yield

@@ -15,7 +15,9 @@ from rtqual.base.apt import fetch_closure, locked
 from rtqual.base.errors import RtqualError, RunFailed
 from rtqual.board import Command, Job, Machine
 from rtqual.board.virtual import VirtualBoard
-from rtqual.campaign.run import Campaign, Cell, Watcher, kernel_complaints
+from rtqual.campaign.cell import Cell
+from rtqual.campaign.provenance import kernel_complaints
+from rtqual.campaign.run import Campaign, Watcher
 from rtqual.candidate import built
 from rtqual.candidate.built import Tailored
 from rtqual.candidate.carried import carried
@@ -31,7 +33,7 @@ from rtqual.kernel.trim.objects import Code, objects_of
 from rtqual.kernel.trim.search import Evidence, Proposal, Trim, propose
 from rtqual.kernel.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Judged, Size, Trimmed, Unused
 from rtqual.kernel.trim.used import Entered, entered
-from rtqual.mission import Candidate, Mission
+from rtqual.mission import Candidate
 from rtqual.record.schema import Measurement
 
 BUILDS = 6  # kernels at most, of which each is some minutes
@@ -81,21 +83,19 @@ class Trial:
         return accepted
 
 
-def trim(mission: Mission, scale: str, candidate: Candidate, watcher: Watcher, *, builds: int = BUILDS) -> Trimmed:
+def trim(campaign: Campaign, candidate: Candidate, watcher: Watcher, *, builds: int = BUILDS) -> Trimmed:
     """Raises RunFailed where the kernel as it is does not get through the scenario."""
-    return _Trimming(mission, scale, candidate, watcher, builds).run()
+    return _Trimming(campaign, candidate, watcher, builds).run()
 
 
-def scenario(mission: Mission, scale: str, candidate: Candidate, folder: Path) -> tuple[Cell, ...]:
-    """One run of everything that the scale measures of a candidate."""
-    cells = Campaign(mission, scale, folder).cells
+def scenario(cells: Sequence[Cell], candidate: Candidate) -> tuple[Cell, ...]:
+    """One run of everything that a campaign measures of a candidate."""
     return tuple({cell.group: cell for cell in reversed(cells) if cell.candidate == candidate}.values())[::-1]
 
 
 @dataclass
 class _Trimming:
-    mission: Mission
-    scale: str
+    campaign: Campaign
     candidate: Candidate
     watcher: Watcher
     builds: int
@@ -108,7 +108,7 @@ class _Trimming:
         self.tools = fetch_closure(TOOL_PACKAGES, architecture=architecture)
         made = self._made(())
         with TemporaryDirectory(prefix="rtqual-trim-") as scratch:
-            self.cells = scenario(self.mission, self.scale, self.candidate, Path(scratch))
+            self.cells = scenario(self.campaign.cells, self.candidate)
             log = Path(scratch) / "used"
             self.watcher.preparing(f"{name}: the scenario of {len(self.cells)} runs, watched")
             before = self._through(made, Path(scratch) / "watched", log)
@@ -123,7 +123,7 @@ class _Trimming:
         assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
         wanted = wanted.model_copy(update={"forbid": (*wanted.forbid, *without)})
         return built.tailor(
-            self.candidate.name, wanted, self.mission.mission.needs, architecture,
+            self.candidate.name, wanted, self.campaign.mission.mission.needs, architecture,
             tell=self.watcher.preparing, objects=self.objects,
         )  # fmt: skip
 
@@ -169,7 +169,7 @@ class _Trimming:
     def _wishes(self, made: Tailored) -> list[Wish]:
         wanted, tree = self.candidate.tailor, made.tree
         assert wanted is not None, "a tailored candidate"  # noqa: S101
-        own = wishes((*self.mission.mission.needs, *wanted.needs), tree.architecture, tree.number)
+        own = wishes((*self.campaign.mission.mission.needs, *wanted.needs), tree.architecture, tree.number)
         values = {**dict.fromkeys(wanted.forbid, "n"), **wanted.require}
         return [*own, *(Wish(symbol, str(value), ASKED, "asked for by name") for symbol, value in values.items())]
 
@@ -193,7 +193,7 @@ class _Trimming:
         return Trimmed(
             candidate=self.candidate.name,
             kernel_sha256=made.built.sha256,
-            scale=self.scale,
+            scale=self.campaign.scale,
             scenario=tuple(before.measured),
             modules=tuple(sorted(before.modules)),
             objects=found.objects,

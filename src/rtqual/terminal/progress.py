@@ -13,7 +13,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from rtqual.base.units import format_duration
-from rtqual.campaign.run import Cell, Forecast, Watcher, forecast
+from rtqual.campaign.cell import Cell
+from rtqual.campaign.forecast import Forecast, forecast
+from rtqual.campaign.run import Watcher
 
 
 class Display(Watcher):

@@ -20,6 +20,7 @@ from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base import words
 from rtqual.base.units import format_bytes
+from rtqual.board.registry import HERE
 from rtqual.record.schema import Record
 from rtqual.record.store import read
 from rtqual.terminal.plain import fields_of, plain
@@ -78,7 +79,7 @@ def show_campaign(console: Console, paths: Sequence[Path]) -> None:
     """A table for each board, its records in the order of what they measure."""
     records = sorted(map(read, paths), key=_order)
     places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
-    for board, cpus in sorted(places, key=lambda place: (place[0] == "local", place)):
+    for board, cpus in sorted(places, key=lambda place: (place[0] == HERE, place)):
         table = _table(f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock")
         table.add_column("samples", justify="right")
         for one in records:

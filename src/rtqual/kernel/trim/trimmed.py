@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What came of an evidence-driven trim, as a campaign keeps it (trim.json) and its report tells it."""
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
-
 from pydantic import BaseModel, ConfigDict
 
-from rtqual.base.errors import damaged
-
-FILE = "trim.json"
 ACCEPTED, REFUSED, UNTRIED = "accepted", "refused", "not tried"
 
 
@@ -69,21 +62,6 @@ class Trimmed(_Model):
     after: Size | None  # of the kernel without all that is accepted; absent where nothing is
 
 
-class _File(_Model):
+class Trims(_Model):
     schema_version: int = 1
     kernels: tuple[Trimmed, ...]
-
-
-def write(folder: Path, trims: Sequence[Trimmed]) -> None:
-    (folder / FILE).write_text(_File(kernels=tuple(trims)).model_dump_json(indent=1) + "\n")
-
-
-def read(folder: Path) -> tuple[Trimmed, ...]:
-    """None where the folder has no such file. Raises BadInput where it is damaged."""
-    path = folder / FILE
-    if not path.exists():
-        return ()
-    try:
-        return _File.model_validate(json.loads(path.read_bytes())).kernels
-    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
-        raise damaged(path, error, "delete it or trim again") from None

@@ -13,15 +13,11 @@ def systems(material: Material) -> Iterator[Block]:
     rows = []
     for candidate in material.mission.candidates:
         boot = " ".join((*([f"preempt={candidate.preempt}"] if candidate.preempt else []), *candidate.boot))
-        source = f"study {candidate.published}" if candidate.published else f"Debian package {candidate.package}"
-        source = "image with rtqual's probe" if candidate.rtos else source
-        source = f"tailored from {candidate.tailor.source}" if candidate.tailor else source
-        source = "this machine as it runs" if candidate.this_machine else source
         rows.append(
             [
                 Cell(candidate.name),
                 Cell(prose(candidate.title)),
-                Cell(source),
+                Cell(candidate.source),
                 Cell(clean(boot) or "-", code=bool(boot)),
                 Cell(str(sum(r.inputs.candidate == candidate.name for r in material.records) or "none")),
             ]

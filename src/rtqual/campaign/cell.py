@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""A cell of a campaign's matrix: one run to do."""
+
+from dataclasses import dataclass, replace
+
+from rtqual.analysis.figure.model import Group
+from rtqual.board import Job, Machine
+from rtqual.board.registry import Row
+from rtqual.image.measured import MEMORY_MIB
+from rtqual.instrument import Instrument, Parameters
+from rtqual.load.registry import LOADS
+from rtqual.mission import Candidate
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run to do."""
+
+    candidate: Candidate
+    instrument: type[Instrument]
+    parameters: Parameters
+    load: str
+    cpus: int
+    seed: int
+    repeat: int = 0
+
+    @property
+    def board(self) -> str:
+        return self.candidate.board
+
+    @property
+    def place(self) -> Row:
+        assert self.candidate.place is not None, "it is planned, so it runs somewhere"  # noqa: S101
+        return self.candidate.place
+
+    @property
+    def group(self) -> Group:
+        return Group(self.instrument.name, self.load, self.board, self.cpus, self.candidate.name)
+
+    @property
+    def machine(self) -> Machine:
+        if self.candidate.root:
+            return Machine(cpus=self.cpus, memory_mib=MEMORY_MIB, disks=self.instrument.disks)
+        return Machine(cpus=self.cpus, disks=self.instrument.disks)
+
+    @property
+    def estimate_s(self) -> float:
+        """Wall seconds, roughly."""
+        return self.place.wall_s(self.instrument.seconds(self.parameters, self.load), self.load != "none", self.cpus)
+
+    def job(self) -> Job:
+        """The instrument's job with the load beside it."""
+        load = LOADS[self.load]
+        job = self.instrument.job(self.parameters, cpus=self.cpus, seed=self.seed)
+        return replace(
+            job,
+            setup=(*job.setup, *load.setup),
+            loads=(*job.loads, *load.background),
+            modules=tuple(dict.fromkeys((*job.modules, *load.modules))),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.group}, seed {self.seed}{', again' if self.repeat else ''}"

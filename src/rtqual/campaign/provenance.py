@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Where a record comes from, as its board told it."""
+
+import platform
+from collections.abc import Sequence
+from datetime import datetime
+
+from rtqual import __version__
+from rtqual.board import Outcome
+from rtqual.campaign.cell import Cell
+from rtqual.instrument.version import parse_version
+from rtqual.record.schema import Inputs, Measurement, Provenance, Record
+from rtqual.record.store import make
+
+
+def provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256: str) -> Provenance:
+    known = dict(outcome.facts)
+    resolution = known.pop("clock_resolution_ns", None)
+    tools = {cell.instrument.program: parse_version(outcome.version)} if cell.job().version else {}
+    return Provenance(
+        rtqual=__version__,
+        mission_sha256=mission_sha256,
+        started=started.isoformat(timespec="seconds"),
+        wall_s=round(outcome.wall_s, 3),
+        command=list(outcome.command),
+        tools=tools,
+        kernel=known.pop("kernel", None),
+        kernel_cmdline=known.pop("cmdline", None),
+        clocksource=known.pop("clocksource", None),
+        clock_resolution_ns=int(resolution) if resolution else None,
+        threads=list(outcome.threads),
+        page_faults=sum(faults) if (faults := _page_faults(outcome)) else None,
+        facts={**known, "host": platform.machine()},
+    )
+
+
+def _page_faults(outcome: Outcome) -> list[int]:
+    """The counts there are; none of a system without pages."""
+    return [outcome.status[kind] for kind in ("minor_faults", "major_faults") if kind in outcome.status]
+
+
+def replayed(inputs: Inputs, recorded: Record, command: Sequence[str], mission_sha256: str) -> Record:
+    """A record that was made before, as one of this campaign's; what it says of its run is said of that run."""
+    old = recorded.manifest
+    measurement = Measurement(recorded.series, old.scalars, tuple(old.problems), old.absent)
+    facts = {**old.provenance.facts, "replayed": old.hash}
+    now = {"mission_sha256": mission_sha256, "command": list(command), "facts": facts}
+    return make(inputs, measurement, old.provenance.model_copy(update=now), timing=old.timing, repeat=0)
+
+
+def kernel_complaints(console: str) -> list[str]:
+    """What the kernel itself says went wrong while it ran."""
+    signs = ("BUG:", "Oops", "WARNING: CPU", "RT throttling activated", "Call Trace", "rcu: INFO")
+    return [f"the kernel said: {line.strip()[:160]}" for line in console.splitlines() if any(s in line for s in signs)][
+        :3
+    ]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What the boards of a campaign start: each candidate's kernel or image, prepared once."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rtqual.base.apt import Package, fetch_closure
+from rtqual.base.architecture import Architecture
+from rtqual.board.registry import Start, Starts
+from rtqual.board.system import Kernel, Rtos
+from rtqual.campaign.cell import Cell
+from rtqual.candidate import rtos
+from rtqual.candidate.kernel import kernel_of
+from rtqual.image.measured import under_root
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.kernel.account import Account
+from rtqual.mission import Candidate, Mission
+
+
+class Systems:
+    """`accounts`: of the kernels that were tailored to the mission."""
+
+    def __init__(self, mission: Mission) -> None:
+        self._mission = mission
+        self._ready: dict[str, Kernel | Rtos] = {}
+        self.accounts: list[Account] = []
+
+    def prepare(self, cells: Sequence[Cell], tell: Callable[[str], None]) -> None:
+        """Everything that these cells' boards start."""
+        wanted = {cell.candidate.name: cell for cell in cells if cell.place.starts}
+        tools: dict[Architecture, list[Package]] = {}
+        for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
+            if starts is Starts.IMAGE:
+                tell(f"{name} ({candidate.rtos})")
+                self._ready[name] = rtos.prepare(name)
+                continue
+            architecture = candidate.architecture
+            assert architecture is not None, "of a kernel"  # noqa: S101
+            if architecture not in tools:
+                tell(f"the guest's tools ({architecture.name})")
+                tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
+            programs = {cell.instrument.program for cell in cells if cell.candidate == candidate}
+            self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
+
+    def _kernel(
+        self, candidate: Candidate, tools: Sequence[Package], programs: set[str], tell: Callable[[str], None]
+    ) -> Kernel:
+        kernel, account = kernel_of(candidate, self._mission, tools, tell=tell, programs=programs)
+        self.accounts += [account] if account else []
+        if candidate.root:
+            tell(f"{candidate.name} (its {candidate.root} root)")
+            return under_root(kernel, candidate.root, self._mission.mission.needs, tools)
+        return kernel
+
+    def start(self, candidate: Candidate) -> Start:
+        """What the candidate's board is opened with."""
+        return Start(candidate.name, candidate.named, self._ready.get(candidate.name))
+
+    def sizes(self, candidate: Candidate) -> Mapping[str, str]:
+        ready = self._ready.get(candidate.name)
+        return ready.sizes if ready else {}
+
+    def configs(self) -> dict[str, str | None]:
+        """Kernel configurations by candidate: of kernels that were prepared, and of systems that are there already."""
+        configs: dict[str, str | None] = {
+            name: system.config for name, system in self._ready.items() if isinstance(system, Kernel)
+        }
+        places = [(one, one.place) for one in self._mission.candidates]
+        return configs | {c.name: p.open(self.start(c)).config() for c, p in places if p and not p.starts}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""The kernel of a candidate, Debian's or one that is built here, ready to be booted."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from rtqual.base.apt import Package
+from rtqual.board.system import Kernel
+from rtqual.candidate import built, debian
+from rtqual.kernel.account import Account
+from rtqual.mission import Candidate, Mission
+
+
+def kernel_of(
+    candidate: Candidate,
+    mission: Mission,
+    tools: Sequence[Package],
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+    programs: Collection[str] = (),
+) -> tuple[Kernel, Account | None]:
+    """With what instruments of these programs need in its guest; an account of how it came to be, where it is built."""
+    if candidate.tailor:
+        needs, baseline = mission.mission.needs, mission.baseline(candidate)
+        return built.prepare(candidate, needs, tools=tools, tell=tell, baseline=baseline, programs=programs)
+    assert candidate.package is not None, "of a kernel"  # noqa: S101
+    tell(f"{candidate.name} ({candidate.package})")
+    kernel = debian.prepare(
+        candidate.name,
+        candidate.package,
+        preempt=candidate.preempt,
+        boot=candidate.boot,
+        tools=tools,
+        programs=programs,
+    )
+    return kernel, None
