@@ -28,10 +28,14 @@ from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import rtos
 from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import TOOL_PACKAGES
-from rtqual.instrument.probe.families import ProbeParameters, ProbePrimitives, ProbeWakeup
+from rtqual.instrument.probe.families import ProbeParameters
 from rtqual.instrument.probe.output import Output, parse
+from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import load_mission
 from rtqual.record.schema import Kind
+
+PROBE_PRIMITIVES = INSTRUMENTS["probe-primitives"]
+PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
 
 PROBE = Path(__file__).parents[2] / "probe"
 FAMILIES = re.findall(r'^\t\{ "([\w-]+)", ', (PROBE / "battery/battery.c").read_text(), re.MULTILINE)
@@ -163,8 +167,8 @@ def test_activation_by_each_path(measure: Measure) -> None:
 
 def test_an_instrument_reads_it_as_it_reads_linux(image: Rtos) -> None:
     parameters = ProbeParameters(iterations=50)
-    outcome = RtosBoard(image).run(ProbeWakeup.job(parameters, cpus=1, seed=3), seed=3, timeout_s=30)
-    measurement = ProbeWakeup.read(parameters, outcome, cpus=1)
+    outcome = RtosBoard(image).run(PROBE_WAKEUP.job(parameters, cpus=1, seed=3), seed=3, timeout_s=30)
+    measurement = PROBE_WAKEUP.read(parameters, outcome, cpus=1)
     (latency,) = measurement.series
     assert (latency.info.kind, latency.total, latency.info.unit) == (Kind.RAW, 50, "ns")
     assert 100 < latency.values.min() <= latency.values.max() < 2_000
@@ -194,7 +198,7 @@ def test_words_that_are_not_understood(image: Rtos, words: tuple[str, ...]) -> N
     assert words[-1] in outcome.stderr
     parameters = ProbeParameters()
     with pytest.raises(RunFailed, match="rtqual-probe: no"):
-        ProbePrimitives.read(parameters, outcome, cpus=1)
+        PROBE_PRIMITIVES.read(parameters, outcome, cpus=1)
 
 
 def test_an_image_that_hangs_is_ended_at_its_deadline(image: Rtos) -> None:
@@ -367,11 +371,11 @@ def test_debians_arm_kernel_on_the_same_board(tmp_path: Path) -> None:
     board = VirtualBoard(kernel, Machine(), tmp_path / "scratch")
     assert board.name == "virtual-arm"
     parameters = ProbeParameters(iterations=200)
-    job = ProbeWakeup.job(parameters, cpus=1, seed=1)
+    job = PROBE_WAKEUP.job(parameters, cpus=1, seed=1)
     first, again, other = (board.run(job, seed=seed, timeout_s=120) for seed in (1, 1, 2))
     assert first.files == again.files
     assert other.files != first.files
-    (latency,) = ProbeWakeup.read(parameters, first, cpus=1).series
+    (latency,) = PROBE_WAKEUP.read(parameters, first, cpus=1).series
     assert 1_000 < latency.values.min() <= latency.values.max() < 100_000
     assert first.facts["realtime"] == "1"
     by_hand = subprocess.run(first.command, cwd=tmp_path, check=False, timeout=300, stdin=subprocess.DEVNULL)

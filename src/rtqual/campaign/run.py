@@ -48,7 +48,7 @@ class Cell:
     """One run to do."""
 
     candidate: Candidate
-    instrument: type[Instrument]
+    instrument: Instrument
     parameters: Parameters
     load: str
     cpus: int
