@@ -9,11 +9,13 @@ from rtqual.instrument.hackbench import HACKBENCH
 from rtqual.instrument.lidar.faults import WITH_FAULTS
 from rtqual.instrument.lidar.ways import WAYS
 from rtqual.instrument.probe.families import KERNEL_PROBES, MEMORY_PROBE, PROBES
+from rtqual.instrument.stress_ng_cyclic import STRESS_NG_CYCLIC
 from rtqual.instrument.sysbench.tests import SYSBENCH
 from rtqual.instrument.tracer import TRACERS
 
 _ALL: tuple[Instrument, ...] = (
     CYCLICTEST,
+    STRESS_NG_CYCLIC,
     HACKBENCH,
     *SYSBENCH,
     *PROBES,
