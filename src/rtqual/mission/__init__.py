@@ -2,6 +2,7 @@
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
 model.py       the tables, as types
+table.py       what they have in common; goal.py: one of them
 values.py      the kinds of values in them
 load.py        reading and checking a file
 explain.py     a validation error as a sentence
@@ -9,6 +10,7 @@ toml_lines.py  on which line a key stands
 schema.py      JSON Schema
 """
 
+from rtqual.mission.goal import Goal
 from rtqual.mission.load import load_mission
 from rtqual.mission.model import (
     DEFAULT_SCALE,
@@ -24,11 +26,11 @@ from rtqual.mission.model import (
     Requirement,
     RootSystem,
     Scale,
-    Statistic,
     Tailor,
     TailorStart,
 )
 from rtqual.mission.schema import mission_schema
+from rtqual.mission.table import Statistic
 from rtqual.mission.values import Quantity
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "Better",
     "Candidate",
     "Criterion",
+    "Goal",
     "Header",
     "Mission",
     "Need",

@@ -5,13 +5,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, Strict, model_validator
-from pydantic.config import JsonDict
+from pydantic import Field, PrivateAttr, Strict, model_validator
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture, of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.base.units import DURATIONS_NS, DurationNs
 from rtqual.mission.explain import At, suggest
+from rtqual.mission.goal import Goal
+from rtqual.mission.table import Figure, Table, one_of
 from rtqual.mission.values import (
     BootParameter,
     CpuCount,
@@ -56,40 +57,12 @@ class Preempt(StrEnum):
     FULL = "full"
 
 
-class Statistic(StrEnum):
-    """A figure read from samples; the last two are how the AAReST study defines stability."""
-
-    MIN = "min"
-    AVG = "avg"
-    MAX = "max"
-    STD = "std"
-    P50 = "p50"
-    P90 = "p90"
-    P95 = "p95"
-    P99 = "p99"
-    P99_9 = "p99.9"
-    P99_99 = "p99.99"
-    P99_999 = "p99.999"
-    RANGE = "max-min"
-    P95_AVG = "p95-avg"
-
-
 class Better(StrEnum):
     LOWER = "lower"
     HIGHER = "higher"
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_by_name=True,
-        validate_by_alias=True,
-        use_attribute_docstrings=True,
-    )
-
-
-class Header(_Table):
+class Header(Table):
     """What the mission is."""
 
     name: Slug
@@ -102,10 +75,6 @@ class Header(_Table):
     """How long the critical phase lasts, as "6 h"."""
     needs: Annotated[tuple[Need, ...], Distinct] = ()
     """What every candidate's kernel must have in its configuration; a candidate that lacks one is out."""
-
-
-def _one_of(*keys: str) -> JsonDict:
-    return {"oneOf": [{"required": [key]} for key in keys]}
 
 
 class Rtos(StrEnum):
@@ -128,7 +97,7 @@ class RootSystem(StrEnum):
     DEBIAN = "debian"
 
 
-class Tailor(_Table):
+class Tailor(Table):
     """A kernel cut down to the mission's needs and built from source (docs/tailor.md)."""
 
     source: Text = "linux-source-6.12"
@@ -147,18 +116,18 @@ class Tailor(_Table):
     """Entries of the removal list that are not asked to go, by their ids: "input"."""
     restore: Annotated[tuple[Text, ...], Distinct] = ()
     """Entries that are put in first, as Debian's kernel has them, and kept: what the stepwise mode removes."""
-    require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = {}
+    require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = Field({})
     """Further symbols and the values they must have: "y", "m", "n", a number or a text."""
     forbid: Annotated[tuple[Symbol, ...], Distinct] = ()
     """Further symbols that must be off."""
-    goals: dict[Text, Margin] = {}
+    goals: dict[Text, Margin] = Field({})
     """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
 
     def __hash__(self) -> int:  # its tables are dictionaries, and candidates stand in sets
         return hash(repr(self))
 
 
-class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machine", "published", "tailor")):
+class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine", "published", "tailor")):
     """An operating system under evaluation: a kernel, an RTOS, this machine, or one that a study measured."""
 
     name: Slug
@@ -229,35 +198,25 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machi
         return of_kernel(self.package) if self.package else None
 
 
-class _Figure(_Table):
+class _Measured(Figure):
     """A measured figure: an instrument under a load, and what is read from its samples."""
 
-    name: Text
-    """What a report calls it; no other of its kind may have it."""
     instrument: InstrumentName
     """The program that measures it."""
     load: LoadName = "none"
     """The disturbance it is measured under."""
-    statistic: Statistic | None = None
-    """The figure read from the samples. Exactly one of statistic and scalar."""
-    scalar: Text | None = None
-    """The name of a figure that the instrument itself prints, as "requests_per_s"."""
     margin: Margin | None = None
     """A difference between candidates that does not matter, as "2 us", or "5 %" of the smaller figure."""
 
     @model_validator(mode="after")
-    def _one_figure(self) -> Self:
-        if self.statistic and self.scalar:
-            raise At("scalar", "stands beside statistic; keep one of the two")
-        if not self.statistic and not self.scalar:
-            raise ValueError(f"says no figure; write statistic ({', '.join(Statistic)}) or scalar")
+    def _fitting_margin(self) -> Self:
         if self.statistic and self.margin and self.margin.unit not in ("ns", "%"):
             raise At("margin", f"{self.margin.text!r} is no margin for a statistic of durations: write '2 us' or '5 %'")
         return self
 
 
 class Requirement(
-    _Figure, json_schema_extra={"allOf": [_one_of("statistic", "scalar"), _one_of("at_most", "at_least")]}
+    _Measured, json_schema_extra={"allOf": [one_of("statistic", "scalar"), one_of("at_most", "at_least")]}
 ):
     """A gate: a candidate whose figure does not keep the limit is out."""
 
@@ -287,7 +246,7 @@ class Requirement(
         return limit
 
 
-class Criterion(_Figure, json_schema_extra=_one_of("statistic", "scalar")):
+class Criterion(_Measured, json_schema_extra=one_of("statistic", "scalar")):
     """A preference among the candidates that passed every gate."""
 
     weight: Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
@@ -296,7 +255,7 @@ class Criterion(_Figure, json_schema_extra=_one_of("statistic", "scalar")):
     """Which way is better."""
 
 
-class Plan(_Table):
+class Plan(Table):
     """Cells to run: the product of the lists, each cell so many times."""
 
     candidates: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
@@ -309,20 +268,20 @@ class Plan(_Table):
     """Numbers of CPUs of the virtual board: 1, 2 or 4."""
     runs: Annotated[int, Strict(), Field(ge=1)]
     """How often each cell runs, each time with another seed."""
-    parameters: ParameterTables = {}
+    parameters: ParameterTables = Field({})
     """Parameters of instruments in this plan; they win over those of the scale."""
 
 
-class Scale(_Table):
+class Scale(Table):
     """How much to measure."""
 
-    parameters: ParameterTables = {}
+    parameters: ParameterTables = Field({})
     """Parameters of instruments at this scale; they win over those that hold at every scale."""
     plan: tuple[Plan, ...]
     """What to run, one [[scale.NAME.plan]] each; [] where all candidates are published."""
 
 
-class Mission(_Table):
+class Mission(Table):
     """What the mission needs, the candidates, and how to choose between them."""
 
     mission: Header
@@ -333,7 +292,9 @@ class Mission(_Table):
     """Gates on measured figures, one [[requirement]] each."""
     criteria: tuple[Criterion, ...] = Field((), alias="criterion")
     """Weighted preferences, one [[criterion]] each."""
-    parameters: ParameterTables = {}
+    goals: tuple[Goal, ...] = Field((), alias="goal")
+    """What the docking camera's ways are to reach, one [[goal]] each."""
+    parameters: ParameterTables = Field({})
     """Parameters of instruments that hold at every scale, one [parameters.INSTRUMENT] each."""
     scales: Annotated[dict[Slug, Scale], NonEmpty] = Field(alias="scale")
     """How much to measure, one [scale.NAME] each; "demo" is the one used unless another is asked for."""

@@ -30,7 +30,7 @@ from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.cyclictest.json_output import parse
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.instrument.lidar.output import Stream, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
+from rtqual.instrument.lidar.output import POSES, Stream, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
 from rtqual.instrument.lidar.script import (
     BESIDE,
     COMMON,
@@ -54,6 +54,18 @@ from rtqual.record.schema import Measurement, Scalar, Series
 _RENDERING_S, _PLUG_S = 2.0, 0.6
 _MAIN_THREAD_FIFO = 1  # above the loads: the end of a stream does not wait for them
 _TASK_MS = 10**8  # more cycles than any stream lasts: it is ended with the stream
+# Figures of a way: what it has samples of, the ranges first, and the others with their units.
+SERIES = ("range", "program CPU of a frame", "last transfer to range", "wake-up", "pose")
+SCALARS = {
+    **dict.fromkeys(("frames_lost", "frames_refused", "frames_checked", "frames_lost_beside"), "1"),
+    **dict.fromkeys(("raw_copies", "range_copies", "page_faults", "skipped_periods", "emulator_lost"), "1"),
+    **{f"poses_{name}": "1" for name in POSES},
+    **dict.fromkeys(("frames_per_s", "frames_per_s_unthrottled"), "1/s"),
+    **dict.fromkeys(("cpu_program", "cpu_kernel", "cpu_usb", "cpu_emulator", "cpu_per_frame", "pose_cpu"), "ns"),
+    **dict.fromkeys(("time_stamp_error", "emulator_late_most"), "ns"),
+    "cpu_share": "%",
+    "memory": "B",
+}
 
 
 class LidarParameters(Parameters):
@@ -132,8 +144,8 @@ class Way(Instrument):
         taken = stream_of(said["stream"], "the stream")
         _require_all(taken, parameters.frames)
         stream = since_sent(taken, said.get("log", "")) if self.node == RING_NODE else taken
-        scalars = {**_counts(stream), **_cpu(stream, said), **_emulators(said["emulator"])}
-        scalars["raw_copies"] = Scalar(value=self.raw_copies, unit="1")
+        numbers = {**_counts(stream), **_cpu(stream, said), **_emulators(said["emulator"])}
+        scalars = _scalars({**numbers, "raw_copies": self.raw_copies})
         series = [Series.raw(stream.latency_ns, name="range"), Series.raw(stream.cpu_ns, name="program CPU of a frame")]
         if stream is not taken:
             series.append(Series.raw(taken.latency_ns, name="last transfer to range"))
@@ -141,7 +153,7 @@ class Way(Instrument):
         if parameters.unthrottled:
             fastest = stream_of(said["unthrottled"], "the unthrottled stream")
             _require_all(fastest, parameters.unthrottled)
-            scalars["frames_per_s_unthrottled"] = Scalar(value=fastest.per_s, unit="1/s")
+            scalars |= _scalars({"frames_per_s_unthrottled": fastest.per_s})
         if parameters.beside:
             beside = self._beside(parameters, said, replace(outcome, stdout=""), cpus)
             series += beside.series
@@ -160,15 +172,15 @@ class Way(Instrument):
         cycles = max(thread.cycles for thread in parse(said["wakeup"], "cyclictest.json").thread.values())
         task = CYCLICTEST.read(parameters.task(cycles), ran, cpus=cpus)
         series = [replace(one, info=one.info.model_copy(update={"name": "wake-up"})) for one in task.series]
-        scalars = {f"poses_{name}": Scalar(value=count, unit="1") for name, count in stream.poses.items()}
+        numbers: dict[str, float] = {f"poses_{name}": count for name, count in stream.poses.items()}
         if self.poses:
             if len(stream.pose_ns) != parameters.beside:
                 raise RunFailed(f"{STREAM} told of {len(stream.pose_ns)} poses of {parameters.beside}")
             series.append(Series.raw(stream.pose_ns, name="pose"))
-            scalars["pose_cpu"] = Scalar(value=sum(stream.pose_cpu_ns) / parameters.beside, unit="ns")
-        scalars["frames_lost_beside"] = Scalar(value=stream.lost, unit="1")
-        scalars["skipped_periods"] = task.scalars["skipped_periods"]
-        return Measurement(tuple(series), scalars, task.problems)
+            numbers["pose_cpu"] = sum(stream.pose_cpu_ns) / parameters.beside
+        numbers["frames_lost_beside"] = stream.lost
+        numbers["skipped_periods"] = task.scalars["skipped_periods"].value
+        return Measurement(tuple(series), _scalars(numbers), task.problems)
 
     def seconds(self, parameters: LidarParameters, load: str) -> float:
         streams_s = (parameters.frames + parameters.beside) / 25 + parameters.unthrottled / 150
@@ -243,38 +255,34 @@ def _require_all(stream: Stream, frames: int) -> None:
         raise RunFailed(f"{STREAM} took {len(stream.latency_ns)} of {frames} frames: {stream.ended}")
 
 
-def _counts(stream: Stream) -> dict[str, Scalar]:
+def _scalars(numbers: Mapping[str, float]) -> dict[str, Scalar]:
+    return {name: Scalar(value=value, unit=SCALARS[name]) for name, value in numbers.items()}
+
+
+def _counts(stream: Stream) -> dict[str, float]:
     counts = {
         "frames_lost": stream.lost,
         "frames_refused": stream.refused,
         "frames_checked": stream.matched,
         "range_copies": stream.range_copies / len(stream.latency_ns),
         "page_faults": stream.page_faults,
+        "frames_per_s": stream.per_s,
+        "memory": stream.memory_b,
     }
-    scalars = {name: Scalar(value=value, unit="1") for name, value in counts.items()}
-    scalars["frames_per_s"] = Scalar(value=stream.per_s, unit="1/s")
-    scalars["memory"] = Scalar(value=stream.memory_b, unit="B")
-    if stream.stamp_error_ns is not None:
-        scalars["time_stamp_error"] = Scalar(value=stream.stamp_error_ns, unit="ns")
-    return scalars
+    return counts if stream.stamp_error_ns is None else {**counts, "time_stamp_error": stream.stamp_error_ns}
 
 
-def _cpu(stream: Stream, parts: Mapping[str, str]) -> dict[str, Scalar]:
+def _cpu(stream: Stream, parts: Mapping[str, str]) -> dict[str, float]:
     spent_ns = cpu_ns(parts["before"], parts["after"]) | {"program": sum(stream.cpu_ns)}
     frames = len(stream.latency_ns)
-    scalars = {f"cpu_{who}": Scalar(value=spent / frames, unit="ns") for who, spent in spent_ns.items()}
     without = sum(spent for who, spent in spent_ns.items() if who != "emulator")
-    scalars["cpu_per_frame"] = Scalar(value=without / frames, unit="ns")
-    scalars["cpu_share"] = Scalar(value=100 * without / stream.elapsed_ns, unit="%")
-    return scalars
+    each = {f"cpu_{who}": spent / frames for who, spent in spent_ns.items()}
+    return {**each, "cpu_per_frame": without / frames, "cpu_share": 100 * without / stream.elapsed_ns}
 
 
-def _emulators(text: str) -> dict[str, Scalar]:
+def _emulators(text: str) -> dict[str, float]:
     said = of_emulator(text)
-    return {
-        "emulator_late_most": Scalar(value=said["late_most_ns"], unit="ns"),
-        "emulator_lost": Scalar(value=said["frames_lost_without_urb"], unit="1"),
-    }
+    return {"emulator_late_most": said["late_most_ns"], "emulator_lost": said["frames_lost_without_urb"]}
 
 
 def _problems(stream: Stream, parameters: LidarParameters) -> Sequence[str]:
