@@ -429,7 +429,7 @@ at_most = "2 ms"
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('"2 ms"', '"2 ms"\nways = ["lidar-drivr"]', "did you mean 'lidar-driver'?"),
+        ('"2 ms"', '"2 ms"\nways = ["lidar-drivr"]', "did you mean 'lidar-driver'"),
         ('"2 ms"', '"2 ms"\nways = ["lidar-no-copy"]', "unknown way from frames to ranges 'lidar-no-copy'"),
         ('"2 ms"', '"20 %"\nof = "cyclictest"', "unknown way from frames to ranges 'cyclictest'"),
         ('"2 ms"', '"20 %"', "'20 %' of what?"),
@@ -439,8 +439,8 @@ at_most = "2 ms"
         ('at_most = "2 ms"', "", "has no limit"),
         ('"2 ms"', '"2 ms"\nat_least = "1 ms"', "goal[0].at_least: stands beside at_most"),
         ('statistic = "p99"', 'statistic = "p98"', "'p98' is not allowed"),
-        ('statistic = "p99"', 'scalar = "pose p98"', "no way has a figure 'pose p98'; did you mean 'pose p99'?"),
-        ('statistic = "p99"', 'scalar = "frame_lost"', "did you mean 'frames_lost'?"),
+        ('statistic = "p99"', 'scalar = "pose p98"', "no way has a figure 'pose p98'; did you mean 'pose p99'"),
+        ('statistic = "p99"', 'scalar = "frame_lost"', "did you mean 'frames_lost'"),
         ('statistic = "p99"', 'scalar = "frames_lost"', "is no limit for 'frames_lost': write a number"),
         ('statistic = "p99"', "", "says no figure"),
         ('"2 ms"', f'"2 ms"\n{GOAL}', "is the name of another goal already"),
