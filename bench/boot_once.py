@@ -17,14 +17,14 @@ from rtqual.board.jobscript import unpack
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import TOOL_PACKAGES
-from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 
 ROUNDS = 5
 
 
 def main() -> None:
     kernel = prepare("debian-rt", "linux-image-rt-amd64", preempt=None, boot=(), tools=fetch_closure(TOOL_PACKAGES))
-    job = Cyclictest.job(CyclictestParameters(cycles=1000), cpus=1, seed=1)
+    job = CYCLICTEST.job(CyclictestParameters(cycles=1000), cpus=1, seed=1)
     restored_s, booted_s = [], []
     with tempfile.TemporaryDirectory() as folder:
         board = VirtualBoard(kernel, Machine(), Path(folder) / "scratch")

@@ -19,9 +19,12 @@ from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import TOOL_PACKAGES
-from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
-from rtqual.instrument.probe.families import ProbeParameters, ProbeWakeup
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.instrument.probe.families import ProbeParameters
+from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import Series
+
+PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
 
 SEEDS = 20
 CYCLES = 1000
@@ -41,10 +44,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         board = VirtualBoard(kernel, Machine(), Path(folder) / "scratch")
         for seed in range(1, SEEDS + 1):
-            outcome = board.run(Cyclictest.job(cyclic, cpus=1, seed=seed), seed=seed, timeout_s=300)
-            found["cyclictest"].append(_figures(Cyclictest.read(cyclic, outcome, cpus=1).series[0]))
-            outcome = board.run(ProbeWakeup.job(own, cpus=1, seed=seed), seed=seed, timeout_s=300)
-            found["probe"].append(_figures(ProbeWakeup.read(own, outcome, cpus=1).series[0]))
+            outcome = board.run(CYCLICTEST.job(cyclic, cpus=1, seed=seed), seed=seed, timeout_s=300)
+            found["cyclictest"].append(_figures(CYCLICTEST.read(cyclic, outcome, cpus=1).series[0]))
+            outcome = board.run(PROBE_WAKEUP.job(own, cpus=1, seed=seed), seed=seed, timeout_s=300)
+            found["probe"].append(_figures(PROBE_WAKEUP.read(own, outcome, cpus=1).series[0]))
         cost = [_instructions_a_sample(board, seed) for seed in range(1, SEEDS_COUNTED + 1)]
     print(f"Wake-up latency, {CYCLES:,} cycles of 1 ms, no load, {package}, {SEEDS} paired seeds, ns of virtual time:")
     for column, figure in enumerate(_FIGURES):
@@ -67,7 +70,7 @@ def _instructions_a_sample(board: VirtualBoard, seed: int) -> dict[str, float]:
     busy_ns: dict[str, list[int]] = {"cyclictest": [], "probe": []}
     for cycles in (CYCLES, 2 * CYCLES):
         cyclic, own = _parameters(cycles)
-        jobs = Cyclictest.job(cyclic, cpus=1, seed=seed), ProbeWakeup.job(own, cpus=1, seed=seed)
+        jobs = CYCLICTEST.job(cyclic, cpus=1, seed=seed), PROBE_WAKEUP.job(own, cpus=1, seed=seed)
         for name, job in zip(busy_ns, jobs, strict=True):
             argv = ("sh", "-c", f'{_LOOK}; "$@" > /dev/null || exit; {_LOOK}', "sh", *job.measure.argv)
             outcome = board.run(Job(measure=Command(argv, fifo=job.measure.fifo)), seed=seed, timeout_s=300)

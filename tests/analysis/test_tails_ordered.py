@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.local import LocalBoard, processors
 from rtqual.instrument.cyclictest.json_output import Thread
-from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.instrument.cyclictest.verbose import in_order, samples
 from rtqual.mission import load_mission
 from rtqual.record.schema import Kind, Measurement, Series
@@ -35,7 +35,7 @@ def read(text: str = TEXT, **changes: Any) -> Measurement:
         files={"cyclictest.json": json.dumps(result)},
         threads=(MAIN, FIFO_80, {**FIFO_80, "tid": 109}),
     )
-    return Cyclictest.read(CyclictestParameters.model_validate(ASKED), outcome, cpus=2)
+    return CYCLICTEST.read(CyclictestParameters.model_validate(ASKED), outcome, cpus=2)
 
 
 def ordered(one: Series) -> list[int]:
@@ -58,8 +58,8 @@ def test_every_sample_stands_in_its_order() -> None:
 
 
 def test_counted_samples_stay_the_default() -> None:
-    plain = Cyclictest.job(CyclictestParameters(), cpus=1, seed=1).measure.argv
-    every = Cyclictest.job(CyclictestParameters.model_validate(ASKED), cpus=1, seed=1).measure.argv
+    plain = CYCLICTEST.job(CyclictestParameters(), cpus=1, seed=1).measure.argv
+    every = CYCLICTEST.job(CyclictestParameters.model_validate(ASKED), cpus=1, seed=1).measure.argv
     assert ("-q" in plain, "-v" in plain) == (True, False)
     assert ("-q" in every, "-v" in every) == (False, True)
 
@@ -148,8 +148,8 @@ def test_too_many_samples_for_memory_are_refused() -> None:
 def test_the_real_program_here() -> None:
     cpus = len(processors())
     parameters = CyclictestParameters.model_validate({"samples": "ordered", "interval": 500_000, "cycles": 400})
-    outcome = LocalBoard().run(Cyclictest.job(parameters, cpus=cpus, seed=1), seed=1, timeout_s=60)
-    measurement = Cyclictest.read(parameters, outcome, cpus=cpus)
+    outcome = LocalBoard().run(CYCLICTEST.job(parameters, cpus=cpus, seed=1), seed=1, timeout_s=60)
+    measurement = CYCLICTEST.read(parameters, outcome, cpus=cpus)
     lost = [problem for problem in measurement.problems if "printed" in problem]
     assert lost == []
     assert {one.info.kind for one in measurement.series} == {Kind.RAW}

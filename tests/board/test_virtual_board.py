@@ -13,7 +13,7 @@ import pytest
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.record.schema import Inputs, Kind, Measurement, Provenance, Record, Timing, samples_digest
@@ -26,12 +26,12 @@ PARAMETERS = CyclictestParameters(cycles=CYCLES)
 
 def cyclictest(cpus: int = 1, load: str = "none") -> Job:
     one = LOADS[load]
-    job = Cyclictest.job(PARAMETERS, cpus=cpus, seed=1)
+    job = CYCLICTEST.job(PARAMETERS, cpus=cpus, seed=1)
     return replace(job, setup=one.setup, loads=one.background, modules=one.modules)
 
 
 def measured(outcome: Outcome, cpus: int = 1) -> Measurement:
-    measurement = Cyclictest.read(PARAMETERS, outcome, cpus=cpus)
+    measurement = CYCLICTEST.read(PARAMETERS, outcome, cpus=cpus)
     assert measurement.problems == ()
     return measurement
 

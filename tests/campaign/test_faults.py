@@ -17,7 +17,7 @@ from rtqual.board import Command, Job, Machine, virtual
 from rtqual.board.local import LocalBoard
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from support.command import Run, children, mission_text
 
 WHERE = "debian-rt on the virtual board"
@@ -107,18 +107,18 @@ def test_a_forged_frame_is_refused(board: VirtualBoard) -> None:
 
 
 def test_a_missing_instrument_is_named(board: VirtualBoard) -> None:
-    job = Cyclictest.job(CyclictestParameters(cycles=10), cpus=1, seed=1)
+    job = CYCLICTEST.job(CyclictestParameters(cycles=10), cpus=1, seed=1)
     missing = replace(job, measure=replace(job.measure, argv=("cyclictest-9000", *job.measure.argv[1:])))
     outcome = board.run(missing, seed=1, timeout_s=60)
     with pytest.raises(RunFailed, match="cannot run cyclictest-9000: No such file or directory"):
-        Cyclictest.read(CyclictestParameters(cycles=10), outcome, cpus=1)
+        CYCLICTEST.read(CyclictestParameters(cycles=10), outcome, cpus=1)
 
 
 def test_an_instrument_that_fails_is_no_result(board: VirtualBoard) -> None:
     outcome = board.run(shell("echo I give up >&2; exit 3", collect=("cyclictest.json",)), seed=1, timeout_s=60)
     assert (outcome.exit_code, outcome.stderr, outcome.files) == (3, "I give up\n", {})
     with pytest.raises(RunFailed, match="exit code 3, last words: 'I give up'"):
-        Cyclictest.read(CyclictestParameters(), outcome, cpus=1)
+        CYCLICTEST.read(CyclictestParameters(), outcome, cpus=1)
 
 
 def test_an_instrument_that_prints_garbage_is_no_result(board: VirtualBoard) -> None:
@@ -126,7 +126,7 @@ def test_an_instrument_that_prints_garbage_is_no_result(board: VirtualBoard) -> 
     outcome = board.run(shell(garbage, collect=("cyclictest.json",)), seed=1, timeout_s=60)
     assert outcome.exit_code == 0
     with pytest.raises(RunFailed, match="is not cyclictest's JSON"):
-        Cyclictest.read(CyclictestParameters(), outcome, cpus=1)
+        CYCLICTEST.read(CyclictestParameters(), outcome, cpus=1)
 
 
 def test_an_instrument_killed_by_a_signal_is_no_result(board: VirtualBoard) -> None:

@@ -21,6 +21,7 @@ from support.real_tools import may_use_fifo, need
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 only looked at
 TINY: dict[str, dict[str, Any]] = {
     "cyclictest": {"cycles": 300, "histogram_limit": "1 ms"},
+    "stress-ng-cyclic": {"cycles": 100},
     "hackbench": {"loops": 2, "repetitions": 2},
     "sysbench-cpu": {"events": 50},
     "sysbench-threads": {"events": 20, "yields": 100},

@@ -125,9 +125,58 @@ def test_docking_mission_follows_the_study() -> None:
     assert weights["sysbench-mutex", "avg"] < mutex  # stability before speed
     full = mission.scale("full").plan
     assert set(full[0].loads) == set(LOADS) and full[0].cpus == (1, 2, 4) and full[0].runs == 30
-    others = {"timerlat", "osnoise", "exercise"}
+    others = {"timerlat", "osnoise", "exercise", "stress-ng-cyclic"}
     of_the_study = {name for name in INSTRUMENTS if not name.startswith(("probe-", "lidar-"))} - others
     assert {i for plan in full for i in plan.instruments} == of_the_study
+
+
+GOAL = """
+[[goal]]
+name = "ranges"
+statistic = "p99"
+at_most = "2 ms"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"2 ms"', '"2 ms"\nways = ["lidar-drivr"]', "did you mean 'lidar-driver'"),
+        ('"2 ms"', '"2 ms"\nways = ["lidar-no-copy"]', "unknown way from frames to ranges 'lidar-no-copy'"),
+        ('"2 ms"', '"20 %"\nof = "cyclictest"', "unknown way from frames to ranges 'cyclictest'"),
+        ('"2 ms"', '"20 %"', "'20 %' of what?"),
+        ('"2 ms"', '"2 ms"\nof = "lidar-mmap"', "write a part of lidar-mmap's figure, as '20 %'"),
+        ('"2 ms"', '"20 %"\nof = "lidar-mmap"\nover = "lidar-mmap"', "goal[0].over: stands beside of"),
+        ('"2 ms"', "2", "is no limit for 'p99': write a duration"),
+        ('at_most = "2 ms"', "", "has no limit"),
+        ('"2 ms"', '"2 ms"\nat_least = "1 ms"', "goal[0].at_least: stands beside at_most"),
+        ('statistic = "p99"', 'statistic = "p98"', "'p98' is not allowed"),
+        ('statistic = "p99"', 'scalar = "pose p98"', "no way has a figure 'pose p98'; did you mean 'pose p99'"),
+        ('statistic = "p99"', 'scalar = "frame_lost"', "did you mean 'frames_lost'"),
+        ('statistic = "p99"', 'scalar = "frames_lost"', "is no limit for 'frames_lost': write a number"),
+        ('statistic = "p99"', "", "says no figure"),
+        ('"2 ms"', f'"2 ms"\n{GOAL}', "is the name of another goal already"),
+    ],
+)
+def test_a_goal_names_ways_and_figures_that_there_are(mission_file: Path, old: str, new: str, says: str) -> None:
+    assert says in refusal(mission_file, GOOD + GOAL.replace(old, new, 1))
+
+
+def test_goals_of_the_docking_mission() -> None:
+    goals = load_mission(next(path for path in MISSIONS if path.stem == "docking")).goals
+    limits = [(goal.figure, goal.limit.value, goal.limit.unit, goal.of or goal.over) for goal in goals]
+    assert limits == [
+        ("frames_lost", 0, None, None),
+        ("frames_per_s_unthrottled", 300, None, None),
+        ("p99", 2e6, "ns", None),
+        ("pose p99", 6e6, "ns", None),
+        ("cpu_per_frame", 20, "%", "lidar-baseline"),
+        ("cpu_per_frame", 50, "%", "lidar-mmap"),
+        ("wake-up p99", 5_000, "ns", "lidar-mmap-simd"),
+        ("wake-up max", 5_000, "ns", "lidar-mmap-simd"),
+    ]
+    met = [goal.met(5.0, 20.0 if goal.of or goal.over else 0.0) for goal in goals]
+    assert met == [False, False, True, True, False, True, True, True]
 
 
 def test_a_margin_is_a_quantity_or_a_part(mission_file: Path) -> None:

@@ -12,10 +12,14 @@ import pytest
 from rtqual.board import Machine
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
-from rtqual.instrument.probe.families import ProbeLoop, ProbeParameters, ProbeWakeup
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.instrument.probe.families import ProbeParameters
+from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import Series
 from support.command import Run
+
+WAKEUP = INSTRUMENTS["probe-wakeup"]
+LOOP = INSTRUMENTS["probe-loop"]
 
 ROOT = Path(__file__).parents[2]
 CYCLES = 3000
@@ -54,10 +58,10 @@ def samples(series: Series) -> np.ndarray:
 def test_its_wake_up_is_cyclictests_to_a_microsecond(board: VirtualBoard) -> None:
     """The probe's is a little earlier: cyclictest's threads also return through glibc's restartable sequences."""
     cyclic, own = CyclictestParameters(cycles=CYCLES), ProbeParameters(iterations=CYCLES)
-    outcome = board.run(Cyclictest.job(cyclic, cpus=1, seed=1), seed=1, timeout_s=300)
-    theirs = samples(Cyclictest.read(cyclic, outcome, cpus=1).series[0])
+    outcome = board.run(CYCLICTEST.job(cyclic, cpus=1, seed=1), seed=1, timeout_s=300)
+    theirs = samples(CYCLICTEST.read(cyclic, outcome, cpus=1).series[0])
     ours = samples(
-        ProbeWakeup.read(own, board.run(ProbeWakeup.job(own, cpus=1, seed=1), seed=1, timeout_s=300), cpus=1).series[0]
+        WAKEUP.read(own, board.run(WAKEUP.job(own, cpus=1, seed=1), seed=1, timeout_s=300), cpus=1).series[0]
     )
     assert len(theirs) == len(ours) == CYCLES
     quantiles = [*np.linspace(0.01, 0.99, 99), 0.995, 0.999]
@@ -69,7 +73,7 @@ def test_its_wake_up_is_cyclictests_to_a_microsecond(board: VirtualBoard) -> Non
 def test_it_measures_every_cpu_at_once(kernel: Callable[..., Kernel], tmp_path: Path) -> None:
     few = ProbeParameters(iterations=100)
     board = VirtualBoard(kernel("debian-rt"), Machine(cpus=2), tmp_path)
-    found = ProbeWakeup.read(few, board.run(ProbeWakeup.job(few, cpus=2, seed=1), seed=1, timeout_s=120), cpus=2)
+    found = WAKEUP.read(few, board.run(WAKEUP.job(few, cpus=2, seed=1), seed=1, timeout_s=120), cpus=2)
     assert [(s.info.name, s.info.cpu, s.total) for s in found.series] == [("latency", 0, 100), ("latency", 1, 100)]
     assert found.problems == ()
 
@@ -94,7 +98,7 @@ def test_the_control_loops_paths_differ_under_load(rtqual: Run, tmp_path: Path) 
 
 def test_a_stage_of_the_loop_is_read_with_its_name(board: VirtualBoard) -> None:
     few = ProbeParameters(iterations=50)
-    found = ProbeLoop.read(few, board.run(ProbeLoop.job(few, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
+    found = LOOP.read(few, board.run(LOOP.job(few, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
     assert found.problems == ()
     assert {"loop by sleep: end to end", "loop by futex: actuator response"} <= {s.info.name for s in found.series}
 

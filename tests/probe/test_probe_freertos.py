@@ -13,17 +13,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
-from support.probe_sources import PROBE
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Command, Job
 from rtqual.board.rtos import RtosBoard
 from rtqual.board.system import Rtos
 from rtqual.candidate import rtos
-from rtqual.instrument.probe.families import ProbeParameters, ProbePrimitives, ProbeWakeup
+from rtqual.instrument.probe.families import ProbeParameters
 from rtqual.instrument.probe.output import parse
+from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import Kind
 from support.freertos import medians_ns, outcome_of, published_ns
+from support.probe_sources import PROBE
+
+PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
+
+
+PROBE_PRIMITIVES = INSTRUMENTS["probe-primitives"]
+
 
 MOST_IMAGE_B = 32 * 1024
 Measure = Callable[..., str]
@@ -134,8 +141,8 @@ def test_activation_by_each_path(measure: Measure) -> None:
 @pytest.mark.guest
 def test_an_instrument_reads_it_as_it_reads_linux(image: Rtos) -> None:
     parameters = ProbeParameters(iterations=50)
-    outcome = RtosBoard(image).run(ProbeWakeup.job(parameters, cpus=1, seed=3), seed=3, timeout_s=30)
-    measurement = ProbeWakeup.read(parameters, outcome, cpus=1)
+    outcome = RtosBoard(image).run(PROBE_WAKEUP.job(parameters, cpus=1, seed=3), seed=3, timeout_s=30)
+    measurement = PROBE_WAKEUP.read(parameters, outcome, cpus=1)
     (latency,) = measurement.series
     assert (latency.info.kind, latency.total, latency.info.unit) == (Kind.RAW, 50, "ns")
     assert 100 < latency.values.min() <= latency.values.max() < 2_000
@@ -167,7 +174,7 @@ def test_words_that_are_not_understood(image: Rtos, words: tuple[str, ...]) -> N
     assert words[-1] in outcome.stderr
     parameters = ProbeParameters()
     with pytest.raises(RunFailed, match="rtqual-probe: no"):
-        ProbePrimitives.read(parameters, outcome, cpus=1)
+        PROBE_PRIMITIVES.read(parameters, outcome, cpus=1)
 
 
 @pytest.mark.guest

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.probe_sources import PROBE
 
 from rtqual.base.apt import cache_dir, fetch_closure, sha256_file
 from rtqual.base.architecture import ARMHF
@@ -19,9 +18,14 @@ from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import rtos
 from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import TOOL_PACKAGES
-from rtqual.instrument.probe.families import ProbeParameters, ProbeWakeup
+from rtqual.instrument.probe.families import ProbeParameters
 from rtqual.instrument.probe.output import parse
+from rtqual.instrument.registry import INSTRUMENTS
 from support.freertos import MISSION, PLAN, medians_ns, outcome_of, published_ns
+from support.probe_sources import PROBE
+
+PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
+
 
 FAMILIES = re.findall(r'^\t\{ "([\w-]+)", ', (PROBE / "battery/battery.c").read_text(), re.MULTILINE)
 
@@ -83,11 +87,11 @@ def test_debians_arm_kernel_on_the_same_board(tmp_path: Path) -> None:
     board = VirtualBoard(kernel, Machine(), tmp_path / "scratch")
     assert board.name == "virtual-arm"
     parameters = ProbeParameters(iterations=200)
-    job = ProbeWakeup.job(parameters, cpus=1, seed=1)
+    job = PROBE_WAKEUP.job(parameters, cpus=1, seed=1)
     first, again, other = (board.run(job, seed=seed, timeout_s=120) for seed in (1, 1, 2))
     assert first.files == again.files
     assert other.files != first.files
-    (latency,) = ProbeWakeup.read(parameters, first, cpus=1).series
+    (latency,) = PROBE_WAKEUP.read(parameters, first, cpus=1).series
     assert 1_000 < latency.values.min() <= latency.values.max() < 100_000
     assert first.facts["realtime"] == "1"
     by_hand = subprocess.run(first.command, cwd=tmp_path, check=False, timeout=300, stdin=subprocess.DEVNULL)

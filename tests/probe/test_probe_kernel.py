@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.probe_sources import PROBE
 
 from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.errors import RunFailed
@@ -19,8 +18,19 @@ from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
 from rtqual.candidate.module import MODULE, MODULE_PATH, build_module
 from rtqual.initramfs.guest import TOOL_PACKAGES, build
-from rtqual.instrument.probe.families import KernelPrimitives, KernelWakeup, ProbeParameters, ProbePrimitives
+from rtqual.instrument.probe.families import ProbeParameters
+from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import samples_digest
+from support.probe_sources import PROBE
+
+KERNEL_WAKEUP = INSTRUMENTS["probe-kernel-wakeup"]
+
+
+PRIMITIVES = INSTRUMENTS["probe-primitives"]
+
+
+IN_KERNEL = INSTRUMENTS["probe-kernel-primitives"]
+
 
 FEW = ProbeParameters(iterations=100)
 
@@ -56,12 +66,12 @@ def test_every_port_is_built_from_the_one_list_of_sources() -> None:
 @pytest.mark.guest
 def test_what_a_kernel_offers_is_measured_and_repeats(with_module: Callable[[str], VirtualBoard]) -> None:
     board = with_module("linux-image-rt-amd64")
-    runs = [board.run(KernelPrimitives.job(FEW, cpus=1, seed=1), seed=1, timeout_s=120) for _ in range(2)]
-    one, two = (KernelPrimitives.read(FEW, run, cpus=1) for run in runs)
+    runs = [board.run(IN_KERNEL.job(FEW, cpus=1, seed=1), seed=1, timeout_s=120) for _ in range(2)]
+    one, two = (IN_KERNEL.read(FEW, run, cpus=1) for run in runs)
     assert one.problems == ()
     assert one.absent == {}
     assert samples_digest(one.series, one.scalars) == samples_digest(two.series, two.scalars)
-    user = ProbePrimitives.read(FEW, board.run(ProbePrimitives.job(FEW, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
+    user = PRIMITIVES.read(FEW, board.run(PRIMITIVES.job(FEW, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
     assert [s.info.name for s in one.series] == [s.info.name for s in user.series]
     assert all(s.total == FEW.iterations for s in one.series)
     mutex = {s.info.name: s.values for s in one.series}["mutex acquisition"]
@@ -73,9 +83,9 @@ def test_a_wrong_parameter_is_refused_and_told(with_module: Callable[[str], Virt
     board = with_module("linux-image-rt-amd64")
     told = board.run(shell(f"insmod {MODULE_PATH} family=nonsense; dmesg | tail -1"), seed=1, timeout_s=120).stdout
     assert "family=nonsense" in told
-    job = replace(KernelWakeup.job(FEW, cpus=1, seed=1), measure=Command(("insmod", MODULE_PATH, "priority=99")))
+    job = replace(KERNEL_WAKEUP.job(FEW, cpus=1, seed=1), measure=Command(("insmod", MODULE_PATH, "priority=99")))
     with pytest.raises(RunFailed, match="no result"):
-        KernelWakeup.read(FEW, board.run(job, seed=1, timeout_s=120), cpus=1)
+        KERNEL_WAKEUP.read(FEW, board.run(job, seed=1, timeout_s=120), cpus=1)
 
 
 @pytest.mark.full  # half a minute
@@ -87,9 +97,9 @@ def test_a_module_of_another_kernel_is_refused_by_name(
     stock = {MODULE_PATH.lstrip("/"): build_module(kernel("debian").release)}
     image = build(package, real_time.release, tools, disks=False, extra=stock)
     board = VirtualBoard(replace(real_time, initramfs=image), Machine(), tmp_path)
-    outcome = board.run(KernelWakeup.job(FEW, cpus=1, seed=1), seed=1, timeout_s=120)
+    outcome = board.run(KERNEL_WAKEUP.job(FEW, cpus=1, seed=1), seed=1, timeout_s=120)
     with pytest.raises(RunFailed, match=r"no result.*invalid module format"):
-        KernelWakeup.read(FEW, outcome, cpus=1)
+        KERNEL_WAKEUP.read(FEW, outcome, cpus=1)
 
 
 @pytest.mark.guest

@@ -13,9 +13,13 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.instrument.tracer import Osnoise, OsnoiseParameters, Timerlat, TimerlatParameters
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.instrument.tracer import OsnoiseParameters, TimerlatParameters
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Timing
 from support.instrument_outputs import captured_text, outcome_of, read_text
+
+TIMERLAT = INSTRUMENTS["timerlat"]
+OSNOISE = INSTRUMENTS["osnoise"]
 
 
 def test_timerlat_keeps_both_latencies_of_every_cycle_in_their_order() -> None:
@@ -73,7 +77,7 @@ def test_a_thread_of_another_policy_is_a_problem() -> None:
     (problem,) = read_text("timerlat", captured_text("timerlat").replace("(timerlat/0) 95 1\n", "")).problems
     assert "0 of 1 CPUs" in problem
     outcome = replace(outcome_of("timerlat", captured_text("timerlat")), facts={})
-    assert Timerlat.read(TimerlatParameters(cycles=8), outcome, cpus=1).problems == (
+    assert TIMERLAT.read(TimerlatParameters(cycles=8), outcome, cpus=1).problems == (
         "the clock's resolution is not known",
     )
 
@@ -83,12 +87,12 @@ def test_a_kernel_that_has_them_is_traced_and_one_that_has_not_says_so(
 ) -> None:
     few = TimerlatParameters(cycles=20)
     board = VirtualBoard(kernel("debian-rt"), Machine(), tmp_path / "rt")
-    found = Timerlat.read(few, board.run(Timerlat.job(few, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
+    found = TIMERLAT.read(few, board.run(TIMERLAT.job(few, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
     assert found.problems == ()
     thread, irq = found.series
     assert thread.total == irq.total == 20
     assert irq.values.max() < thread.values.min()  # the interrupt comes before the thread that it wakes
     stock = VirtualBoard(kernel("debian-cloud"), Machine(), tmp_path / "stock")
     once = OsnoiseParameters(cycles=1)
-    found = Osnoise.read(once, stock.run(Osnoise.job(once, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
+    found = OSNOISE.read(once, stock.run(OSNOISE.job(once, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
     assert set(found.absent) == {"noise", "largest part of it"}

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.probe_sources import FAMILIES, PROBE
 
 from rtqual.instrument.probe.output import Benchmark, Output, Status, in_ns, parse
+from support.probe_sources import FAMILIES, PROBE
 from support.real_tools import needs_fifo
 
 ROOT = Path(__file__).parents[2]

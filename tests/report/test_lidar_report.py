@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The report's tables of the camera, from outputs captured on the virtual board."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.verdict.camera import GOALS, Reached, reached, ways
+from rtqual.analysis.verdict.camera import Reached, Tone
 from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
+from rtqual.mission import Goal, Mission, load_mission
 from rtqual.record.schema import Measurement, Record, Scalar, Series
 from rtqual.report.chapter.lidar import camera
 from rtqual.report.material import gather
@@ -19,12 +21,18 @@ from support.analysis_records import WAKE_UP, mission, record
 from support.instrument_outputs import captured_text, read_text
 
 PATHS = ("lidar-baseline", "lidar-mmap", "lidar-mmap-simd", "lidar-dmabuf", "lidar-driver")
+DOCKING = load_mission(Path(__file__).parents[2] / "missions" / "docking.toml").goals
+GOALS = [goal.name for goal in DOCKING]
 OUTCOMES = ("frames", "lost", "refused", "wrong", "unplugged", "emulated")
 
 
-def tables(records: list[Record]) -> Mapping[str, Table]:
+def with_goals(asked: Mission, goals: Sequence[Goal] = DOCKING) -> Mission:
+    return asked.model_copy(update={"goals": tuple(goals)})
+
+
+def tables(records: list[Record], goals: Sequence[Goal] = DOCKING) -> Mapping[str, Table]:
     """By what their captions begin with."""
-    asked = mission(requirements=[])
+    asked = with_goals(mission(requirements=[]), goals)
     found = gather(asked, analyse(asked, "demo", records, {}), [one.manifest for one in records], {})
     return {block.caption.split(":")[0]: block for block in camera(found) if isinstance(block, Table)}
 
@@ -87,7 +95,7 @@ def test_wake_ups_are_beside_those_with_uvcvideo(late_ns: int, said: str) -> Non
 
 def test_the_first_page_begins_with_the_goals_and_leaves_what_no_plan_measures_to_a_line() -> None:
     records = [ran(name) for name in PATHS]
-    asked = mission(requirements=[{**WAKE_UP, "load": "none"}])  # the plan has it under hackbench
+    asked = with_goals(mission(requirements=[{**WAKE_UP, "load": "none"}]))  # the plan has it under hackbench
     evidence = analyse(asked, "demo", records, {})
     first, second = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts
     assert (first.title, second.title) == ("Docking camera", "Verdict, virtual board")
@@ -109,7 +117,7 @@ def reached_by(*names: str, **counts: float) -> Reached:
     scalars = {key: value for key, value in base.scalars.items() if key != "frames_per_s_unthrottled"}
     lost = {name: Scalar(value=counts.get(name.removeprefix("lidar-"), 0), unit="1") for name in names}
     records = [ran(name, replace(base, scalars={**scalars, "frames_lost": lost[name]})) for name in names]
-    return reached(list(ways(analyse(mission(requirements=[]), "demo", records, {}).summaries)))
+    return analyse(with_goals(mission(requirements=[])), "demo", records, {}).camera.reached
 
 
 def test_what_is_said_of_the_goals_is_no_more_than_what_was_judged() -> None:
@@ -125,8 +133,35 @@ def test_what_is_said_of_the_goals_is_no_more_than_what_was_judged() -> None:
 def test_goals_are_not_judged_by_figures_that_no_verdict_may_rest_on() -> None:
     measured = read_text("lidar-driver", captured_text("lidar-driver"))
     refused = record(measured.series, instrument="lidar-driver", load="none", scalars=measured.scalars, problems=["no"])
-    summaries = analyse(mission(requirements=[]), "demo", [refused], {}).summaries
-    assert reached(list(ways(summaries))) == Reached(False, "No goal could be judged.")
+    found = analyse(with_goals(mission(requirements=[])), "demo", [refused], {}).camera
+    assert found.reached == Reached(False, "No goal could be judged.")
+
+
+def test_a_goal_set_for_one_way_is_judged_for_it_only() -> None:
+    own = Goal(name="no frame lost by (b)", scalar="frames_lost", at_most=0, ways=("lidar-driver",))
+    records = [ran(name) for name in PATHS]
+    goals = tables(records, [*DOCKING, own])["Goals"]
+    assert row(goals, "no frame lost by") == {
+        "baseline": "", "mmap": "", "mmap-simd": "", "dmabuf": "", "driver": "met",
+    }  # fmt: skip
+    found = analyse(with_goals(mission(requirements=[]), [*DOCKING, own]), "demo", records, {}).camera
+    (place,) = found.judged
+    assert place.scores["driver"].count.isdecimal() and place.scores["baseline"].count == "0 of 8"
+    alone = analyse(with_goals(mission(requirements=[]), [own]), "demo", records, {}).camera
+    assert alone.reached == Reached(True, "driver meets the only goal on rt idle.")
+    scores = alone.judged[0].scores
+    assert [score.count for score in scores.values()] == ["-", "-", "-", "-", "1"]
+    assert scores["driver"].tone == Tone.MET
+
+
+def test_a_mission_without_goals_has_the_figures_alone() -> None:
+    records = [ran(name) for name in PATHS]
+    assert tables(records, []).keys() == tables(records).keys() - {"Goals"}
+    asked = mission(requirements=[])
+    evidence = analyse(asked, "demo", records, {})
+    boxes = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts
+    assert evidence.camera.ladder and not evidence.camera.judged
+    assert "Docking camera" not in [box.title for box in boxes]
 
 
 @pytest.mark.parametrize("name", ["lidar-faults", "lidar-faults-driver"])

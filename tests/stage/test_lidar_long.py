@@ -12,7 +12,7 @@ from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.instrument.lidar.script import COMMON, DRIVER_MODULE, rendered
-from rtqual.instrument.lidar.ways import LidarDriver, LidarMmapRaised, LidarMmapSimd, LidarParameters
+from rtqual.instrument.lidar.ways import DRIVER, MMAP_RAISED, MMAP_SIMD, LidarParameters, Way
 from rtqual.load.registry import LOADS
 
 pytestmark = pytest.mark.manual
@@ -33,7 +33,7 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> Stream:
     kernel = prepare("debian-rt", "linux-image-rt-amd64", preempt=None, boot=(), tools=tools, programs=(DRIVER_MODULE,))
     board = VirtualBoard(kernel, Machine(), tmp_path_factory.mktemp("long"))
 
-    def run(way: type[LidarMmapSimd | LidarDriver], frames: int, load: str) -> dict[str, int]:
+    def run(way: Way, frames: int, load: str) -> dict[str, int]:
         asked = LidarParameters(frames=frames)
         inserted = [f"insmod /lib/rtqual/{module} || exit 1" for module in way.own_modules]
         setup = [COMMON, rendered(1), *inserted, way._plugged(asked, "frames")]
@@ -58,14 +58,14 @@ def assert_none_lost(told: dict[str, int], frames: int) -> None:
     assert {name: told[name] for name in lost if told.get(name)} == {}
 
 
-@pytest.mark.parametrize("way", [LidarDriver, LidarMmapSimd])
-def test_ten_minutes_lose_no_frame(way: type[LidarMmapSimd | LidarDriver], stream: Stream) -> None:
+@pytest.mark.parametrize("way", [DRIVER, MMAP_SIMD], ids=lambda way: way.name)
+def test_ten_minutes_lose_no_frame(way: Way, stream: Stream) -> None:
     told = stream(way, 36_000, "none")
     assert_none_lost(told, 36_000)
     assert told["p99"] <= 2e6
 
 
-@pytest.mark.parametrize("way", [LidarDriver, LidarMmapRaised])
-def test_600_frames_under_load_lose_none(way: type[LidarMmapSimd | LidarDriver], stream: Stream) -> None:
+@pytest.mark.parametrize("way", [DRIVER, MMAP_RAISED], ids=lambda way: way.name)
+def test_600_frames_under_load_lose_none(way: Way, stream: Stream) -> None:
     """uvcvideo as it comes loses some, for its workers wait for the load; with raised priority they do not."""
     assert_none_lost(stream(way, 600, "hackbench"), 600)

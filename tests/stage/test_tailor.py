@@ -14,7 +14,8 @@ from rtqual.analysis.model import Evidence
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.campaign import folder as kept
 from rtqual.campaign.folder import Result
-from rtqual.instrument.exercise import DISK_B, Exercise, ExerciseParameters
+from rtqual.instrument import NoParameters
+from rtqual.instrument.exercise import DISK_B, EXERCISE
 from rtqual.kernel.account import Account, Accounts, Entry, MenuChange
 from rtqual.mission import Mission, load_mission
 from rtqual.record.schema import Timing
@@ -165,7 +166,7 @@ WORKED = captured_text("exercise")
 
 
 def test_the_exercise_says_how_much_worked() -> None:
-    measurement = Exercise.read(ExerciseParameters(), replace(NOTHING, stdout=WORKED), cpus=1)
+    measurement = EXERCISE.read(NoParameters(), replace(NOTHING, stdout=WORKED), cpus=1)
     assert {name: scalar.value for name, scalar in measurement.scalars.items()} == {
         "usb_disk_compared": DISK_B, "usb_camera_frames": 60, "camera_frames": 10, "radios_up": 2,
     }  # fmt: skip
@@ -181,4 +182,4 @@ def test_the_exercise_says_how_much_worked() -> None:
 )
 def test_what_does_not_work_is_named(changed: object, said: str) -> None:
     with pytest.raises(RunFailed, match=said):
-        Exercise.read(ExerciseParameters(), changed, cpus=1)  # type: ignore[arg-type]  # of a parameter list
+        EXERCISE.read(NoParameters(), changed, cpus=1)  # type: ignore[arg-type]  # of a parameter list

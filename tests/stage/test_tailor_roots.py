@@ -14,7 +14,8 @@ from rtqual.analysis.model import Evidence
 from rtqual.base.errors import BadInput
 from rtqual.campaign.plan import plan
 from rtqual.image.measured import MEMORY_MIB
-from rtqual.instrument.footprint import Footprint, FootprintParameters
+from rtqual.instrument import NoParameters
+from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.kernel.account import Account, Judged
 from rtqual.mission import Mission, load_mission
 from rtqual.record.schema import Timing
@@ -62,7 +63,7 @@ def test_a_root_where_none_can_be_is_told_by_its_line(tmp_path: Path, written: s
 def test_the_footprint_says_what_the_root_takes_to_start() -> None:
     text = captured_text("footprint") + "boot to user space: 1000, until ready: 4500\n"
     facts = {"root_size": "2081814", "installed_with_minbase": "4900000"}
-    scalars = Footprint.read(FootprintParameters(), replace(NOTHING, stdout=text, facts=facts), cpus=1).scalars
+    scalars = FOOTPRINT.read(NoParameters(), replace(NOTHING, stdout=text, facts=facts), cpus=1).scalars
     assert (scalars["start_up"].value, scalars["start_up"].unit) == (3500, "ns")
     assert (scalars["root_size"].value, scalars["root_size"].unit) == (2_081_814, "B")
     assert scalars["installed_with_minbase"].value == 4_900_000

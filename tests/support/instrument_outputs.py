@@ -28,6 +28,7 @@ NOTHING = Outcome(
 # instrument -> the captured output, and the parameters it was captured with
 CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
     "cyclictest": ("cyclictest.json", {"cycles": 120}),
+    "stress-ng-cyclic": ("stress-ng-cyclic.txt", {"cycles": 200}),
     "hackbench": ("hackbench.txt", {"repetitions": 3, "loops": 10}),
     "sysbench-cpu": ("sysbench-cpu.txt", {"events": 50}),
     "sysbench-threads": ("sysbench-threads.txt", {"events": 20}),

@@ -11,6 +11,7 @@ from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import groups, measure, with_dependence
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.tails.group import tails
+from rtqual.analysis.verdict.camera import camera
 from rtqual.analysis.verdict.judge import judge
 from rtqual.kernel.needs import Known
 from rtqual.mission import Mission
@@ -48,4 +49,5 @@ def analyse(
         scale=scale,
         shifts=shifts,
         tails={group: found for group, found in far.items() if found},
+        camera=camera(mission, [one.summary for one in measured]),
     )

@@ -17,7 +17,7 @@ class Cell:
     """One run to do."""
 
     candidate: Candidate
-    instrument: type[Instrument]
+    instrument: Instrument
     parameters: Parameters
     load: str
     cpus: int

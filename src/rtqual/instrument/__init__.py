@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Instruments: programs that measure. One small adapter each: parameters in, a job out, typed samples back."""
 
-from typing import Any, ClassVar, Protocol
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,25 +17,28 @@ class Parameters(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Instrument(Protocol):
-    """What the campaign needs of an instrument. `parameters` is the model the mission is checked against."""
+class NoParameters(Parameters):
+    """Nothing to set."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    program: ClassVar[str]  # what must be on the board
-    parameters: ClassVar[type[Parameters]]
-    disks: ClassVar[bool]  # whether it needs the board's disks
-    caveats: ClassVar[tuple[str, ...]]  # sentences to print wherever its figures stand
 
-    @staticmethod
-    def job(parameters: Any, *, cpus: int, seed: int) -> Job: ...
+@dataclass(frozen=True, kw_only=True)
+class Instrument(ABC):
+    """What the campaign needs of an instrument. A class is a way to run and read; its instances are the rows."""
 
-    @staticmethod
-    def read(parameters: Any, outcome: Outcome, *, cpus: int) -> Measurement:
+    name: str
+    title: str
+    program: str  # what must be on the board
+    parameters: type[Parameters] = NoParameters  # what the mission's tables are checked against
+    disks: bool = False  # whether it needs the board's disks
+    caveats: tuple[str, ...] = ()  # sentences to print wherever its figures stand
+
+    @abstractmethod
+    def job(self, parameters: Any, *, cpus: int, seed: int) -> Job: ...
+
+    @abstractmethod
+    def read(self, parameters: Any, outcome: Outcome, *, cpus: int) -> Measurement:
         """Raises RunFailed when the output is not what the program prints."""
-        ...
 
-    @staticmethod
-    def seconds(parameters: Any, load: str) -> float:
+    @abstractmethod
+    def seconds(self, parameters: Any, load: str) -> float:
         """About how long the measurement takes on the board's own clock, for planning."""
-        ...

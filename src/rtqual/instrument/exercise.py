@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """Exercise: whether what a docking mission needs of a kernel works, not only stands in its configuration.
 
 usb_disk_compared  bytes written to a USB disk's file system, and found equal when they were read from the disk again
@@ -12,11 +11,10 @@ Whatever does not work ends the run with the reason; the figures say how much di
 """
 
 import re
-from typing import ClassVar
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, NoParameters
 from rtqual.instrument.lidar.script import COMMON, STREAM, UVC_NODE, rendered
 from rtqual.instrument.output import last_line, require_success
 from rtqual.record.schema import Measurement, Scalar
@@ -63,26 +61,13 @@ echo "radios_up: $up"
 """
 
 
-class ExerciseParameters(Parameters):
-    """Nothing to set."""
-
-
-class Exercise:
-    name: ClassVar[str] = "exercise"
-    title: ClassVar[str] = "Whether a USB disk, a USB camera, a simulated camera and simulated radios work"
-    program: ClassVar[str] = STREAM  # brings the camera
-    parameters: ClassVar[type[Parameters]] = ExerciseParameters
-    disks: ClassVar[bool] = True
-    caveats: ClassVar[tuple[str, ...]] = ()
-
-    @staticmethod
-    def job(parameters: ExerciseParameters, *, cpus: int, seed: int) -> Job:
+class _Exercise(Instrument):
+    def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:
         script = f"{COMMON}( cd /run/memory && {rendered(seed)} ) || exit\n{_SCRIPT}"
         measure = Command(("sh", "-c", script))
         return Job(measure=measure, folder="usb", modules=("uvcvideo", "vhci-hcd", "mac80211_hwsim"))
 
-    @staticmethod
-    def read(parameters: ExerciseParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("the exercise", outcome)
         found = {name: int(value) for name, value in _LINE.findall(outcome.stdout)}
         missing = [name for name in _WANTED if name not in found]
@@ -93,6 +78,13 @@ class Exercise:
                 raise RunFailed(f"the exercise: {name} is {found[name]}, at least {least} was due")
         return Measurement(scalars={name: Scalar(value=found[name], unit=unit) for name, (unit, _) in _WANTED.items()})
 
-    @staticmethod
-    def seconds(parameters: ExerciseParameters, load: str) -> float:
+    def seconds(self, parameters: NoParameters, load: str) -> float:
         return 30.0  # most of it is the camera rendering its frames
+
+
+EXERCISE = _Exercise(
+    name="exercise",
+    title="Whether a USB disk, a USB camera, a simulated camera and simulated radios work",
+    program=STREAM,  # brings the camera
+    disks=True,
+)

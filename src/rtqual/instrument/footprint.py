@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """Footprint: what a candidate takes (memory, storage, time to boot) and what it offers to go wrong or be attacked.
 
 What each figure is (fields of /proc/meminfo, see proc(5)):
@@ -29,11 +28,10 @@ symbols, syscalls  functions (types t and T) in the kernel's own symbol table, t
 
 import re
 from collections.abc import Mapping
-from typing import ClassVar
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, NoParameters
 from rtqual.instrument.output import require_success
 from rtqual.record.schema import Measurement, Scalar
 
@@ -63,24 +61,11 @@ _BOOT = re.compile(r"^boot to user space: (\d{1,15}), until ready: (\d{1,15})$",
 _COUNTED = re.compile(r"^(modules loaded|symbols|syscalls): (\d{1,9})$", re.MULTILINE | re.ASCII)
 
 
-class FootprintParameters(Parameters):
-    """Nothing to set."""
-
-
-class Footprint:
-    name: ClassVar[str] = "footprint"
-    title: ClassVar[str] = "Memory, storage and boot time of the operating system, and what it offers to attack"
-    program: ClassVar[str] = "cat"
-    parameters: ClassVar[type[Parameters]] = FootprintParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = ()
-
-    @staticmethod
-    def job(parameters: FootprintParameters, *, cpus: int, seed: int) -> Job:
+class _Footprint(Instrument):
+    def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:
         return Job(measure=Command(("sh", "-c", _LOOK)))
 
-    @staticmethod
-    def read(parameters: FootprintParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("cat /proc/meminfo /proc/iomem", outcome)
         sizes_b = {**memory(outcome.stdout), **_stated(outcome, _SIZES)}
         counts = {**_stated(outcome, {name: name for name in _COUNTS}), **_counted(outcome.stdout)}
@@ -88,9 +73,15 @@ class Footprint:
         scalars |= {name: Scalar(value=time_ns, unit="ns") for name, time_ns in _boot(outcome.stdout).items()}
         return Measurement(scalars=scalars | {name: Scalar(value=n, unit="1") for name, n in counts.items()})
 
-    @staticmethod
-    def seconds(parameters: FootprintParameters, load: str) -> float:
+    def seconds(self, parameters: NoParameters, load: str) -> float:
         return 1.0
+
+
+FOOTPRINT = _Footprint(
+    name="footprint",
+    title="Memory, storage and boot time of the operating system, and what it offers to attack",
+    program="cat",
+)
 
 
 def memory(text: str) -> dict[str, int]:

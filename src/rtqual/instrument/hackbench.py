@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """hackbench as an instrument: how long groups of processes take to pass messages through sockets."""
 
 import re
 from decimal import Decimal
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.output import last_line, require_success
 from rtqual.instrument.planning import STARTUP_S, slowdown
 from rtqual.instrument.version import VERSION_ARGV
@@ -40,22 +39,13 @@ class HackbenchParameters(Parameters):
     repetitions: Annotated[int, Field(ge=1, lt=2**31)] = 5
 
 
-class Hackbench:
-    name: ClassVar[str] = "hackbench"
-    title: ClassVar[str] = "Time to pass messages between processes (hackbench)"
-    program: ClassVar[str] = "hackbench"
-    parameters: ClassVar[type[Parameters]] = HackbenchParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = ("hackbench prints its times in steps of 1 ms.",)
-
-    @staticmethod
-    def job(parameters: HackbenchParameters, *, cpus: int, seed: int) -> Job:
+class _Hackbench(Instrument):
+    def job(self, parameters: HackbenchParameters, *, cpus: int, seed: int) -> Job:
         numbers = (parameters.repetitions, parameters.groups, parameters.loops)
         measure = Command(("sh", "-c", _REPEAT, "hackbench", *map(str, numbers)))
         return Job(measure=measure, version=VERSION_ARGV["hackbench"])
 
-    @staticmethod
-    def read(parameters: HackbenchParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: HackbenchParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("hackbench", outcome)
         times_ns = [seconds_ns(seconds) for seconds in TIME.findall(outcome.stdout)]
         if len(times_ns) != parameters.repetitions:
@@ -66,7 +56,15 @@ class Hackbench:
         series = Series.raw(times_ns, name="time")
         return Measurement((series,), {"resolution": Scalar(value=RESOLUTION_NS, unit="ns")})
 
-    @staticmethod
-    def seconds(parameters: HackbenchParameters, load: str) -> float:
+    def seconds(self, parameters: HackbenchParameters, load: str) -> float:
         messages = 20 * 20 * parameters.groups * parameters.loops
         return slowdown(load) * parameters.repetitions * (STARTUP_S + messages * 38e-6)
+
+
+HACKBENCH = _Hackbench(
+    name="hackbench",
+    title="Time to pass messages between processes (hackbench)",
+    program="hackbench",
+    parameters=HackbenchParameters,
+    caveats=("hackbench prints its times in steps of 1 ms.",),
+)

@@ -1,82 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""The instruments by the name a mission calls them."""
+"""The instruments by the name a mission calls them, in the order of a report."""
 
 from rtqual.instrument import Instrument
-from rtqual.instrument.cyclictest.measure import Cyclictest
-from rtqual.instrument.exercise import Exercise
-from rtqual.instrument.footprint import Footprint
-from rtqual.instrument.hackbench import Hackbench
-from rtqual.instrument.lidar.faults import LidarFaults, LidarFaultsDriver
-from rtqual.instrument.lidar.ways import (
-    LidarBaseline,
-    LidarDmabuf,
-    LidarDriver,
-    LidarMmap,
-    LidarMmapRaised,
-    LidarMmapSimd,
-    LidarNoClear,
-    LidarNoCommand,
-    LidarNoCopy,
-    LidarNoSleep,
-)
-from rtqual.instrument.probe.families import (
-    KernelItc,
-    KernelLoop,
-    KernelPeriodic,
-    KernelPrimitives,
-    KernelWakeup,
-    ProbeItc,
-    ProbeLoop,
-    ProbeMemory,
-    ProbePeriodic,
-    ProbePrimitives,
-    ProbeWakeup,
-)
-from rtqual.instrument.sysbench.tests import (
-    SysbenchCpu,
-    SysbenchFileio,
-    SysbenchFileioUsb,
-    SysbenchMutex,
-    SysbenchThreads,
-    SysbenchThreadsContended,
-)
-from rtqual.instrument.tracer import Osnoise, Timerlat
+from rtqual.instrument.cyclictest.measure import CYCLICTEST
+from rtqual.instrument.exercise import EXERCISE
+from rtqual.instrument.footprint import FOOTPRINT
+from rtqual.instrument.hackbench import HACKBENCH
+from rtqual.instrument.lidar.faults import WITH_FAULTS
+from rtqual.instrument.lidar.ways import WAYS
+from rtqual.instrument.probe.families import KERNEL_PROBES, MEMORY_PROBE, PROBES
+from rtqual.instrument.stress_ng_cyclic import STRESS_NG_CYCLIC
+from rtqual.instrument.sysbench.tests import SYSBENCH
+from rtqual.instrument.tracer import TRACERS
 
-_ALL: tuple[type[Instrument], ...] = (
-    Cyclictest,
-    Hackbench,
-    SysbenchCpu,
-    SysbenchThreads,
-    SysbenchThreadsContended,
-    SysbenchMutex,
-    SysbenchFileio,
-    SysbenchFileioUsb,
-    ProbeWakeup,
-    ProbePeriodic,
-    ProbeItc,
-    ProbePrimitives,
-    ProbeLoop,
-    Timerlat,
-    Osnoise,
-    ProbeMemory,
-    KernelWakeup,
-    KernelPeriodic,
-    KernelItc,
-    KernelPrimitives,
-    KernelLoop,
-    Footprint,
-    Exercise,
-    LidarBaseline,
-    LidarNoSleep,
-    LidarNoCommand,
-    LidarNoClear,
-    LidarNoCopy,
-    LidarMmap,
-    LidarMmapSimd,
-    LidarMmapRaised,
-    LidarDmabuf,
-    LidarDriver,
-    LidarFaults,
-    LidarFaultsDriver,
+_ALL: tuple[Instrument, ...] = (
+    CYCLICTEST,
+    STRESS_NG_CYCLIC,
+    HACKBENCH,
+    *SYSBENCH,
+    *PROBES,
+    *TRACERS,
+    MEMORY_PROBE,
+    *KERNEL_PROBES,
+    FOOTPRINT,
+    EXERCISE,
+    *WAYS,
+    *WITH_FAULTS,
 )
-INSTRUMENTS: dict[str, type[Instrument]] = {instrument.name: instrument for instrument in _ALL}
+INSTRUMENTS: dict[str, Instrument] = {instrument.name: instrument for instrument in _ALL}

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """The kernel's own tracers of latency, timerlat and osnoise, to stand beside what is measured from outside the kernel.
 
 Their whole trace is read through tracefs, so every sample is kept in its order. A kernel that was built without them
@@ -9,14 +8,14 @@ timerlat-tracer.rst and osnoise-tracer.rst of the kernel.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.output import clock_problems, last_line, require_success
 from rtqual.record.schema import Measurement, Scalar, Series
 
@@ -61,23 +60,14 @@ class OsnoiseParameters(Parameters):
     cycles: Annotated[int, Field(ge=1, le=_MOST_LINES)] = 20  # fewer where a load keeps the thread from ending them
 
 
-class Timerlat:
+class _Timerlat(Instrument):
     """How late a timer's interrupt is, and the thread that it wakes."""
 
-    name: ClassVar[str] = "timerlat"
-    title: ClassVar[str] = "Latency of a timer's interrupt and of the thread that it wakes (the kernel's timerlat)"
-    program: ClassVar[str] = "sh"
-    parameters: ClassVar[type[Parameters]] = TimerlatParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = ("The threads are the kernel's own, of priority 95, and do nothing.",)
-
-    @staticmethod
-    def job(parameters: TimerlatParameters, *, cpus: int, seed: int) -> Job:
+    def job(self, parameters: TimerlatParameters, *, cpus: int, seed: int) -> Job:
         period_us = parameters.interval // _NS_PER_US
         return _job("timerlat", parameters, cpus, 2 * parameters.cycles, {"timerlat_period_us": period_us})
 
-    @staticmethod
-    def read(parameters: TimerlatParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: TimerlatParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("timerlat", outcome)
         if _is_not_offered(outcome):
             return _absent("timerlat", ("thread", "irq"))
@@ -95,30 +85,20 @@ class Timerlat:
                 series.append(Series.raw([ns for _, ns in samples], name=context, cpu=cpu))
         return _measured("timerlat", outcome, series, {}, problems)
 
-    @staticmethod
-    def seconds(parameters: TimerlatParameters, load: str) -> float:
+    def seconds(self, parameters: TimerlatParameters, load: str) -> float:
         return _seconds(parameters)
 
 
-class Osnoise:
+class _Osnoise(Instrument):
     """What a thread that only reads the clock loses to everything else."""
 
-    name: ClassVar[str] = "osnoise"
-    title: ClassVar[str] = "Time that a busy thread of normal priority loses in each interval (the kernel's osnoise)"
-    program: ClassVar[str] = "sh"
-    parameters: ClassVar[type[Parameters]] = OsnoiseParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = ("Its thread has no real-time priority: a load takes its CPU like any other.",)
-
-    @staticmethod
-    def job(parameters: OsnoiseParameters, *, cpus: int, seed: int) -> Job:
+    def job(self, parameters: OsnoiseParameters, *, cpus: int, seed: int) -> Job:
         # The runtime first, since it may not be longer than the period, which is 1 s unless set.
         interval_us = parameters.interval // _NS_PER_US
         order = ("runtime_us", "period_us") if interval_us <= 10**6 else ("period_us", "runtime_us")
         return _job("osnoise", parameters, cpus, parameters.cycles, dict.fromkeys(order, interval_us))
 
-    @staticmethod
-    def read(parameters: OsnoiseParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: OsnoiseParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("osnoise", outcome)
         if _is_not_offered(outcome):
             return _absent("osnoise", ("noise", "largest part of it"))
@@ -140,8 +120,7 @@ class Osnoise:
         scalars["resolution"] = Scalar(value=_NS_PER_US, unit="ns")
         return _measured("osnoise", outcome, series, scalars, problems)
 
-    @staticmethod
-    def seconds(parameters: OsnoiseParameters, load: str) -> float:
+    def seconds(self, parameters: OsnoiseParameters, load: str) -> float:
         return _seconds(parameters)
 
 
@@ -187,3 +166,21 @@ def _measured(
 
 def _seconds(parameters: TimerlatParameters | OsnoiseParameters) -> float:
     return 0.2 + (parameters.cycles + _SPARE_INTERVALS) * parameters.interval / 1e9
+
+
+TRACERS = (
+    _Timerlat(
+        name="timerlat",
+        title="Latency of a timer's interrupt and of the thread that it wakes (the kernel's timerlat)",
+        program="sh",
+        parameters=TimerlatParameters,
+        caveats=("The threads are the kernel's own, of priority 95, and do nothing.",),
+    ),
+    _Osnoise(
+        name="osnoise",
+        title="Time that a busy thread of normal priority loses in each interval (the kernel's osnoise)",
+        program="sh",
+        parameters=OsnoiseParameters,
+        caveats=("Its thread has no real-time priority: a load takes its CPU like any other.",),
+    ),
+)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
-model.py       the tables, as types; candidate.py: those of a candidate
+model.py       the tables, as types; candidate.py: those of a candidate; goal.py: of a goal
+table.py       what they have in common
 values.py      the kinds of values in them
 load.py        reading and checking a file
 explain.py     a validation error as a sentence
@@ -10,6 +11,7 @@ schema.py      JSON Schema
 """
 
 from rtqual.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Tailor, TailorStart
+from rtqual.mission.goal import Goal
 from rtqual.mission.load import load_mission
 from rtqual.mission.model import (
     DEFAULT_SCALE,
@@ -21,9 +23,9 @@ from rtqual.mission.model import (
     Plan,
     Requirement,
     Scale,
-    Statistic,
 )
 from rtqual.mission.schema import mission_schema
+from rtqual.mission.table import Statistic
 from rtqual.mission.values import Quantity
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Better",
     "Candidate",
     "Criterion",
+    "Goal",
     "Header",
     "Mission",
     "Need",

@@ -4,12 +4,12 @@
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
-from pydantic.config import JsonDict
+from pydantic import Field, Strict, model_validator
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
 from rtqual.board.registry import Row, row_for
 from rtqual.mission.explain import At
+from rtqual.mission.table import Table, one_of
 from rtqual.mission.values import (
     BootParameter,
     Distinct,
@@ -24,20 +24,6 @@ from rtqual.mission.values import (
 )
 
 PUBLISHED = "published"  # the board of systems whose figures a study printed
-
-
-class Table(BaseModel):
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_by_name=True,
-        validate_by_alias=True,
-        use_attribute_docstrings=True,
-    )
-
-
-def one_of(*keys: str) -> JsonDict:
-    return {"oneOf": [{"required": [key]} for key in keys]}
 
 
 class Preempt(StrEnum):
@@ -85,11 +71,11 @@ class Tailor(Table):
     """Entries of the removal list that are not asked to go, by their ids: "input"."""
     restore: Annotated[tuple[Text, ...], Distinct] = ()
     """Entries that are put in first, as Debian's kernel has them, and kept: what the stepwise mode removes."""
-    require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = {}
+    require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = Field({})
     """Further symbols and the values they must have: "y", "m", "n", a number or a text."""
     forbid: Annotated[tuple[Symbol, ...], Distinct] = ()
     """Further symbols that must be off."""
-    goals: dict[Text, Margin] = {}
+    goals: dict[Text, Margin] = Field({})
     """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
 
     def __hash__(self) -> int:  # its tables are dictionaries, and candidates stand in sets

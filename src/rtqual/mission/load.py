@@ -146,6 +146,7 @@ def _repeated_names(mission: Mission) -> Iterator[Problem]:
         ("candidate", mission.candidates),
         ("requirement", mission.requirements),
         ("criterion", mission.criteria),
+        ("goal", mission.goals),
     ):
         names = [entry.name for entry in entries]
         for n, name in enumerate(names):

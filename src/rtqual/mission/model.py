@@ -9,8 +9,10 @@ from pydantic import Field, PrivateAttr, Strict, model_validator
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import DURATIONS_NS, DurationNs
-from rtqual.mission.candidate import Candidate, Table, one_of
+from rtqual.mission.candidate import Candidate
 from rtqual.mission.explain import At, suggest
+from rtqual.mission.goal import Goal
+from rtqual.mission.table import Figure, Table, one_of
 from rtqual.mission.values import (
     CpuCount,
     Distinct,
@@ -44,24 +46,6 @@ class Need(StrEnum):
     TRACING = "tracing"
 
 
-class Statistic(StrEnum):
-    """A figure read from samples; the last two are how the AAReST study defines stability."""
-
-    MIN = "min"
-    AVG = "avg"
-    MAX = "max"
-    STD = "std"
-    P50 = "p50"
-    P90 = "p90"
-    P95 = "p95"
-    P99 = "p99"
-    P99_9 = "p99.9"
-    P99_99 = "p99.99"
-    P99_999 = "p99.999"
-    RANGE = "max-min"
-    P95_AVG = "p95-avg"
-
-
 class Better(StrEnum):
     LOWER = "lower"
     HIGHER = "higher"
@@ -82,34 +66,26 @@ class Header(Table):
     """What every candidate's kernel must have in its configuration; a candidate that lacks one is out."""
 
 
-class _Figure(Table):
+class _Measured(Figure):
     """A measured figure: an instrument under a load, and what is read from its samples."""
 
-    name: Text
-    """What a report calls it; no other of its kind may have it."""
     instrument: InstrumentName
     """The program that measures it."""
     load: LoadName = "none"
     """The disturbance it is measured under."""
-    statistic: Statistic | None = None
-    """The figure read from the samples. Exactly one of statistic and scalar."""
-    scalar: Text | None = None
-    """The name of a figure that the instrument itself prints, as "requests_per_s"."""
     margin: Margin | None = None
     """A difference between candidates that does not matter, as "2 us", or "5 %" of the smaller figure."""
 
     @model_validator(mode="after")
-    def _one_figure(self) -> Self:
-        if self.statistic and self.scalar:
-            raise At("scalar", "stands beside statistic; keep one of the two")
-        if not self.statistic and not self.scalar:
-            raise ValueError(f"says no figure; write statistic ({', '.join(Statistic)}) or scalar")
+    def _fitting_margin(self) -> Self:
         if self.statistic and self.margin and self.margin.unit not in ("ns", "%"):
             raise At("margin", f"{self.margin.text!r} is no margin for a statistic of durations: write '2 us' or '5 %'")
         return self
 
 
-class Requirement(_Figure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), one_of("at_most", "at_least")]}):
+class Requirement(
+    _Measured, json_schema_extra={"allOf": [one_of("statistic", "scalar"), one_of("at_most", "at_least")]}
+):
     """A gate: a candidate whose figure does not keep the limit is out."""
 
     at_most: Limit | None = None
@@ -138,7 +114,7 @@ class Requirement(_Figure, json_schema_extra={"allOf": [one_of("statistic", "sca
         return limit
 
 
-class Criterion(_Figure, json_schema_extra=one_of("statistic", "scalar")):
+class Criterion(_Measured, json_schema_extra=one_of("statistic", "scalar")):
     """A preference among the candidates that passed every gate."""
 
     weight: Annotated[float, Strict(), Field(gt=0, allow_inf_nan=False)]
@@ -184,6 +160,8 @@ class Mission(Table):
     """Gates on measured figures, one [[requirement]] each."""
     criteria: tuple[Criterion, ...] = Field((), alias="criterion")
     """Weighted preferences, one [[criterion]] each."""
+    goals: tuple[Goal, ...] = Field((), alias="goal")
+    """What the docking camera's ways are to reach, one [[goal]] each."""
     parameters: ParameterTables = Field({})
     """Parameters of instruments that hold at every scale, one [parameters.INSTRUMENT] each."""
     scales: Annotated[dict[Slug, Scale], NonEmpty] = Field(alias="scale")

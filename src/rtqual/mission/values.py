@@ -44,10 +44,14 @@ def _quantity(written: object) -> Quantity:
     )
 
 
-def _margin(written: object) -> Quantity:
+def _share(written: object) -> Quantity:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", written) if isinstance(written, str) else None
+    return Quantity(float(found[1]), "%", str(written)) if found else _quantity(written)
+
+
+def _margin(written: object) -> Quantity:
     with suppress(ValueError):
-        margin = Quantity(float(found[1]), "%", str(written)) if found else _quantity(written)
+        margin = _share(written)
         if margin.value > 0:
             return margin
     raise ValueError(
@@ -65,7 +69,7 @@ def _matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
     return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
 
 
-def _known(names: Mapping[str, object], what: str) -> tuple[AfterValidator, WithJsonSchema]:
+def known(names: Mapping[str, object], what: str) -> tuple[AfterValidator, WithJsonSchema]:
     def check(name: str) -> str:
         if name not in names:
             raise ValueError(f"unknown {what} {shown(name)}; {suggest(name, names)}")
@@ -112,8 +116,8 @@ Symbol = Annotated[str, *_matching(r"[A-Za-z0-9_]+", "a kernel symbol: write it 
 BootParameter = Annotated[
     str, *_matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
 ]
-InstrumentName = Annotated[str, *_known(INSTRUMENTS, "instrument")]
-LoadName = Annotated[str, *_known(LOADS, "load")]
+InstrumentName = Annotated[str, *known(INSTRUMENTS, "instrument")]
+LoadName = Annotated[str, *known(LOADS, "load")]
 PublishedSystem = Annotated[
     str,
     AfterValidator(_published),
@@ -124,6 +128,11 @@ Limit = Annotated[
     PlainValidator(_quantity),
     _AS_WRITTEN,
     WithJsonSchema({"type": ["string", "number"], "examples": ["100 us"]}),
+]
+Share = Annotated[
+    Quantity,
+    PlainValidator(_share),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["2 ms", "20 %"]}),
 ]
 Margin = Annotated[
     Quantity,

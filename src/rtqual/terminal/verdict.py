@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A verdict on the terminal, and as JSON."""
 
-from collections.abc import Sequence
-
 from rich import box
 from rich.console import Console
 from rich.markup import escape
@@ -11,22 +9,22 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rtqual.analysis.verdict.camera import GOALS, Ways, columns, reached, ways
+from rtqual.analysis.verdict.camera import Camera, Score, Tone
 from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
 from rtqual.report.write import FOR_MACHINES
 from rtqual.stage.select import Selection
 from rtqual.terminal.plain import fields_of, plain
 
 _NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
+_CAMERA_TONE = {Tone.MET: "green", Tone.OPEN: "yellow", Tone.FAILED: "red"}
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
 
 
 def print_verdicts(console: Console, selection: Selection) -> None:
     """What the docking camera's ways reach; each board's verdict: headline, candidates with their gates, findings,
     caveats; then where the reports are."""
-    order = [standing.candidate for verdict in selection.evidence.verdicts for standing in verdict.standings]
-    measured = ways(selection.evidence.summaries)
-    _print_camera(console, sorted(measured, key=lambda one: (order.index(one.candidate), one.load != "none")))
+    if selection.evidence.camera.judged:
+        _print_camera(console, selection.evidence.camera)
     for verdict in selection.evidence.verdicts:
         _print(console, verdict)
     for cell, reason in selection.failures.items():
@@ -47,24 +45,20 @@ def print_reports(console: Console, selection: Selection) -> None:
         )
 
 
-def _print_camera(console: Console, measured: Sequence[Ways]) -> None:
-    if not measured:
-        return
-    said = reached(measured)
-    title, tone = "Docking camera", "green" if said.whole else "yellow"
-    console.print(Panel(escape(said.text), title=title, border_style=tone, title_align="left"))
-    names = columns(measured)
-    table = Table(f"goals met, of {len(GOALS)}", *map(escape, names), box=box.SIMPLE)
-    for one in measured:
-        table.add_row(escape(one.place), *(_goals(one, way) if way in one.names else "-" for way in names))
+def _print_camera(console: Console, camera: Camera) -> None:
+    title, tone = "Docking camera", "green" if camera.reached.whole else "yellow"
+    console.print(Panel(escape(camera.reached.text), title=title, border_style=tone, title_align="left"))
+    table = Table(f"goals met, of {len(camera.goals)}", *map(escape, camera.ways), box=box.SIMPLE)
+    for one in camera.judged:
+        table.add_row(
+            escape(one.place), *(_goals(one.scores[way]) if way in one.scores else "-" for way in camera.ways)
+        )
     console.print(table)
 
 
-def _goals(one: Ways, way: str) -> str:
+def _goals(score: Score | None) -> str:
     """The count, in the colour of the worst; the report says which."""
-    outcomes = one.met(way).values()
-    tone = "red" if False in outcomes else "yellow" if None in outcomes else "green"
-    return f"[{tone}]{list(outcomes).count(True)}[/]"
+    return f"[{_CAMERA_TONE[score.tone]}]{score.count}[/]" if score else "-"
 
 
 def _print(console: Console, verdict: Verdict) -> None:
@@ -107,8 +101,8 @@ def as_dict(selection: Selection) -> dict[str, object]:
     return {
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
         "camera": [
-            {"candidate": one.candidate, "load": one.load, "goals": {way: one.met(way) for way in one.names}}
-            for one in ways(selection.evidence.summaries)
+            {"candidate": one.candidate, "load": one.load, "goals": {way: of.met for way, of in one.scores.items()}}
+            for one in selection.evidence.camera.judged
         ],
         "comparisons": [plain(one) for one in selection.evidence.comparisons],
         "shifts": [plain(one) for one in selection.evidence.shifts],

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG004  every instrument takes the same arguments, whether it needs them or not
 """cyclictest (rt-tests 2.x): how late a periodic real-time thread wakes up, every value in nanoseconds."""
 
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.cyclictest.json_output import Thread, parse
 from rtqual.instrument.cyclictest.verbose import in_order
 from rtqual.instrument.cyclictest.verbose import samples as printed_samples
@@ -51,16 +50,8 @@ class CyclictestParameters(Parameters):
         return self
 
 
-class Cyclictest:
-    name: ClassVar[str] = "cyclictest"
-    title: ClassVar[str] = "Wake-up latency of a periodic real-time thread (cyclictest)"
-    program: ClassVar[str] = "cyclictest"
-    parameters: ClassVar[type[Parameters]] = CyclictestParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = ()
-
-    @staticmethod
-    def job(parameters: CyclictestParameters, *, cpus: int, seed: int) -> Job:
+class _Cyclictest(Instrument):
+    def job(self, parameters: CyclictestParameters, *, cpus: int, seed: int) -> Job:
         # Threads on several CPUs start together, spread over the interval: else each would start when the
         # one before it had its memory, and all end with the first.
         spread_us = str(max(1, parameters.interval // _NS_PER_US // cpus))
@@ -83,8 +74,7 @@ class Cyclictest:
             version=VERSION_ARGV["cyclictest"],
         )
 
-    @staticmethod
-    def read(parameters: CyclictestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: CyclictestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("cyclictest", outcome)
         text = outcome.files.get(_FILE)
         if text is None:
@@ -113,9 +103,16 @@ class Cyclictest:
         skipped = sum(_skipped_periods(thread, parameters) for thread in result.thread.values())
         return Measurement(tuple(series), {"skipped_periods": Scalar(value=skipped, unit="1")}, tuple(problems))
 
-    @staticmethod
-    def seconds(parameters: CyclictestParameters, load: str) -> float:
+    def seconds(self, parameters: CyclictestParameters, load: str) -> float:
         return 0.2 + parameters.cycles * parameters.interval / 1e9
+
+
+CYCLICTEST = _Cyclictest(
+    name="cyclictest",
+    title="Wake-up latency of a periodic real-time thread (cyclictest)",
+    program="cyclictest",
+    parameters=CyclictestParameters,
+)
 
 
 def _problems(thread: Thread, parameters: CyclictestParameters) -> list[str]:

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG003  every instrument takes the same arguments, whether it needs them or not
 """What the docking camera's faults cost, one after the other: frames lost, refused or wrong, and the time to come back.
 
 Each fault (docs/emulator.md) strikes at frame STRUCK of a stream that wants FRAMES good ones. Of each are kept:
@@ -19,13 +18,14 @@ Descriptors that are wrong get a stream each too, of as many frames as it takes 
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import Annotated
 
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.lidar.output import of_emulator, values_of
 from rtqual.instrument.lidar.script import (
     COMMON,
@@ -57,40 +57,35 @@ class LidarFaultsParameters(Parameters):
     priority: Annotated[int, Field(ge=2, le=95)] = 80
 
 
-class LidarFaults:
-    """Through uvcvideo and mapped buffers."""
+@dataclass(frozen=True, kw_only=True)
+class Faults(Instrument):
+    """Through one driver; `load` and `unload` are its modules' commands."""
 
-    name: ClassVar[str] = "lidar-faults"
-    title: ClassVar[str] = "What each fault of the camera costs, through uvcvideo and mapped buffers"
-    program: ClassVar[str] = STREAM
-    parameters: ClassVar[type[Parameters]] = LidarFaultsParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = ()
-    modules: ClassVar[tuple[str, ...]] = ("uvcvideo", "vhci-hcd")
-    load_modules: ClassVar[str] = ":"
-    unload_modules: ClassVar[str] = ":"
-    node: ClassVar[str] = UVC_NODE
-    options: ClassVar[str] = "--method=mmap --decode=simd --rate=60"
+    node: str
+    options: str  # of the stream
+    modules: tuple[str, ...]
+    load: str = ":"
+    unload: str = ":"
+    parameters: type[Parameters] = LidarFaultsParameters
 
-    @classmethod
-    def job(cls, parameters: LidarFaultsParameters, *, cpus: int, seed: int) -> Job:
-        asked = f"--device={cls.node} --priority={parameters.priority} --check=frames --timeout-ms=1000 {cls.options}"
+    def job(self, parameters: LidarFaultsParameters, *, cpus: int, seed: int) -> Job:
+        asked = f"--device={self.node} --priority={parameters.priority} --check=frames --timeout-ms=1000 {self.options}"
         one = [
             COMMON,
             f"stream() {{ {STREAM} {asked} --replug-ms=1500 --frames=$1 2>&1 | grep -vE '^(latency|frame_cpu)_ns='; }}",
-            f"there() {{ [ -e {cls.node} ]; }}",
+            f"there() {{ [ -e {self.node} ]; }}",
             "one() {",
             '    echo "== $1"; frames=$2; shift 2',
-            f'    {cls.load_modules} && plug --replay frames --stamp "$@" && awaited there',
+            f'    {self.load} && plug --replay frames --stamp "$@" && awaited there',
             "    stream $frames 2>&1; unplug; cat report",
-            f"    {cls.unload_modules} || fail 'the modules cannot be unloaded'",
+            f"    {self.unload} || fail 'the modules cannot be unloaded'",
             "}",
             "described() {",
             '    echo "== descriptors $1"',
-            f"    {cls.load_modules}",
+            f"    {self.load}",
             f"    {EMULATOR} --attach --daemon --replay frames --stamp --descriptors $1 --report report",
             f"    as_interrupts; usleep 400000; if there; then stream {DESCRIBED} 2>&1; fi; unplug; cat report",
-            f"    {cls.unload_modules} || fail 'the modules cannot be unloaded'",
+            f"    {self.unload} || fail 'the modules cannot be unloaded'",
             "}",
             *(f"one {fault} {FRAMES} --fault {_asked(fault)}" for fault in FAULTS),
             *(f"described {kind}" for kind in DESCRIPTORS),
@@ -101,12 +96,11 @@ class LidarFaults:
         return Job(
             setup=(Command(("sh", "-c", render)),),
             measure=Command(("sh", "-c", "\n".join(one)), fifo=_MAIN_THREAD_FIFO),
-            modules=cls.modules,
+            modules=self.modules,
             version=(STREAM, "--version"),
         )
 
-    @classmethod
-    def read(cls, parameters: LidarFaultsParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: LidarFaultsParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success(STREAM, outcome)
         pieces = _PART.split(outcome.stdout)
         parts = dict(zip(pieces[1::2], pieces[2::2], strict=True))
@@ -127,20 +121,30 @@ class LidarFaults:
             problems.append("after the faults, the camera without one does not stream")
         return Measurement(scalars=scalars, problems=tuple(problems))
 
-    @classmethod
-    def seconds(cls, parameters: LidarFaultsParameters, load: str) -> float:
+    def seconds(self, parameters: LidarFaultsParameters, load: str) -> float:
         return 3.0 + len(FAULTS) * (FRAMES / 60 + 0.6) + (len(DESCRIPTORS) + 1) * 0.8 + 3
 
 
-class LidarFaultsDriver(LidarFaults):
-    name: ClassVar[str] = "lidar-faults-driver"
-    title: ClassVar[str] = "What each fault of the camera costs, through its own driver"
-    program: ClassVar[str] = DRIVER_MODULE
-    modules: ClassVar[tuple[str, ...]] = ("vhci-hcd",)
-    load_modules: ClassVar[str] = f"insmod {MODULES_AT}/{RING_MODULE} && insmod {MODULES_AT}/{DRIVER_MODULE}"
-    unload_modules: ClassVar[str] = "rmmod ds325_usb && rmmod ds325_ring"
-    node: ClassVar[str] = RING_NODE
-    options: ClassVar[str] = "--method=ring"
+WITH_FAULTS = (
+    Faults(
+        name="lidar-faults",
+        title="What each fault of the camera costs, through uvcvideo and mapped buffers",
+        program=STREAM,
+        node=UVC_NODE,
+        options="--method=mmap --decode=simd --rate=60",
+        modules=("uvcvideo", "vhci-hcd"),
+    ),
+    Faults(
+        name="lidar-faults-driver",
+        title="What each fault of the camera costs, through its own driver",
+        program=DRIVER_MODULE,
+        node=RING_NODE,
+        options="--method=ring",
+        modules=("vhci-hcd",),
+        load=f"insmod {MODULES_AT}/{RING_MODULE} && insmod {MODULES_AT}/{DRIVER_MODULE}",
+        unload="rmmod ds325_usb && rmmod ds325_ring",
+    ),
+)
 
 
 def _asked(fault: str) -> str:

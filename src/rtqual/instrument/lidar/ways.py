@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG003  every instrument takes the same arguments, whether it needs them or not
 """The docking camera's frames to ranges: one instrument for each way (docs/lidar.md). The camera is the software one.
 
 range               from a frame's end, as the camera handed it to the USB host, to its ranges
@@ -21,17 +20,17 @@ loop that steers by it would be: what still delays it is what the way does with 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.cyclictest.json_output import parse
-from rtqual.instrument.cyclictest.measure import Cyclictest, CyclictestParameters
-from rtqual.instrument.lidar.output import Stream, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.instrument.lidar.output import POSES, Stream, cpu_ns, fifo_of, of_emulator, sections, since_sent, stream_of
 from rtqual.instrument.lidar.script import (
     BESIDE,
     COMMON,
@@ -55,6 +54,18 @@ from rtqual.record.schema import Measurement, Scalar, Series
 _RENDERING_S, _PLUG_S = 2.0, 0.6
 _MAIN_THREAD_FIFO = 1  # above the loads: the end of a stream does not wait for them
 _TASK_MS = 10**8  # more cycles than any stream lasts: it is ended with the stream
+# Figures of a way: what it has samples of, the ranges first, and the others with their units.
+SERIES = ("range", "program CPU of a frame", "last transfer to range", "wake-up", "pose")
+SCALARS = {
+    **dict.fromkeys(("frames_lost", "frames_refused", "frames_checked", "frames_lost_beside"), "1"),
+    **dict.fromkeys(("raw_copies", "range_copies", "page_faults", "skipped_periods", "emulator_lost"), "1"),
+    **{f"poses_{name}": "1" for name in POSES},
+    **dict.fromkeys(("frames_per_s", "frames_per_s_unthrottled"), "1/s"),
+    **dict.fromkeys(("cpu_program", "cpu_kernel", "cpu_usb", "cpu_emulator", "cpu_per_frame", "pose_cpu"), "ns"),
+    **dict.fromkeys(("time_stamp_error", "emulator_late_most"), "ns"),
+    "cpu_share": "%",
+    "memory": "B",
+}
 
 
 class LidarParameters(Parameters):
@@ -71,74 +82,70 @@ class LidarParameters(Parameters):
         return CyclictestParameters(interval=1_000_000, cycles=cycles, priority=self.task_priority)
 
 
-class _Path:
-    """What all ways share: how frames come and what makes ranges of them."""
+@dataclass(frozen=True, kw_only=True)
+class Way(Instrument):
+    """How frames come and what makes ranges of them: by default uvcvideo's mapped buffers."""
 
-    program: ClassVar[str] = STREAM
-    parameters: ClassVar[type[Parameters]] = LidarParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = (
+    options: str  # of the stream; {rate} stands for the frames asked for in a second
+    program: str = STREAM
+    parameters: type[Parameters] = LidarParameters
+    caveats: tuple[str, ...] = (
         "The camera is software and shares the CPU with what is measured; its own run time stands apart.",
     )
-    options: ClassVar[tuple[str, ...]]
-    raw_copies: ClassVar[int] = 1  # uvcvideo's, from the USB transfer to the buffer that is mapped
-    node: ClassVar[str] = UVC_NODE
-    modules: ClassVar[tuple[str, ...]] = ("uvcvideo", "vhci-hcd")
-    own_modules: ClassVar[tuple[str, ...]] = ()
-    ranges: ClassVar[bool] = True  # that a pose can be made of
-    workers_priority: ClassVar[int] = 0  # of uvcvideo's, which have none by themselves
+    raw_copies: int = 1  # uvcvideo's, from the USB transfer to the buffer that is mapped
+    node: str = UVC_NODE
+    modules: tuple[str, ...] = ("uvcvideo", "vhci-hcd")
+    own_modules: tuple[str, ...] = ()
+    poses: bool = True  # whether a pose can be made of its ranges
+    workers_priority: int = 0  # of uvcvideo's, which have none by themselves
 
-    @classmethod
-    def job(cls, parameters: LidarParameters, *, cpus: int, seed: int) -> Job:
-        inserted = [f"insmod {MODULES_AT}/{module} || fail 'no {module}'" for module in cls.own_modules]
+    def job(self, parameters: LidarParameters, *, cpus: int, seed: int) -> Job:
+        inserted = [f"insmod {MODULES_AT}/{module} || fail 'no {module}'" for module in self.own_modules]
         setup = [COMMON, rendered(seed), *([flown(seed)] if parameters.beside else []), *inserted]
-        setup.append(cls._plugged(parameters, "frames --log log"))
+        setup.append(self._plugged(parameters, "frames --log log"))
         measure = [COMMON + CPU, "cpu > before"]
-        measure.append(f"{cls._stream(parameters, parameters.frames)} --check=frames --output=stream")
+        measure.append(f"{self._stream(parameters, parameters.frames)} --check=frames --output=stream")
         measure[-1] += " || { cat stream; exit 1; }"
         measure += ["cpu > after", "unplug", *parts("stream", "before", "after"), "echo == emulator; cat report"]
-        measure += parts("log") if cls.node == RING_NODE else []
+        measure += parts("log") if self.node == RING_NODE else []
         if parameters.unthrottled:
-            measure += [cls._plugged(parameters, "frames --unthrottled"), "echo == unthrottled"]
-            measure += [f"{cls._stream(parameters, parameters.unthrottled)} || exit", "unplug"]
+            measure += [self._plugged(parameters, "frames --unthrottled"), "echo == unthrottled"]
+            measure += [f"{self._stream(parameters, parameters.unthrottled)} || exit", "unplug"]
         if parameters.beside:
-            stream = cls._stream(parameters, parameters.beside) + (" --pose" if cls.ranges else "")
-            task = " ".join(Cyclictest.job(parameters.task(_TASK_MS), cpus=cpus, seed=seed).measure.argv)
-            measure += [cls._plugged(parameters, "flown --log beside.log")]
+            stream = self._stream(parameters, parameters.beside) + (" --pose" if self.poses else "")
+            task = " ".join(CYCLICTEST.job(parameters.task(_TASK_MS), cpus=cpus, seed=seed).measure.argv)
+            measure += [self._plugged(parameters, "flown --log beside.log")]
             measure += [BESIDE.format(stream=stream, task=task, priority=parameters.task_priority), "unplug"]
             measure += [*parts("beside", "priorities"), "echo == wakeup; cat cyclictest.json; echo"]
-            measure += ["echo == besidelog; cat beside.log"] if cls.node == RING_NODE else []
+            measure += ["echo == besidelog; cat beside.log"] if self.node == RING_NODE else []
         measure += ["echo == end"]
         return Job(
             setup=(Command(("sh", "-c", "\n".join(setup))),),
             measure=Command(("sh", "-c", "\n".join(measure)), fifo=_MAIN_THREAD_FIFO),
-            modules=cls.modules,
+            modules=self.modules,
             version=(STREAM, "--version"),
         )
 
-    @classmethod
-    def _plugged(cls, parameters: LidarParameters, replayed: str) -> str:
-        plugged = f"plug --replay {replayed} --stamp; awaited [ -e {cls.node} ] || fail 'no node {cls.node}'\n"
-        if cls.workers_priority:
-            plugged += RAISED.format(stream=cls._stream(parameters, 10), priority=cls.workers_priority)
+    def _plugged(self, parameters: LidarParameters, replayed: str) -> str:
+        plugged = f"plug --replay {replayed} --stamp; awaited [ -e {self.node} ] || fail 'no node {self.node}'\n"
+        if self.workers_priority:
+            plugged += RAISED.format(stream=self._stream(parameters, 10), priority=self.workers_priority)
         return plugged
 
-    @classmethod
-    def _stream(cls, parameters: LidarParameters, frames: int) -> str:
-        asked = (f"--device={cls.node}", f"--frames={frames}", f"--priority={parameters.priority}", *cls.options)
-        return " ".join((STREAM, *asked, *([f"--rate={parameters.rate}"] if cls.node == UVC_NODE else [])))
+    def _stream(self, parameters: LidarParameters, frames: int) -> str:
+        asked = f"--device={self.node} --frames={frames} --priority={parameters.priority}"
+        return f"{STREAM} {asked} {self.options.format(rate=parameters.rate)}"
 
-    @classmethod
-    def read(cls, parameters: LidarParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: LidarParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success(STREAM, outcome)
         wanted = ["stream", "before", "after", "emulator", *(["unthrottled"] if parameters.unthrottled else [])]
         wanted += ["beside", "priorities", "wakeup"] if parameters.beside else []
         said = sections(outcome.stdout, wanted)
         taken = stream_of(said["stream"], "the stream")
         _require_all(taken, parameters.frames)
-        stream = since_sent(taken, said.get("log", "")) if cls.node == RING_NODE else taken
-        scalars = {**_counts(stream), **_cpu(stream, said), **_emulators(said["emulator"])}
-        scalars["raw_copies"] = Scalar(value=cls.raw_copies, unit="1")
+        stream = since_sent(taken, said.get("log", "")) if self.node == RING_NODE else taken
+        numbers = {**_counts(stream), **_cpu(stream, said), **_emulators(said["emulator"])}
+        scalars = _scalars({**numbers, "raw_copies": self.raw_copies})
         series = [Series.raw(stream.latency_ns, name="range"), Series.raw(stream.cpu_ns, name="program CPU of a frame")]
         if stream is not taken:
             series.append(Series.raw(taken.latency_ns, name="last transfer to range"))
@@ -146,120 +153,101 @@ class _Path:
         if parameters.unthrottled:
             fastest = stream_of(said["unthrottled"], "the unthrottled stream")
             _require_all(fastest, parameters.unthrottled)
-            scalars["frames_per_s_unthrottled"] = Scalar(value=fastest.per_s, unit="1/s")
+            scalars |= _scalars({"frames_per_s_unthrottled": fastest.per_s})
         if parameters.beside:
-            beside = cls._beside(parameters, said, replace(outcome, stdout=""), cpus)
+            beside = self._beside(parameters, said, replace(outcome, stdout=""), cpus)
             series += beside.series
             scalars |= beside.scalars
             problems += beside.problems
         return Measurement(tuple(series), scalars, tuple(problems))
 
-    @classmethod
-    def _beside(cls, parameters: LidarParameters, said: Mapping[str, str], outcome: Outcome, cpus: int) -> Measurement:
+    def _beside(self, parameters: LidarParameters, said: Mapping[str, str], outcome: Outcome, cpus: int) -> Measurement:
         """Poses, and the task's wake-ups."""
         stream = stream_of(said["beside"], "the stream with a task beside it")
         _require_all(stream, parameters.beside)
-        if cls.node == RING_NODE:
+        if self.node == RING_NODE:
             stream = since_sent(stream, said.get("besidelog", ""))
         threads = tuple({"policy": "fifo", "priority": priority} for priority in fifo_of(said["priorities"]))
         ran = replace(outcome, files={"cyclictest.json": said["wakeup"]}, threads=threads)
         cycles = max(thread.cycles for thread in parse(said["wakeup"], "cyclictest.json").thread.values())
-        task = Cyclictest.read(parameters.task(cycles), ran, cpus=cpus)
+        task = CYCLICTEST.read(parameters.task(cycles), ran, cpus=cpus)
         series = [replace(one, info=one.info.model_copy(update={"name": "wake-up"})) for one in task.series]
-        scalars = {f"poses_{name}": Scalar(value=count, unit="1") for name, count in stream.poses.items()}
-        if cls.ranges:
+        numbers: dict[str, float] = {f"poses_{name}": count for name, count in stream.poses.items()}
+        if self.poses:
             if len(stream.pose_ns) != parameters.beside:
                 raise RunFailed(f"{STREAM} told of {len(stream.pose_ns)} poses of {parameters.beside}")
             series.append(Series.raw(stream.pose_ns, name="pose"))
-            scalars["pose_cpu"] = Scalar(value=sum(stream.pose_cpu_ns) / parameters.beside, unit="ns")
-        scalars["frames_lost_beside"] = Scalar(value=stream.lost, unit="1")
-        scalars["skipped_periods"] = task.scalars["skipped_periods"]
-        return Measurement(tuple(series), scalars, task.problems)
+            numbers["pose_cpu"] = sum(stream.pose_cpu_ns) / parameters.beside
+        numbers["frames_lost_beside"] = stream.lost
+        numbers["skipped_periods"] = task.scalars["skipped_periods"].value
+        return Measurement(tuple(series), _scalars(numbers), task.problems)
 
-    @classmethod
-    def seconds(cls, parameters: LidarParameters, load: str) -> float:
+    def seconds(self, parameters: LidarParameters, load: str) -> float:
         streams_s = (parameters.frames + parameters.beside) / 25 + parameters.unthrottled / 150
         return STARTUP_S + 2 * _RENDERING_S + 3 * _PLUG_S + streams_s
 
 
-class _Baseline(_Path):
-    """The published pipeline with fewer and fewer of what it wastes."""
-
-    switches: ClassVar[str]
-    ranges: ClassVar[bool] = False  # its decoder sorts words into classes
-
-    @classmethod
-    def _stream(cls, parameters: LidarParameters, frames: int) -> str:
-        return super()._stream(parameters, frames) + f" --decode=baseline --baseline-switches={cls.switches}"
-
-    options: ClassVar[tuple[str, ...]] = ("--method=mmap",)
+def _published(name: str, title: str, switches: str) -> Way:
+    """The published pipeline with some of what it wastes. Its decoder sorts words into classes."""
+    options = f"--method=mmap --rate={{rate}} --decode=baseline --baseline-switches={switches}"
+    return Way(name=name, title=title, options=options, poses=False)
 
 
-class LidarBaseline(_Baseline):
-    name: ClassVar[str] = "lidar-baseline"
-    title: ClassVar[str] = "Frames to ranges by the published driver's pipeline, rebuilt"
-    switches: ClassVar[str] = "all"
-
-
-class LidarNoSleep(_Baseline):
-    name: ClassVar[str] = "lidar-no-sleep"
-    title: ClassVar[str] = "The published pipeline without its sleep of 33 ms a frame"
-    switches: ClassVar[str] = "decode,clear,copy,command,stamp"
-
-
-class LidarNoCommand(_Baseline):
-    name: ClassVar[str] = "lidar-no-command"
-    title: ClassVar[str] = "And without its command to the camera before each of the first 82 frames"
-    switches: ClassVar[str] = "decode,clear,copy,stamp"
-
-
-class LidarNoClear(_Baseline):
-    name: ClassVar[str] = "lidar-no-clear"
-    title: ClassVar[str] = "And without clearing the frame that is handed out"
-    switches: ClassVar[str] = "decode,copy,stamp"
-
-
-class LidarNoCopy(_Baseline):
-    name: ClassVar[str] = "lidar-no-copy"
-    title: ClassVar[str] = "And without the copy of decoded frames, and with true times: its decoder is left"
-    switches: ClassVar[str] = "decode"
-
-
-class LidarMmap(_Path):
-    name: ClassVar[str] = "lidar-mmap"
-    title: ClassVar[str] = "Frames to ranges by mapped buffers and the scalar decoder"
-    options: ClassVar[tuple[str, ...]] = ("--method=mmap", "--decode=scalar")
-
-
-class LidarMmapSimd(_Path):
-    name: ClassVar[str] = "lidar-mmap-simd"
-    title: ClassVar[str] = "Frames to ranges by mapped buffers and the vector decoder"
-    options: ClassVar[tuple[str, ...]] = ("--method=mmap", "--decode=simd")
-
-
-class LidarMmapRaised(LidarMmapSimd):
-    name: ClassVar[str] = "lidar-mmap-raised"
-    title: ClassVar[str] = "The same with uvcvideo's workers at a real-time priority, as one should fly it"
-    workers_priority: ClassVar[int] = 60  # above the USB host's, as the driver's own thread is
-
-
-class LidarDmabuf(_Path):
-    name: ClassVar[str] = "lidar-dmabuf"
-    title: ClassVar[str] = "Frames to ranges by a kernel module that decodes uvcvideo's buffers, shared as dma-bufs"
-    program: ClassVar[str] = DMABUF_MODULE
-    options: ClassVar[tuple[str, ...]] = ("--method=dmabuf", "--decode=kernel")
-    own_modules: ClassVar[tuple[str, ...]] = (RING_MODULE, DMABUF_MODULE)
-
-
-class LidarDriver(_Path):
-    name: ClassVar[str] = "lidar-driver"
-    title: ClassVar[str] = "Frames to ranges by the camera's own kernel driver, decoded where USB put them"
-    program: ClassVar[str] = DRIVER_MODULE
-    options: ClassVar[tuple[str, ...]] = ("--method=ring",)
-    raw_copies: ClassVar[int] = 0
-    node: ClassVar[str] = RING_NODE
-    modules: ClassVar[tuple[str, ...]] = ("vhci-hcd",)
-    own_modules: ClassVar[tuple[str, ...]] = (RING_MODULE, DRIVER_MODULE)
+BASELINE = _published("lidar-baseline", "Frames to ranges by the published driver's pipeline, rebuilt", "all")
+MMAP = Way(
+    name="lidar-mmap",
+    title="Frames to ranges by mapped buffers and the scalar decoder",
+    options="--method=mmap --decode=scalar --rate={rate}",
+)
+MMAP_SIMD = Way(
+    name="lidar-mmap-simd",
+    title="Frames to ranges by mapped buffers and the vector decoder",
+    options="--method=mmap --decode=simd --rate={rate}",
+)
+MMAP_RAISED = replace(
+    MMAP_SIMD,
+    name="lidar-mmap-raised",
+    title="The same with uvcvideo's workers at a real-time priority, as one should fly it",
+    workers_priority=60,  # above the USB host's, as the driver's own thread is
+)
+DMABUF = Way(
+    name="lidar-dmabuf",
+    title="Frames to ranges by a kernel module that decodes uvcvideo's buffers, shared as dma-bufs",
+    program=DMABUF_MODULE,
+    options="--method=dmabuf --decode=kernel --rate={rate}",
+    own_modules=(RING_MODULE, DMABUF_MODULE),
+)
+DRIVER = Way(
+    name="lidar-driver",
+    title="Frames to ranges by the camera's own kernel driver, decoded where USB put them",
+    program=DRIVER_MODULE,
+    options="--method=ring",
+    raw_copies=0,
+    node=RING_NODE,
+    modules=("vhci-hcd",),
+    own_modules=(RING_MODULE, DRIVER_MODULE),
+)
+LADDER = (BASELINE, MMAP, MMAP_SIMD, MMAP_RAISED, DMABUF, DRIVER)
+# From the published pipeline down, each without one more of its wastes.
+WASTES = (
+    BASELINE,
+    _published(
+        "lidar-no-sleep",
+        "The published pipeline without its sleep of 33 ms a frame",
+        "decode,clear,copy,command,stamp",
+    ),
+    _published(
+        "lidar-no-command",
+        "And without its command to the camera before each of the first 82 frames",
+        "decode,clear,copy,stamp",
+    ),
+    _published("lidar-no-clear", "And without clearing the frame that is handed out", "decode,copy,stamp"),
+    _published(
+        "lidar-no-copy", "And without the copy of decoded frames, and with true times: its decoder is left", "decode"
+    ),
+    MMAP,
+)
+WAYS = tuple(dict.fromkeys((*WASTES, *LADDER)))
 
 
 def _require_all(stream: Stream, frames: int) -> None:
@@ -267,38 +255,34 @@ def _require_all(stream: Stream, frames: int) -> None:
         raise RunFailed(f"{STREAM} took {len(stream.latency_ns)} of {frames} frames: {stream.ended}")
 
 
-def _counts(stream: Stream) -> dict[str, Scalar]:
+def _scalars(numbers: Mapping[str, float]) -> dict[str, Scalar]:
+    return {name: Scalar(value=value, unit=SCALARS[name]) for name, value in numbers.items()}
+
+
+def _counts(stream: Stream) -> dict[str, float]:
     counts = {
         "frames_lost": stream.lost,
         "frames_refused": stream.refused,
         "frames_checked": stream.matched,
         "range_copies": stream.range_copies / len(stream.latency_ns),
         "page_faults": stream.page_faults,
+        "frames_per_s": stream.per_s,
+        "memory": stream.memory_b,
     }
-    scalars = {name: Scalar(value=value, unit="1") for name, value in counts.items()}
-    scalars["frames_per_s"] = Scalar(value=stream.per_s, unit="1/s")
-    scalars["memory"] = Scalar(value=stream.memory_b, unit="B")
-    if stream.stamp_error_ns is not None:
-        scalars["time_stamp_error"] = Scalar(value=stream.stamp_error_ns, unit="ns")
-    return scalars
+    return counts if stream.stamp_error_ns is None else {**counts, "time_stamp_error": stream.stamp_error_ns}
 
 
-def _cpu(stream: Stream, parts: Mapping[str, str]) -> dict[str, Scalar]:
+def _cpu(stream: Stream, parts: Mapping[str, str]) -> dict[str, float]:
     spent_ns = cpu_ns(parts["before"], parts["after"]) | {"program": sum(stream.cpu_ns)}
     frames = len(stream.latency_ns)
-    scalars = {f"cpu_{who}": Scalar(value=spent / frames, unit="ns") for who, spent in spent_ns.items()}
     without = sum(spent for who, spent in spent_ns.items() if who != "emulator")
-    scalars["cpu_per_frame"] = Scalar(value=without / frames, unit="ns")
-    scalars["cpu_share"] = Scalar(value=100 * without / stream.elapsed_ns, unit="%")
-    return scalars
+    each = {f"cpu_{who}": spent / frames for who, spent in spent_ns.items()}
+    return {**each, "cpu_per_frame": without / frames, "cpu_share": 100 * without / stream.elapsed_ns}
 
 
-def _emulators(text: str) -> dict[str, Scalar]:
+def _emulators(text: str) -> dict[str, float]:
     said = of_emulator(text)
-    return {
-        "emulator_late_most": Scalar(value=said["late_most_ns"], unit="ns"),
-        "emulator_lost": Scalar(value=said["frames_lost_without_urb"], unit="1"),
-    }
+    return {"emulator_late_most": said["late_most_ns"], "emulator_lost": said["frames_lost_without_urb"]}
 
 
 def _problems(stream: Stream, parameters: LidarParameters) -> Sequence[str]:

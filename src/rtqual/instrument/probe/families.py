@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG003  every instrument takes the same arguments, whether it needs them or not
 """rtqual's own battery (probe/, docs/probe.md): one instrument for each of its families.
 
 The families differ in what they measure, not in how they are run and read; each runs as a program, and as a module
@@ -8,7 +7,8 @@ primitives family measures on an empty operation, is subtracted from every opera
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -16,7 +16,7 @@ from pydantic import Field
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.output import clock_problems, last_line
 from rtqual.instrument.planning import STARTUP_S, slowdown
 from rtqual.instrument.probe.output import Benchmark, Output, Sampled, Status, in_ns, parse
@@ -29,6 +29,7 @@ CONTROL = "empty"  # the benchmark of the operation that does nothing
 _MAIN_THREAD_FIFO = 1  # above the loads, below all that is measured: the result does not wait for its turn
 _PHASE_STEP_NS = 1_009  # a prime: seeds spread over the phases of any timer
 _OVERFLOW_FROM = 2**32  # the probe's samples have 32 bits
+_RUN_S = 1.0  # with the family's own iterations
 _WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all
 
 
@@ -40,47 +41,42 @@ class ProbeParameters(Parameters):
     priority: Annotated[int, Field(ge=4, le=95)] = 80  # of the measuring thread; others lie around it
 
 
-class _Probe:
-    """What all families share; `family` is its name on the probe's command line."""
+@dataclass(frozen=True, kw_only=True)
+class Probe(Instrument):
+    """What all families share: here, as a program."""
 
-    program: ClassVar[str] = PROGRAM
-    parameters: ClassVar[type[Parameters]] = ProbeParameters
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = ()
-    family: ClassVar[str]
-    every_cpu: ClassVar[bool] = False  # one probe on each CPU at the same time
-    seconds_a_run: ClassVar[float] = 1.0  # with the family's own iterations
+    family: str  # its name on the probe's command line
+    program: str = PROGRAM
+    parameters: type[Parameters] = ProbeParameters
+    every_cpu: bool = False  # one probe on each CPU at the same time
 
-    @classmethod
-    def job(cls, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
-        commands = [cls._command(_options(parameters, seed, cpu), _file(cpu)) for cpu in cls._on(cpus)]
+    def job(self, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
+        commands = [self._command(_options(parameters, seed, cpu), _file(cpu)) for cpu in self._on(cpus)]
         argv = commands[0]
         if len(commands) > 1:
             started = "".join(f"{' '.join(command)} & p{cpu}=$!; " for cpu, command in enumerate(commands))
             argv = ("sh", "-c", started + "; ".join(f"wait $p{cpu} || exit" for cpu in range(len(commands))))
         return Job(
             measure=Command(argv, fifo=_MAIN_THREAD_FIFO),
-            collect=tuple(_file(cpu) for cpu in cls._on(cpus)),
+            collect=tuple(_file(cpu) for cpu in self._on(cpus)),
             version=(PROGRAM, "--version"),
         )
 
-    @classmethod
-    def _command(cls, options: Sequence[str], file: str) -> tuple[str, ...]:
-        return (PROGRAM, cls.family, *options, f"out={file}")
+    def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
+        return (PROGRAM, self.family, *options, f"out={file}")
 
-    @classmethod
-    def read(cls, parameters: ProbeParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+    def read(self, parameters: ProbeParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         said = last_line(outcome.stderr, outcome.stdout, outcome.console)
         series: list[Series] = []
         scalars: dict[str, Scalar] = {}
         problems = clock_problems(outcome)
         absent: dict[str, str] = {}
-        for cpu in cls._on(cpus):
+        for cpu in self._on(cpus):
             if _file(cpu) not in outcome.files:
                 raise RunFailed(f"{PROGRAM} ended with exit code {outcome.exit_code} and no result: {said!r}")
             output = parse(outcome.files[_file(cpu)], _file(cpu))
             _require_success(output)
-            if not cls.every_cpu or cpu == 0:
+            if not self.every_cpu or cpu == 0:
                 scalars |= _scalars(output)
             series += _series(output, cpu)
             problems += _problems(output)
@@ -89,91 +85,43 @@ class _Probe:
             raise RunFailed(f"{PROGRAM} ended with exit code {outcome.exit_code}, last words: {said!r}")
         return Measurement(tuple(series), scalars, tuple(dict.fromkeys(problems)), absent)
 
-    @classmethod
-    def seconds(cls, parameters: ProbeParameters, load: str) -> float:
-        return slowdown(load) * (STARTUP_S + cls.seconds_a_run)
+    def seconds(self, parameters: ProbeParameters, load: str) -> float:
+        return slowdown(load) * (STARTUP_S + _RUN_S)
 
-    @classmethod
-    def _on(cls, cpus: int) -> range:
-        return range(cpus if cls.every_cpu else 1)
+    def _on(self, cpus: int) -> range:
+        return range(cpus if self.every_cpu else 1)
 
 
-class ProbeWakeup(_Probe):
-    name: ClassVar[str] = "probe-wakeup"
-    title: ClassVar[str] = "Wake-up latency of a periodic real-time thread (rtqual's probe)"
-    family: ClassVar[str] = "wakeup"
-    every_cpu: ClassVar[bool] = True
-
-
-class ProbePeriodic(_Probe):
-    name: ClassVar[str] = "probe-periodic"
-    title: ClassVar[str] = "Period and jitter of a periodic task (rtqual's probe)"
-    family: ClassVar[str] = "periodic"
-
-
-class ProbeItc(_Probe):
-    name: ClassVar[str] = "probe-itc"
-    title: ClassVar[str] = "Communication between two periodic tasks (rtqual's probe)"
-    family: ClassVar[str] = "itc"
-
-
-class ProbePrimitives(_Probe):
-    name: ClassVar[str] = "probe-primitives"
-    title: ClassVar[str] = "Cost of the system's primitives (rtqual's probe)"
-    family: ClassVar[str] = "primitives"
-
-
-class ProbeLoop(_Probe):
-    name: ClassVar[str] = "probe-loop"
-    title: ClassVar[str] = "Control loop of sensor, estimator, control and actuator tasks (rtqual's probe)"
-    family: ClassVar[str] = "loop"
-
-
-class ProbeMemory(_Probe):
-    name: ClassVar[str] = "probe-memory"
-    title: ClassVar[str] = "Control loop while other CPUs stream memory (rtqual's probe)"
-    family: ClassVar[str] = "memory"
-
-
-class _KernelProbe(_Probe):
+class KernelProbe(Probe):
     """In kernel space: the module measures while it is loaded."""
 
-    program: ClassVar[str] = MODULE
-    every_cpu: ClassVar[bool] = False  # it is loaded once
-
-    @classmethod
-    def _command(cls, options: Sequence[str], file: str) -> tuple[str, ...]:
-        return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={cls.family}", *options)
+    def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
+        return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={self.family}", *options)
 
 
-class KernelWakeup(_KernelProbe):
-    name: ClassVar[str] = "probe-kernel-wakeup"
-    title: ClassVar[str] = "Wake-up latency of a periodic real-time thread, in kernel space (rtqual's probe)"
-    family: ClassVar[str] = "wakeup"
-
-
-class KernelPeriodic(_KernelProbe):
-    name: ClassVar[str] = "probe-kernel-periodic"
-    title: ClassVar[str] = "Period and jitter of a periodic task, in kernel space (rtqual's probe)"
-    family: ClassVar[str] = "periodic"
-
-
-class KernelItc(_KernelProbe):
-    name: ClassVar[str] = "probe-kernel-itc"
-    title: ClassVar[str] = "Communication between two periodic tasks, in kernel space (rtqual's probe)"
-    family: ClassVar[str] = "itc"
-
-
-class KernelPrimitives(_KernelProbe):
-    name: ClassVar[str] = "probe-kernel-primitives"
-    title: ClassVar[str] = "Cost of the kernel's own primitives (rtqual's probe)"
-    family: ClassVar[str] = "primitives"
-
-
-class KernelLoop(_KernelProbe):
-    name: ClassVar[str] = "probe-kernel-loop"
-    title: ClassVar[str] = "Control loop of four tasks, in kernel space (rtqual's probe)"
-    family: ClassVar[str] = "loop"
+_FAMILIES = {
+    "wakeup": "Wake-up latency of a periodic real-time thread",
+    "periodic": "Period and jitter of a periodic task",
+    "itc": "Communication between two periodic tasks",
+    "primitives": "Cost of the system's primitives",
+    "loop": "Control loop of sensor, estimator, control and actuator tasks",
+    "memory": "Control loop while other CPUs stream memory",
+}
+_IN_KERNEL_SPACE = {
+    "wakeup": "Wake-up latency of a periodic real-time thread, in kernel space",
+    "periodic": "Period and jitter of a periodic task, in kernel space",
+    "itc": "Communication between two periodic tasks, in kernel space",
+    "primitives": "Cost of the kernel's own primitives",
+    "loop": "Control loop of four tasks, in kernel space",
+}
+*PROBES, MEMORY_PROBE = (
+    Probe(name=f"probe-{family}", title=f"{title} (rtqual's probe)", family=family, every_cpu=family == "wakeup")
+    for family, title in _FAMILIES.items()
+)
+KERNEL_PROBES = tuple(
+    KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family, program=MODULE)
+    for family, title in _IN_KERNEL_SPACE.items()
+)
 
 
 def _options(parameters: ProbeParameters, seed: int, cpu: int) -> list[str]:

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-# ruff: noqa: ARG003, ARG004  every instrument takes the same arguments, whether it needs them or not
 """sysbench 1.0: the four tests of the AAReST study, with every setting spelled out.
 
 The study ran sysbench 0.5, whose defaults differ from those of 1.0 (10,000 requests instead of 10 s, for one),
@@ -7,14 +6,15 @@ so nothing is left to a default: the parameters' defaults here are the study's c
 the defaults of 0.5.
 """
 
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs, SizeB
 from rtqual.board import Command, Job, Outcome
-from rtqual.instrument import Parameters
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.output import last_line, number, require_success
 from rtqual.instrument.planning import STARTUP_S, slowdown
 from rtqual.instrument.sysbench.output import (
@@ -39,24 +39,50 @@ _CAVEATS = (
 Positive = Annotated[int, Field(ge=1, lt=2**31)]
 
 
-class CpuParameters(Parameters):
+class TestParameters(Parameters):
+    @property
+    def due(self) -> int:
+        """Events that a run must have done."""
+        raise NotImplementedError
+
+    @property
+    def work_s(self) -> float:
+        """About how long it works on an idle board."""
+        raise NotImplementedError
+
+
+class _EventParameters(TestParameters):
     events: Positive = 10_000
     threads: Positive = 1
+
+    @property
+    def due(self) -> int:
+        return self.events
+
+
+class CpuParameters(_EventParameters):
     max_prime: Annotated[int, Field(ge=3, lt=2**31)] = 2_000
 
+    @property
+    def work_s(self) -> float:
+        # The test divides by odd numbers up to the root, for each number: 0.31 ms for 2,000.
+        return float(self.events * 0.31e-3 * (self.max_prime / 2_000) ** 1.5)
 
-class ThreadsParameters(Parameters):
-    events: Positive = 10_000
-    threads: Positive = 1
+
+class ThreadsParameters(_EventParameters):
     yields: Positive = 1_000
     locks: Positive = 1
+
+    @property
+    def work_s(self) -> float:
+        return self.events * self.yields * (1.8e-6 if self.threads == 1 else 20e-6)
 
 
 class ContendedThreadsParameters(ThreadsParameters):
     threads: Positive = 8
 
 
-class MutexParameters(Parameters):
+class MutexParameters(TestParameters):
     """Every thread takes `locks` times one of `mutexes` locks at random, after `loops` empty loops."""
 
     threads: Positive = 64
@@ -64,8 +90,16 @@ class MutexParameters(Parameters):
     locks: Positive = 50_000
     loops: Positive = 10_000
 
+    @property
+    def due(self) -> int:
+        return self.threads
 
-class FileioParameters(Parameters):
+    @property
+    def work_s(self) -> float:
+        return self.threads * self.locks * (0.2e-6 + self.loops * 6e-9)
+
+
+class FileioParameters(TestParameters):
     """Ends after `events` requests or after `time`, whichever comes first."""
 
     threads: Positive = 16
@@ -77,6 +111,20 @@ class FileioParameters(Parameters):
     read_write_ratio: Annotated[float, Field(gt=0, le=1000)] = 1.5
     fsync_every: Positive = 100
 
+    @property
+    def due(self) -> int:
+        return self.events
+
+    @property
+    def time_s(self) -> int:
+        return self.time // NS_PER_S
+
+    @property
+    def work_s(self) -> float:
+        prepare_s = self.total_size / 50e6
+        final_fsyncs_s = self.threads * self.files * 2e-3  # each thread on each file
+        return prepare_s + min(self.events * 0.3e-3, self.time / NS_PER_S) + final_fsyncs_s
+
     @model_validator(mode="after")
     def _files_hold_a_block(self) -> Self:
         if self.total_size < self.files * self.block_size:
@@ -85,13 +133,6 @@ class FileioParameters(Parameters):
                 f"not {self.total_size} B"
             )
         return self
-
-
-def _argv(test: str, seed: int, command: str, **options: object) -> tuple[str, ...]:
-    # sysbench takes a seed of 0 for "use the current time".
-    common = {"rand-seed": 1 + seed % (2**31 - 1), "histogram": "on", "percentile": 95}
-    written = (f"--{name.replace('_', '-')}={value}" for name, value in {**options, **common}.items())
-    return ("sysbench", test, *written, command)
 
 
 def _latency(stdout: str) -> Series:
@@ -131,145 +172,59 @@ def _read(outcome: Outcome, *, expected: int, at_most: bool = False) -> Measurem
     return Measurement((series,), scalars, tuple(problems))
 
 
-class _Sysbench:
-    program: ClassVar[str] = "sysbench"
-    disks: ClassVar[bool] = False
-    caveats: ClassVar[tuple[str, ...]] = _CAVEATS
+@dataclass(frozen=True, kw_only=True)
+class Sysbench(Instrument):
+    test: str
+    options: str  # of the command line, {p} standing for the parameters
+    program: str = "sysbench"
+    caveats: tuple[str, ...] = _CAVEATS
+
+    def job(self, parameters: TestParameters, *, cpus: int, seed: int) -> Job:
+        return Job(measure=self._command("run", parameters, seed), version=VERSION_ARGV["sysbench"])
+
+    def _command(self, command: str, parameters: TestParameters, seed: int) -> Command:
+        # sysbench takes a seed of 0 for "use the current time".
+        common = (f"--rand-seed={1 + seed % (2**31 - 1)}", "--histogram=on", "--percentile=95")
+        return Command(("sysbench", self.test, *self.options.format(p=parameters).split(), *common, command))
+
+    def read(self, parameters: TestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        return _read(outcome, expected=parameters.due)
+
+    def seconds(self, parameters: TestParameters, load: str) -> float:
+        return slowdown(load) * (STARTUP_S + parameters.work_s)
 
 
-class SysbenchCpu(_Sysbench):
-    name: ClassVar[str] = "sysbench-cpu"
-    title: ClassVar[str] = "Time to find prime numbers (sysbench cpu)"
-    parameters: ClassVar[type[Parameters]] = CpuParameters
-
-    @staticmethod
-    def job(parameters: CpuParameters, *, cpus: int, seed: int) -> Job:
-        options: dict[str, Any] = {"threads": parameters.threads, "events": parameters.events, "time": 0}
-        argv = _argv("cpu", seed, "run", **options, cpu_max_prime=parameters.max_prime)
-        return Job(measure=Command(argv), version=VERSION_ARGV["sysbench"])
-
-    @staticmethod
-    def read(parameters: CpuParameters, outcome: Outcome, *, cpus: int) -> Measurement:
-        return _read(outcome, expected=parameters.events)
-
-    @staticmethod
-    def seconds(parameters: CpuParameters, load: str) -> float:
-        # The test divides by odd numbers up to the root, for each number: 0.31 ms for 2,000.
-        event_s: float = 0.31e-3 * (parameters.max_prime / 2_000) ** 1.5
-        return slowdown(load) * (STARTUP_S + parameters.events * event_s)
-
-
-class SysbenchThreads(_Sysbench):
-    """The study's scheduler test: it ran one thread, so it yields to nobody."""
-
-    name: ClassVar[str] = "sysbench-threads"
-    title: ClassVar[str] = "Time to lock, yield and unlock, one thread (sysbench threads)"
-    parameters: ClassVar[type[Parameters]] = ThreadsParameters
-
-    @staticmethod
-    def job(parameters: ThreadsParameters, *, cpus: int, seed: int) -> Job:
-        options: dict[str, Any] = {"threads": parameters.threads, "events": parameters.events, "time": 0}
-        own = {"thread_yields": parameters.yields, "thread_locks": parameters.locks}
-        return Job(measure=Command(_argv("threads", seed, "run", **options, **own)), version=VERSION_ARGV["sysbench"])
-
-    @staticmethod
-    def read(parameters: ThreadsParameters, outcome: Outcome, *, cpus: int) -> Measurement:
-        return _read(outcome, expected=parameters.events)
-
-    @staticmethod
-    def seconds(parameters: ThreadsParameters, load: str) -> float:
-        yield_s = 1.8e-6 if parameters.threads == 1 else 20e-6
-        return slowdown(load) * (STARTUP_S + parameters.events * parameters.yields * yield_s)
-
-
-class SysbenchThreadsContended(SysbenchThreads):
-    """The same with threads that compete for the lock: what the study meant to measure."""
-
-    name: ClassVar[str] = "sysbench-threads-contended"
-    title: ClassVar[str] = "Time to lock, yield and unlock, competing threads (sysbench threads)"
-    parameters: ClassVar[type[Parameters]] = ContendedThreadsParameters
-
-
-class SysbenchMutex(_Sysbench):
-    name: ClassVar[str] = "sysbench-mutex"
-    title: ClassVar[str] = "Time for a thread's round of mutex locks (sysbench mutex)"
-    parameters: ClassVar[type[Parameters]] = MutexParameters
-
-    @staticmethod
-    def job(parameters: MutexParameters, *, cpus: int, seed: int) -> Job:
-        # Each thread does one event and stops. A limit on events would count the stopping threads' last look
-        # for work too, and leave late threads without any (seen: 33 of 64 events).
-        options: dict[str, Any] = {"threads": parameters.threads, "events": 0, "time": 0}
-        own = {
-            "mutex_num": parameters.mutexes,
-            "mutex_locks": parameters.locks,
-            "mutex_loops": parameters.loops,
-        }
-        return Job(measure=Command(_argv("mutex", seed, "run", **options, **own)), version=VERSION_ARGV["sysbench"])
-
-    @staticmethod
-    def read(parameters: MutexParameters, outcome: Outcome, *, cpus: int) -> Measurement:
-        return _read(outcome, expected=parameters.threads)
-
-    @staticmethod
-    def seconds(parameters: MutexParameters, load: str) -> float:
-        lock_s = 0.2e-6 + parameters.loops * 6e-9
-        return slowdown(load) * (STARTUP_S + parameters.threads * parameters.locks * lock_s)
-
-
-class SysbenchFileio(_Sysbench):
+@dataclass(frozen=True, kw_only=True)
+class Fileio(Sysbench):
     """The files are written just before, so what fits in the board's memory is read from its page cache."""
 
-    name: ClassVar[str] = "sysbench-fileio-root"
-    title: ClassVar[str] = "Random reads and writes on the root disk (sysbench fileio)"
-    parameters: ClassVar[type[Parameters]] = FileioParameters
-    disks: ClassVar[bool] = True
-    caveats: ClassVar[tuple[str, ...]] = (
+    folder: str
+    test: str = "fileio"
+    options: str = (
+        "--threads={p.threads} --events={p.events} --time={p.time_s} --file-test-mode=rndrw "
+        "--file-total-size={p.total_size} --file-num={p.files} --file-block-size={p.block_size} --file-io-mode=sync "
+        "--file-rw-ratio={p.read_write_ratio} --file-fsync-freq={p.fsync_every} --file-fsync-mode=fsync "
+        "--file-fsync-all=off --file-fsync-end=on"
+    )
+    parameters: type[Parameters] = FileioParameters
+    disks: bool = True
+    caveats: tuple[str, ...] = (
         *_CAVEATS,
         "Files that fit in the board's memory are read from its page cache; the study's 3 GB did not fit.",
     )
-    folder: ClassVar[str] = "root"
 
-    @classmethod
-    def job(cls, parameters: FileioParameters, *, cpus: int, seed: int) -> Job:
-        options: dict[str, Any] = {
-            "threads": parameters.threads,
-            "events": parameters.events,
-            "time": parameters.time // NS_PER_S,
-            "file_test_mode": "rndrw",
-            "file_total_size": parameters.total_size,
-            "file_num": parameters.files,
-            "file_block_size": parameters.block_size,
-            "file_io_mode": "sync",
-            "file_rw_ratio": parameters.read_write_ratio,
-            "file_fsync_freq": parameters.fsync_every,
-            "file_fsync_mode": "fsync",
-            "file_fsync_all": "off",
-            "file_fsync_end": "on",
-        }
-        prepare, run, cleanup = (
-            Command(_argv("fileio", seed, command, **options)) for command in ("prepare", "run", "cleanup")
-        )
-        return Job(
-            setup=(prepare,),
-            measure=run,
-            teardown=(cleanup,),
-            folder=cls.folder,
-            version=VERSION_ARGV["sysbench"],
-        )
+    def job(self, parameters: TestParameters, *, cpus: int, seed: int) -> Job:
+        prepare, cleanup = (self._command(command, parameters, seed) for command in ("prepare", "cleanup"))
+        job = super().job(parameters, cpus=cpus, seed=seed)
+        return replace(job, setup=(prepare,), teardown=(cleanup,), folder=self.folder)
 
-    @staticmethod
-    def read(parameters: FileioParameters, outcome: Outcome, *, cpus: int) -> Measurement:
-        common = _read(outcome, expected=parameters.events, at_most=True)
+    def read(self, parameters: TestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        common = _read(outcome, expected=parameters.due, at_most=True)
         rate = r" +{}: +(\d{{1,15}}\.\d\d)"
-        rates = {
-            key: float(number("sysbench", outcome.stdout, rate.format(label), label))
-            for key, label in FILE_RATES.items()
-        }
-        throughputs = {
-            key: float(number("sysbench", outcome.stdout, rate.format(label), label))
-            for key, label in FILE_THROUGHPUTS.items()
-        }
+        rates, throughputs = (
+            {key: float(number("sysbench", outcome.stdout, rate.format(label), label)) for key, label in labels.items()}
+            for labels in (FILE_RATES, FILE_THROUGHPUTS)
+        )
         # The study's "requests/s" (0.5) are reads and writes; the events of 1.0 have the fsyncs among them.
         scalars = {
             **common.scalars,
@@ -279,15 +234,50 @@ class SysbenchFileio(_Sysbench):
         }
         return Measurement(common.series, scalars, common.problems)
 
-    @staticmethod
-    def seconds(parameters: FileioParameters, load: str) -> float:
-        prepare_s = parameters.total_size / 50e6
-        run_s = min(parameters.events * 0.3e-3, parameters.time / NS_PER_S)
-        final_fsyncs_s = parameters.threads * parameters.files * 2e-3  # each thread on each file
-        return slowdown(load) * (STARTUP_S + prepare_s + run_s + final_fsyncs_s)
 
-
-class SysbenchFileioUsb(SysbenchFileio):
-    name: ClassVar[str] = "sysbench-fileio-usb"
-    title: ClassVar[str] = "Random reads and writes on a USB disk (sysbench fileio)"
-    folder: ClassVar[str] = "usb"
+_THREADS = "--threads={p.threads} --events={p.events} --time=0 --thread-yields={p.yields} --thread-locks={p.locks}"
+SYSBENCH = (
+    Sysbench(
+        name="sysbench-cpu",
+        title="Time to find prime numbers (sysbench cpu)",
+        parameters=CpuParameters,
+        test="cpu",
+        options="--threads={p.threads} --events={p.events} --time=0 --cpu-max-prime={p.max_prime}",
+    ),
+    # The study's scheduler test: it ran one thread, so it yields to nobody.
+    Sysbench(
+        name="sysbench-threads",
+        title="Time to lock, yield and unlock, one thread (sysbench threads)",
+        parameters=ThreadsParameters,
+        test="threads",
+        options=_THREADS,
+    ),
+    # The same with threads that compete for the lock: what the study meant to measure.
+    Sysbench(
+        name="sysbench-threads-contended",
+        title="Time to lock, yield and unlock, competing threads (sysbench threads)",
+        parameters=ContendedThreadsParameters,
+        test="threads",
+        options=_THREADS,
+    ),
+    # Each thread does one event and stops. A limit on events would count the stopping threads' last look
+    # for work too, and leave late threads without any (seen: 33 of 64 events).
+    Sysbench(
+        name="sysbench-mutex",
+        title="Time for a thread's round of mutex locks (sysbench mutex)",
+        parameters=MutexParameters,
+        test="mutex",
+        options="--threads={p.threads} --events=0 --time=0 --mutex-num={p.mutexes} --mutex-locks={p.locks} "
+        "--mutex-loops={p.loops}",
+    ),
+    Fileio(
+        name="sysbench-fileio-root",
+        title="Random reads and writes on the root disk (sysbench fileio)",
+        folder="root",
+    ),
+    Fileio(
+        name="sysbench-fileio-usb",
+        title="Random reads and writes on a USB disk (sysbench fileio)",
+        folder="usb",
+    ),
+)

@@ -3,23 +3,20 @@
 costs, what faults do, and an approach with its errors."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.lines import Line2D
 
 from rtqual.analysis.figure.model import Figure, Summary
-from rtqual.analysis.verdict.camera import GOALS, LADDER, Ways, columns, reached, way_name, ways
+from rtqual.analysis.verdict.camera import Score, Ways, way_name
 from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight, within
-from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
+from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
 from rtqual.report.draw.canvas import RC, STYLES, even_ticks, frame, grid, to_svg, upright_label
 from rtqual.report.material import Material, figure_cell, notes_for, timing_mark
 from rtqual.report.page.document import Block, Cell, Column, Notes, Paragraph, Plot, Plots, Table, VerdictBox
 from rtqual.report.page.text import clean, load_text, marked, number, place, prose, readable
 
-_ABLATION = ("lidar-baseline", "lidar-no-sleep", "lidar-no-command", "lidar-no-clear", "lidar-no-copy", "lidar-mmap")
-_FAULTED = ("lidar-faults", "lidar-faults-driver")
 _FIGURES = (
     "frames_per_s", "frames_per_s_unthrottled", "frames_lost", "min", "p50", "p99", "max", "last transfer to range p50",
     "last transfer to range p99", "pose min", "pose p50", "pose p99", "pose max", "poses_valid", "poses_not_found",
@@ -40,9 +37,11 @@ _BANDS_M = ((0.15, 0.5), (0.5, 1.0), (1.0, 1.3))
 
 
 def camera(material: Material) -> Iterator[Block]:
+    ways = material.evidence.camera
+    less = [one for one in ways.wastes if len(one.summaries) >= 3]
     tables = [
-        *_ladders(material, LADDER, "From frames to ranges"),
-        *_ladders(material, _ABLATION, "The published pipeline, less of it from column to column", least=3),
+        *(table for one in ways.ladder for table in _judged(material, one)),
+        *(_table(material, "The published pipeline, less of it from column to column", one) for one in less),
     ]
     if tables:
         yield Paragraph(_LEGEND)
@@ -53,62 +52,51 @@ def camera(material: Material) -> Iterator[Block]:
 
 
 def goals_box(material: Material) -> tuple[VerdictBox, ...]:
-    """Which way meets how many goals, for the first page; nothing where no camera streamed."""
-    measured = _in_order(material, LADDER)
-    if not measured:
+    """Which way meets how many goals, for the first page; nothing where no camera streamed or the mission sets none."""
+    ways, notes = material.evidence.camera, Notes()
+    if not ways.judged:
         return ()
-    names = columns(measured)
-    notes = Notes()
     rows = [
-        [Cell(clean(one.place)), *(_goals_met(one, way, notes) if way in one.names else Cell("-") for way in names)]
-        for one in measured
+        [Cell(clean(one.place)), *(_goals_met(one.scores.get(way), notes) for way in ways.ways)] for one in ways.judged
     ]
-    titles = [Column("Kernel and load", False), *(Column(clean(name)) for name in names)]
-    caption = f"Goals that each way from frames to ranges meets, of {len(GOALS)}; their figures stand under LIDAR"
+    titles = [Column("Kernel and load", False), *(Column(clean(name)) for name in ways.ways)]
+    caption = f"Goals that each way from frames to ranges meets, of {len(ways.goals)}; their figures stand under LIDAR"
     table = material.numbering.table(caption, titles, rows, notes.listed())
-    said = reached(measured)
-    return (VerdictBox("Docking camera", said.whole, prose(said.text), (table,)),)
+    return (VerdictBox("Docking camera", ways.reached.whole, prose(ways.reached.text), (table,)),)
 
 
-def _goals_met(one: Ways, way: str, notes: Notes) -> Cell:
+def _goals_met(score: Score | None, notes: Notes) -> Cell:
     """The count; what is missed, and what could not be judged, in a footnote."""
-    count, remark = one.told(way)
-    tone = "failed" if False in one.met(way).values() else "open" if remark else "met"
-    return Cell(str(count), marks=notes.mark(prose(remark)), tone=tone)
+    if score is None:
+        return Cell("-")
+    return Cell(score.count, marks=notes.mark(prose(score.remark)), tone=score.tone)
 
 
-def _in_order(material: Material, rungs: Sequence[str]) -> list[Ways]:
-    def place_of(one: Ways) -> tuple[Any, ...]:
-        return material.candidates.index(one.candidate), *material.order(one.summaries[0].group)
-
-    return sorted(ways(material.evidence.summaries, rungs), key=place_of)
+def _judged(material: Material, one: Ways) -> Iterator[Table]:
+    yield _table(material, "From frames to ranges", one)
+    yield from _goals(material, one)
 
 
-def _ladders(material: Material, rungs: Sequence[str], title: str, *, least: int = 1) -> Iterator[Block]:
-    """A table for each kernel and load, a column a way, where there are as many."""
-    for one in _in_order(material, rungs):
-        if len(one.summaries) < least:
-            continue
-        caption = f"{title}: {one.candidate}, {load_text(one.load)}, {place(one.summaries[0].group)}"
-        yield _table(material, caption, one.summaries)
-        if rungs is LADDER:
-            yield _goals(material, one)
-
-
-def _goals(material: Material, one: Ways) -> Table:
-    """Which way meets which goal; a dash where a figure for it is missing."""
+def _goals(material: Material, one: Ways) -> Iterator[Table]:
+    """Which way meets which goal; a dash where a figure for it is missing, nothing where it is not set for the way."""
     said = {True: "met", False: "missed", None: "-"}
-    met = [one.met(way) for way in one.names]
-    cells = [[Cell(goal), *(Cell(said[column[goal]]) for column in met)] for goal in GOALS]
-    caption = clean(f"Goals: {one.candidate}, {load_text(one.load)}")
-    return material.numbering.table(caption, _titles("Goal", one.summaries), cells)
+    met = [score.met for score in one.scores.values()]
+    cells = [
+        [Cell(clean(goal)), *(Cell(said[its[goal]] if goal in its else "") for its in met)]
+        for goal in material.evidence.camera.goals
+    ]
+    if cells:
+        caption = clean(f"Goals: {one.candidate}, {load_text(one.load)}")
+        yield material.numbering.table(caption, _titles("Goal", one.summaries), cells)
 
 
 def _titles(first: str, columns: Sequence[Summary]) -> list[Column]:
     return [Column(first, False), *(Column(clean(way_name(s.group.instrument))) for s in columns)]
 
 
-def _table(material: Material, caption: str, columns: Sequence[Summary]) -> Table:
+def _table(material: Material, title: str, ways: Ways) -> Table:
+    columns, load = ways.summaries, load_text(ways.load)
+    caption = f"{title}: {ways.candidate}, {load}, {place(columns[0].group)}"
     names = [name for name in _FIGURES if any(name in s.figures for s in columns)]
     notes = notes_for(s.figures.get(name) for s in columns for name in names)
     mark = "".join(notes.timed(m) for m in timing_mark(columns))
@@ -124,7 +112,7 @@ def _table(material: Material, caption: str, columns: Sequence[Summary]) -> Tabl
 
 def _faults(material: Material) -> Iterator[Block]:
     for s in material.evidence.summaries:
-        if s.group.instrument not in _FAULTED:
+        if s.group.instrument not in [one.name for one in WITH_FAULTS]:
             continue
         where = f"{s.group.candidate}, {s.group.instrument}, {load_text(s.group.load)}"
         notes = notes_for(s.figures.values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.analysis.figure.operations import median_ratio, rank_correlation
+from rtqual.instrument.probe.families import Probe
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import PUBLISHED
 from rtqual.published.operations import Operations, operations
@@ -69,7 +70,8 @@ def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Op
 
 
 def _family(instrument: str) -> str:
-    return str(getattr(INSTRUMENTS.get(instrument), "family", ""))
+    known = INSTRUMENTS.get(instrument)
+    return known.family if isinstance(known, Probe) else ""
 
 
 def _tables(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.regression.course import Course, Regressions
 from rtqual.analysis.regression.origin import cell_name
-from rtqual.analysis.verdict.camera import reached, ways
 from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.report.machine.regressions import headline, overall, sections
@@ -21,9 +20,8 @@ _COURSES = {Course.WORSE: "❌ ", Course.UNDECIDED: "❓ ", Course.BETTER: "✅ 
 def to_github(mission: Mission, evidence: Evidence) -> str:
     """Verdicts, gates and what failed; the report has the figures."""
     text = f"## {_line(mission.mission.title)}\n\nScale {literal(evidence.scale)}.\n"
-    measured = list(ways(evidence.summaries))
-    if measured:
-        text += f"\n### Docking camera\n\n> **{_line(reached(measured).text)}**\n"
+    if evidence.camera.judged:
+        text += f"\n### Docking camera\n\n> **{_line(evidence.camera.reached.text)}**\n"
     for verdict in evidence.verdicts:
         text += "".join(_verdict(verdict))
     failed = [f"{cell_name(group)}: {reason}" for group, reason in sorted(evidence.failures.items())]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What the mission's tables have in common, and the figures that some of them name."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.config import JsonDict
+
+from rtqual.mission.explain import At
+from rtqual.mission.values import Text
+
+
+class Statistic(StrEnum):
+    """A figure read from samples; the last two are how the AAReST study defines stability."""
+
+    MIN = "min"
+    AVG = "avg"
+    MAX = "max"
+    STD = "std"
+    P50 = "p50"
+    P90 = "p90"
+    P95 = "p95"
+    P99 = "p99"
+    P99_9 = "p99.9"
+    P99_99 = "p99.99"
+    P99_999 = "p99.999"
+    RANGE = "max-min"
+    P95_AVG = "p95-avg"
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        use_attribute_docstrings=True,
+    )
+
+
+def one_of(*keys: str) -> JsonDict:
+    return {"oneOf": [{"required": [key]} for key in keys]}
+
+
+class Figure(Table):
+    """A figure that is asked for by its name."""
+
+    name: Text
+    """What a report calls it; no other of its kind may have it."""
+    statistic: Statistic | None = None
+    """The figure read from the samples. Exactly one of statistic and scalar."""
+    scalar: Text | None = None
+    """The name of a figure that the instrument itself prints, as "requests_per_s"."""
+
+    @model_validator(mode="after")
+    def _one_figure(self) -> Self:
+        if self.statistic and self.scalar:
+            raise At("scalar", "stands beside statistic; keep one of the two")
+        if not self.statistic and not self.scalar:
+            raise ValueError(f"says no figure; write statistic ({', '.join(Statistic)}) or scalar")
+        return self
