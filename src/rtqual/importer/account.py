@@ -94,6 +94,11 @@ class Account:
         )
 
 
+def one_line(text: str) -> str:
+    """Without what a terminal would not print as it stands."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
 def shown(text: str) -> str:
     """A piece of the file for a message: in one line, short."""
     text = " ".join(text.split())

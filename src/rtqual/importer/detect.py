@@ -20,7 +20,7 @@ from rtqual.importer import (
     sysbench,
     table,
 )
-from rtqual.importer.account import bad
+from rtqual.importer.account import bad, one_line
 from rtqual.importer.reading import Reading
 from rtqual.importer.source import Source, sniffed
 
@@ -39,7 +39,10 @@ class Format:
     def read(self, path: Path, unit: str | None, column: str | None = None) -> list[Reading]:
         """Every run in the file; failures that the file reports are problems of each. Raises BadInput."""
         source = Source(path)
-        readings = self.reader(source, unit, *([column] if self.has_columns else []))
+        try:
+            readings = self.reader(source, unit, *([column] if self.has_columns else []))
+        except BadInput as error:  # a library's complaint may quote the file
+            raise BadInput(one_line(str(error))) from None
         account = source.account
         return [
             replace(

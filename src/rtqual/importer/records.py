@@ -120,7 +120,7 @@ def to_record(found: Found, known: Circumstances) -> Record:
         facts={
             **reading.facts,
             "imported": f"{found.source.name}, run {found.number + 1}, {found.format.title}",
-            "imported_account": reading.account.told() if reading.account else "",
+            "lines": reading.account.told() if reading.account else "",
             "imported_on": time.strftime("%Y-%m-%d", time.gmtime()),
             "assumed": "; ".join(assumptions(reading, known)) or "nothing",
             "not told by the file": "; ".join(reading.untold),

@@ -27,6 +27,7 @@ _FOOTER = re.compile(r"\s*(over|count|min|avg|max):((?:\s+(?:\d{1,18}(?:\.\d{1,6
 _ALL = re.compile(r"\s*ALL:(\s+(IRQ|Thr|Usr))+\s*")
 _MISSED = re.compile(r"\s*(.{1,60}) events missed, results might not be accurate\s*")
 _STOPPED = re.compile(r"\s*rtla (timerlat|osnoise) hit stop tracing\s*")  # what caused it stands below
+_MOST_COLUMNS = 3 * 4096
 _NO_INDEX = re.compile(r"\s*(IRQ|Thr|Usr|CPU)-\d")
 _NO_HEADER = "no header 'Index IRQ-000 ...': it ran with --no-header or --no-index, or saw no sample; run it again"
 _OWN = re.compile(r"\s*(#|Index\b|ALL:|over:|count:|min:|avg:|max:|\d+\s)", re.ASCII)
@@ -74,7 +75,7 @@ def _runs(source: Source) -> Iterator[_Run]:
         elif match := _HEADER.fullmatch(line):
             if run:
                 yield run
-            run = _Run(number, _columns(match[1]), title.unit, title.duration_s)
+            run = _Run(number, _columns(source.path, number, match[1]), title.unit, title.duration_s)
             source.use()
         elif run is None:
             if _NO_INDEX.match(line):
@@ -85,9 +86,12 @@ def _runs(source: Source) -> Iterator[_Run]:
         yield run
 
 
-def _columns(header: str) -> list[tuple[str, int]]:
+def _columns(path: Path, number: int, header: str) -> list[tuple[str, int]]:
     names = (name.split("-") for name in header.split())
-    return [(_SERIES[kind], int(cpu)) for kind, cpu in names]
+    columns = [(_SERIES[kind], int(cpu)) for kind, cpu in names]
+    if len(set(columns)) < len(columns) or len(columns) > _MOST_COLUMNS:
+        raise bad(path, number, "a column twice, or too many: the file is damaged; give the whole file")
+    return columns
 
 
 @dataclass
@@ -126,15 +130,7 @@ def _take(source: Source, run: _Run, number: int, line: str) -> bool:
     elif run.closed:
         return False
     elif match := _ROW.fullmatch(line):
-        _refuse_damage(path, run)
-        counts = [int(count) for count in match[2].split()]
-        index = int(match[1])
-        if len(counts) != len(run.columns):
-            run.cut = (number, f"{len(counts)} counts for {len(run.columns)} columns")
-        elif index in run.rows or max(counts) >= LARGEST:
-            raise bad(path, number, f"bucket {index} twice, or an impossible count: the file is damaged")
-        else:
-            run.rows[index] = counts
+        _add_row(path, run, number, int(match[1]), [int(count) for count in match[2].split()])
     elif match := _FOOTER.fullmatch(line):
         _refuse_damage(path, run)
         values = match[2].split()
@@ -148,6 +144,16 @@ def _take(source: Source, run: _Run, number: int, line: str) -> bool:
     else:
         return False
     return True
+
+
+def _add_row(path: Path, run: _Run, number: int, index: int, counts: list[int]) -> None:
+    _refuse_damage(path, run)
+    if len(counts) != len(run.columns):
+        run.cut = (number, f"{len(counts)} counts for {len(run.columns)} columns")
+    elif index in run.rows or max(counts) >= LARGEST:
+        raise bad(path, number, f"bucket {index} twice, or an impossible count: the file is damaged")
+    else:
+        run.rows[index] = counts
 
 
 def _refuse_damage(path: Path, run: _Run) -> None:
