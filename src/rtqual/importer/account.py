@@ -38,6 +38,7 @@ _TROUBLE = re.compile(
 )
 _WARNING = re.compile(r"\s*WARN(ING)?: (?!.*high resolution timers)", re.IGNORECASE)
 _MOST_PROBLEMS = 5
+_LONGEST = 4096  # characters of a line that is no tool's
 
 
 def bad(path: Path, line: int | None, what: str) -> BadInput:
@@ -74,7 +75,7 @@ class Account:
         if not text.strip():
             self.skipped["blank"] += 1
             return
-        if own is None or not own.match(text):
+        if len(text) <= _LONGEST and (own is None or not own.match(text)):
             reason = next((reason for reason, known in _WITHOUT_DATA.items() if known.fullmatch(text)), None)
             if reason is not None:
                 self.skipped[reason] += 1

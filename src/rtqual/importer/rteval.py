@@ -154,8 +154,9 @@ def _wall_s(root: ET.Element) -> float | None:
 
 def _text(node: ET.Element, where: str) -> str | None:
     all_found = node.findall(where)
-    found = all_found[0] if len(all_found) == 1 or not where.startswith("statistics/") else None
-    return (found.text or "").strip() or None if found is not None else None
+    if not all_found or (len(all_found) > 1 and where.startswith("statistics/")):
+        return None  # a figure that is there twice is none
+    return (all_found[0].text or "").strip() or None
 
 
 def _whole(path: Path, text: str | None, what: str) -> int:

@@ -53,7 +53,7 @@ _WITHOUT_DATA = {
 # How lines of figures begin: one that begins so and is none is damaged, wherever it stands.
 _OWN = re.compile(
     r"\s*(total (time|number)|min:|avg:|max:|sum:|approx\.|\d+(th)? percentile|events|execution|reads/s|writes/s|"
-    r"fsyncs/s|read, |written, |Primer? |Maximum prime|events per second|\S* *Requests/sec|\S* *Mi?B transferred|"
+    r"fsyncs/s|read, |written, |Primer? |Maximum prime|events per second|\S+ *Requests/sec|\S+ *Mi?B transferred|"
     r"\d+\.\d+ *[|*]|Operations|Total operations|Number of threads)",
     re.ASCII,
 )
