@@ -295,6 +295,8 @@ def test_lines_around_a_json_object_are_accounted_for(tmp_path: Path) -> None:
         ("stress-ng", "metrics:\n  ? [a, b]\n  : c\n"),
         ("rteval", "<rteval>" + "<a>" * 200_000),
         ("rteval", '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><rteval>&b;</rteval>'),
+        ("rteval", '<?xml version="1.0" encoding="UTF-32"?><rteval/>'),
+        ("rteval", '<?xml version="1.0" encoding="none"?><rteval/>'),
         ("cyclictest-histogram", "# Histogram\n" + "000001 " + "1 " * 3_000_000),
         ("cyclictest-histogram", "# Histogram\n000001 " + "1" * 3_000_000 + "\n"),
         ("cyclictest-verbose", "  0:" + " " * 3_000_000),

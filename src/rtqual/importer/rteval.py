@@ -66,7 +66,8 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
         raise bad(path, error.lineno, f"not XML ({what}): give the whole summary.xml") from None
-    root = ET.fromstring(text.encode())  # noqa: S314 no entities: xml_values() has refused them
+    # No entities: xml_values() has refused them.
+    root = ET.fromstring(text.encode(), ET.XMLParser(encoding="utf-8"))  # noqa: S314
     found = [(tool, node) for tool in ("cyclictest", "timerlat") for node in root.iter(tool)]
     if root.tag != "rteval" or not found:
         raise bad(path, 1, "no measurement by cyclictest or timerlat in it: give rteval's summary.xml")

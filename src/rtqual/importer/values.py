@@ -165,7 +165,7 @@ def xml_values(source: Source, text: str) -> Iterator[Value]:
     found: list[Value] = []
     names: list[str] = []
     numbers: list[int] = [0]
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate("utf-8")  # as the text is handed over, whatever its first line says
     parser.buffer_text = True
 
     def refuse(*_: object) -> None:
