@@ -3,7 +3,6 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -34,18 +33,16 @@ def fill(folder: Path, *, architecture: Architecture, packages: Sequence[str], m
     """The root without the kernel's modules, which are loaded as they are found; `modules` are loaded anyway."""
     root = unpack_tar(bootstrap(packages, architecture), folder)
     for place in _FORGET:
-        path = folder / place
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        root.inside.remove(place)
     root.write("etc/hostname", "flight\n")
     root.write("etc/fstab", "")  # the kernel's command line says where the root is
     root.write("etc/modules-load.d/mission.conf", "".join(f"{name}\n" for name in modules))
     root.write("usr/lib/rtqual/report", own_text("report"), executable=True)
     root.write("usr/lib/systemd/system/rtqual-report.service", own_text("report.service"))
-    wanted = folder / "etc/systemd/system/multi-user.target.wants"
-    wanted.mkdir(parents=True, exist_ok=True)
-    (wanted / "rtqual-report.service").symlink_to("/usr/lib/systemd/system/rtqual-report.service")
-    if not (folder / "init").exists():
-        (folder / "init").symlink_to("sbin/init")
+    wanted = "etc/systemd/system/multi-user.target.wants/rtqual-report.service"
+    root.link(wanted, "/usr/lib/systemd/system/rtqual-report.service")
+    if not root.inside.exists("init"):
+        root.link("init", "sbin/init")
     return root
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that an image's user brings: they must be for its processor, and find their loader there."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import cast
 
@@ -17,18 +18,20 @@ _MACHINES = {"amd64": "EM_X86_64", "arm64": "EM_AARCH64", "armhf": "EM_ARM"}
 
 def check_programs(root: Root, architecture: Architecture, overlay: Path | None) -> None:
     """Raises BadInput for a program of the overlay that would not start."""
-    for path in sorted(overlay.rglob("*")) if overlay else ():
-        if not path.is_file() or path.is_symlink() or path.open("rb").read(4) != b"\x7fELF":
+    if overlay is None:
+        return
+    for path in sorted(overlay.rglob("*")):
+        content = None if path.is_symlink() else root.inside.read(str(path.relative_to(overlay)))
+        if content is None or not content.startswith(b"\x7fELF"):
             continue
         try:
-            with path.open("rb") as file:
-                elf = ELFFile(file)
-                machine = elf["e_machine"]
-                loaders = [cast(InterpSegment, segment).get_interp_name() for segment in elf.iter_segments("PT_INTERP")]
+            elf = ELFFile(BytesIO(content))
+            machine = elf["e_machine"]
+            loaders = [cast(InterpSegment, segment).get_interp_name() for segment in elf.iter_segments("PT_INTERP")]
         except (ELFError, UnicodeDecodeError, OSError):
             raise BadInput(f"--overlay {path}: a damaged program (ELF)") from None
         if machine != _MACHINES[architecture.name]:
             raise BadInput(f"--overlay {path}: a program for {machine}, the image is for {architecture.name}")
         for loader in loaders:
-            if not (root.folder / loader.lstrip("/")).exists():
+            if not root.inside.exists(loader):
                 raise BadInput(f"--overlay {path}: it needs {loader}, which the root does not have: link it statically")

@@ -111,7 +111,8 @@ def _sizes(filled: Filled, root: RootSystem, architecture: Architecture) -> Size
 def _own_files(architecture: Architecture) -> tuple[Path, ...]:
     agent, probe = (guest.guest_file(name + architecture.suffix) for name in ("rtqual-agent", "rtqual-probe"))
     here = Path(__file__)
-    sources = [here.with_name(f"{name}.py") for name in ("measured", "system", "minimal", "debian", "needs", "archive")]
+    names = ("measured", "system", "minimal", "debian", "needs", "archive", "root", "inside")
+    sources = [here.with_name(f"{name}.py") for name in names]
     scripts = [here.with_name("files") / name for name in ("rcS", "report", "measure.service")]
     return (agent, probe, guest.guest_file("init"), *sources, *scripts)
 
@@ -125,12 +126,12 @@ def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Seq
     root.write("init", _FIRST, executable=True)
     if flavour == RootSystem.DEBIAN:  # the need `realtime` brings the programs
         root.copy(guest.find(trees, ("bin", "usr/bin"), "busybox"), "usr/lib/rtqual/busybox")
-        (root.folder / "usr/bin/usleep").symlink_to("/usr/lib/rtqual/busybox")
+        root.link("usr/bin/usleep", "/usr/lib/rtqual/busybox")
         root.write("usr/lib/systemd/system/rtqual-measure.service", own_text("measure.service"))
-        wants = root.folder / "etc/systemd/system/multi-user.target.wants/rtqual-measure.service"
-        wants.symlink_to("/usr/lib/systemd/system/rtqual-measure.service")
+        wants = "etc/systemd/system/multi-user.target.wants/rtqual-measure.service"
+        root.link(wants, "/usr/lib/systemd/system/rtqual-measure.service")
         return
-    (root.folder / "etc/init.d/mission").symlink_to(os.path.relpath(_MEASURE, "etc/init.d"))
+    root.link("etc/init.d/mission", os.path.relpath(_MEASURE, "etc/init.d"))
     for name in _PROGRAMS:
         program = guest.find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), name)
         guest.copy_program(program, root.folder, trees, architecture.triplet)

@@ -54,10 +54,9 @@ def fill(
                 for program in _programs(package.tree):
                     guest.copy_program(program, folder, trees, architecture.triplet)
         taken += _used(closure, folder)
-    (folder / "sbin").symlink_to("bin")
-    (folder / "bin/init").unlink(missing_ok=True)
-    (folder / "bin/init").symlink_to("busybox")
-    (folder / "init").symlink_to("sbin/init")
+    root.link("sbin", "bin")
+    root.link("bin/init", "busybox")
+    root.link("init", "sbin/init")
     root.copy(guest.guest_file(f"rtqual-probe{architecture.suffix}"), "usr/bin/rtqual-probe")
     root.write("etc/init.d/rcS", own_text("rcS"), executable=True)
     root.write("usr/lib/rtqual/report", own_text("report"), executable=True)

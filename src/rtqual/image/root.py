@@ -8,11 +8,12 @@ import os
 import shutil
 import stat
 import tarfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from rtqual.base.errors import RunFailed
+from rtqual.image.inside import Inside
 
 _CAPABILITY = "SCHILY.xattr.security.capability"  # how a pax archive calls a file's capabilities
 # Every time in an image, unless SOURCE_DATE_EPOCH (reproducible-builds.org) says another: where the virtual
@@ -64,20 +65,32 @@ class Root:
             return Attributes(0o777)
         return Attributes(0o755 if stat.S_ISDIR(mode) or mode & 0o111 else 0o644)
 
+    @property
+    def inside(self) -> Inside:
+        """All that is written goes through it: a link in the root never leads out of it."""
+        return Inside(self.folder)
+
     def write(self, place: str, text: str, *, executable: bool = False) -> None:
-        path = self.folder / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)  # it may be a link to somewhere else
-        path.write_text(text)
-        path.chmod(0o755 if executable else 0o644)
+        self._set(self.inside.write(place, text.encode(), 0o755 if executable else 0o644))
 
     def copy(self, source: Path, place: str) -> None:
         """Take a file as it is; of its mode only whether it can be run."""
-        path = self.folder / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        shutil.copyfile(source, path)
-        path.chmod(0o755 if source.stat().st_mode & 0o111 else 0o644)
+        with source.open("rb") as file:
+            self.take(file, place)
+
+    def take(self, file: IO[bytes], place: str) -> None:
+        executable = os.fstat(file.fileno()).st_mode & 0o111
+        self._set(self.inside.write(place, file, 0o755 if executable else 0o644))
+
+    def link(self, place: str, target: str) -> None:
+        self._set(self.inside.link(place, target))
+
+    def make(self, place: str) -> None:
+        self._set(self.inside.make(place))
+
+    def _set(self, place: str) -> None:
+        """What is new has the attributes by rule."""
+        self.special.pop(place, None)
 
 
 @dataclass(frozen=True)
@@ -104,33 +117,30 @@ def unpack_tar(archive: Path, folder: Path) -> Root:
     root = Root(folder)
     folder.mkdir(parents=True)
     with tarfile.open(archive) as tar:
-        for member in _members(tar):
+        for member in tar:
             place = member.name.removeprefix("./").strip("/")
             if not place or place == ".":
                 continue
-            capability = member.pax_headers.get(_CAPABILITY, "")
-            root.special[place] = Attributes(
-                0o777 if member.issym() else member.mode & 0o7777,
-                member.uid,
-                member.gid,
-                capability.encode("utf-8", "surrogateescape"),
-            )
-            tar.extract(member, folder, set_attrs=False, filter=_within)
-            if not member.issym() and not member.islnk():
-                (folder / place).chmod(0o755 if member.isdir() or member.mode & 0o111 else 0o644)
+            made = _unpack(tar, member, root.inside, place)
+            if made is not None:
+                capability = member.pax_headers.get(_CAPABILITY, "").encode("utf-8", "surrogateescape")
+                mode = 0o777 if member.issym() else member.mode & 0o7777
+                root.special[made] = Attributes(mode, member.uid, member.gid, capability)
     return root
 
 
-def _members(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    return (member for member in tar if member.isfile() or member.isdir() or member.issym() or member.islnk())
-
-
-def _within(member: tarfile.TarInfo, folder: str | Path) -> tarfile.TarInfo:
-    """A root file system has links to absolute places; names and hard links must not leave the folder."""
-    folder = str(folder)
-    names = [member.name, *([member.linkname] if member.islnk() else [])]
-    for name in names:
-        target = os.path.normpath(os.path.join(folder, name.lstrip("/")))  # noqa: PTH118 - links are not followed
-        if os.path.commonpath((folder, target)) != folder:
-            raise RunFailed(f"an archive names {name!r}, a place outside of it: it is damaged")
-    return member
+def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, inside: Inside, place: str) -> str | None:
+    """Where it is in the root. None: a device node, which is left out."""
+    if member.isdir():
+        return inside.make(place)
+    if member.issym():
+        return inside.link(place, member.linkname)
+    if member.islnk():
+        return inside.hard_link(place, member.linkname.removeprefix("./").lstrip("/"))
+    if not member.isfile():
+        return None
+    content = tar.extractfile(member)
+    if content is None:
+        raise RunFailed(f"{place!r} cannot be unpacked: the archive is damaged")
+    with content:
+        return inside.write(place, content, 0o755 if member.mode & 0o111 else 0o644)

@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rtqual import __version__
+from rtqual.base.errors import BadInput
 from rtqual.image.licences import NOASSERTION, declared
 from rtqual.image.root import Root, epoch_s
 
@@ -33,9 +35,11 @@ class Part:
 
 def installed(root: Root) -> list[Part]:
     """The packages that dpkg's records in a Debian root name."""
-    status = root.folder / "var/lib/dpkg/status"
+    status = root.inside.read("var/lib/dpkg/status")
+    if status is None:
+        raise BadInput("the root has no var/lib/dpkg/status, which names its packages: the overlay must leave it there")
     parts = []
-    for paragraph in status.read_text(errors="replace").split("\n\n"):
+    for paragraph in status.decode(errors="replace").split("\n\n"):
         fields = dict(re.findall(r"^([A-Za-z-]+): (.+)$", paragraph, re.MULTILINE))
         if fields.get("Status", "").endswith(" installed"):
             parts.append(_of_dpkg(root, fields))
@@ -44,9 +48,8 @@ def installed(root: Root) -> list[Part]:
 
 def _of_dpkg(root: Root, fields: Mapping[str, str]) -> Part:
     name, version, architecture = fields["Package"], fields["Version"], fields["Architecture"]
-    info = root.folder / "var/lib/dpkg/info"
-    lists = [path for path in (info / f"{name}.list", info / f"{name}:{architecture}.list") if path.exists()]
-    places = tuple(line.lstrip("/") for path in lists for line in path.read_text().splitlines())
+    lists = [root.inside.read(f"var/lib/dpkg/info/{which}.list") for which in (name, f"{name}:{architecture}")]
+    places = tuple(line.lstrip("/") for one in lists if one for line in os.fsdecode(one).splitlines())
     return Part(name, version, copyright_of(root.folder, name), purl=purl(name, version, architecture), places=places)
 
 

@@ -23,6 +23,7 @@ from rtqual.image.elf import check_programs
 from rtqual.image.ext4 import write_ext4
 from rtqual.image.flash import Identity, write_disk, write_fat
 from rtqual.image.needs import modules_for, packages_for
+from rtqual.image.overlay import lay_over
 from rtqual.image.root import Root, Size, epoch_s, size, tool
 from rtqual.initramfs import guest
 from rtqual.kernel.configure.config import parse
@@ -194,7 +195,7 @@ class _Assembly:
             packages = []
             root.copy(guest.guest_file(f"rtqual-probe{request.architecture.suffix}"), "usr/bin/rtqual-probe")
         if request.overlay:
-            _lay_over(root, request.overlay)
+            lay_over(root, request.overlay)
         check_programs(root, request.architecture, request.overlay)
         return root, packages
 
@@ -215,27 +216,30 @@ class _Assembly:
         return next((place for place in places if place.is_dir()), None)
 
     def _modules(self, root: Root) -> None:
-        """One tree of modules, this kernel's: all of it for Debian's root, what is wanted for the minimal one."""
-        # Debian's lib is a link to usr/lib.
-        others = root.folder / "lib/modules"
-        if others.exists():
-            shutil.rmtree(others)
+        """One tree of modules, this kernel's: all of it for Debian's root, what is wanted for the minimal one.
+
+        It is made in a folder of its own, for the programs that make it follow the root's links onto this machine.
+        """
+        root.inside.remove("lib/modules")
         tree = self._module_tree()
         if tree is None:
             return
+        made = self._scratch / "modules"
         if self._request.flavour == "minimal":
             wanted = self._present(modules_for(self._request.needs, self._request.modules))
-            if wanted:
-                guest.copy_modules(root.folder, self._request.kernel.tree, self._release, wanted)
-            return
-        target = root.folder / "lib/modules" / self._release
-        skipped = shutil.ignore_patterns("build", "source")  # links to where it was built
-        shutil.copytree(tree, target, ignore=skipped, copy_function=_link, symlinks=True)
-        done = subprocess.run(
-            [tool("depmod", "kmod"), "-b", str(root.folder), self._release], capture_output=True, check=False
-        )
-        if done.returncode:
-            raise RunFailed(f"depmod failed: {done.stderr.decode(errors='replace').strip()[-200:]}")
+            if not wanted:
+                return
+            guest.copy_modules(made, self._request.kernel.tree, self._release, wanted)
+        else:
+            skipped = shutil.ignore_patterns("build", "source")  # links to where it was built
+            target = made / "lib/modules" / self._release
+            shutil.copytree(tree, target, ignore=skipped, copy_function=_link, symlinks=True)
+            done = subprocess.run(
+                [tool("depmod", "kmod"), "-b", str(made), self._release], capture_output=True, check=False
+            )
+            if done.returncode:
+                raise RunFailed(f"depmod failed: {done.stderr.decode(errors='replace').strip()[-200:]}")
+        root.inside.take(made / "lib/modules", "lib/modules")
 
     def _digest(self, root: Root) -> str:
         """Of all that the image is made of: its disk's numbers come from it."""
@@ -324,20 +328,3 @@ def _link(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:
         shutil.copyfile(source, target)
-
-
-def _lay_over(root: Root, overlay: Path) -> None:
-    for path in sorted(overlay.rglob("*")):
-        place = str(path.relative_to(overlay))
-        target = root.folder / place
-        root.special.pop(place, None)
-        if path.is_symlink():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.unlink(missing_ok=True)
-            target.symlink_to(path.readlink())
-        elif path.is_dir():
-            target.mkdir(parents=True, exist_ok=True)
-        elif path.is_file():
-            root.copy(path, place)
-        else:
-            raise BadInput(f"--overlay {path}: neither a file, a folder nor a link")

@@ -3,7 +3,7 @@
 
 A row is a bin and a count a thread; -H adds a column with their sum, and a sum or maximum to some of the footer's
 lines only: "Min Latencies" and "Avg Latencies" never have one. Rows of zeros may be filtered away; rt-tests 1.x
-prints no "Total". Anything else is noise and skipped, but a damaged row in the middle is an error.
+prints no "Total". A damaged row at the end is a cut file, in the middle an error.
 """
 
 import re
@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.importer import invocation
+from rtqual.importer import cyclictest_lines, cyclictest_summary
+from rtqual.importer.account import bad
 from rtqual.importer.invocation import COMMAND, Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
-from rtqual.importer.source import Lines, bad
+from rtqual.importer.source import Source
 from rtqual.importer.tally import LARGEST, Tally
 from rtqual.record.schema import Measurement
 
@@ -22,13 +23,15 @@ _ROW = re.compile(r"\s*(\d{6,9})((?:\s+\d{1,18})+)\s*", re.ASCII)
 _FOOTER = re.compile(
     r"\s*#\s*(Total|Min Latencies|Avg Latencies|Max Latencies|Histogram Overflows):((?:\s+\d{1,18})*)\s*", re.ASCII
 )
-_THREAD = re.compile(r"\s*# Thread (\d{1,4}):", re.ASCII)
+_THREAD = re.compile(r"\s*# Thread (\d{1,4}):((?: \d{1,10})*) *(?:# (\d{1,10}) others)?\s*", re.ASCII)
+_SAMPLE = re.compile(r"[ \t]{2,}\d{1,4}:[ \t]*\d{1,15}:[ \t]*\d{1,15}[ \t]*", re.ASCII)
 _HEADER = re.compile(r"\s*# Histogram\s*")
 _PER_THREAD = ("Min Latencies", "Avg Latencies")  # lines that never have a summary column
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
     "the kernel, the machine, the program's version and whether its threads had their priority",
 )
+_NO_TOTAL = "how many samples there were: without a line 'Total' a lost row shows in the average only"
 
 
 @dataclass
@@ -43,24 +46,28 @@ class _Run:
     last_line: int = 0  # with figures
     footer: dict[str, list[int]] = field(default_factory=dict)
     threads_named: int = 0
+    overflows_listed: dict[int, int] = field(default_factory=dict)  # by thread, where any are
+    row_count: int = 0
+    empty_rows: bool = False
+    first_bin: int = -1
     problems: list[str] = field(default_factory=list)
     cut: tuple[int, str] | None = None  # a row unlike the others: an error, unless nothing follows
 
 
-def read(path: Path, unit: str | None) -> list[Reading]:
-    lines = Lines(path)
-    runs = list(_runs(lines))
+def read(source: Source, unit: str | None) -> list[Reading]:
+    path = source.path
+    runs = list(_runs(source))
     filled = [run for run in runs if run.columns or run.footer]
     if not filled:
         raise bad(path, None, "a histogram's header without rows or footer: the run was cut off; give a whole file")
-    if lines.unfinished is not None and lines.unfinished == filled[-1].last_line:
+    if source.unfinished is not None and source.unfinished == filled[-1].last_line:
         filled[-1].problems.append("the file's last line has no end: it may be cut")
     return [_reading(path, run, unit) for run in filled]
 
 
-def _runs(lines: Lines) -> Iterator[_Run]:
+def _runs(source: Source) -> Iterator[_Run]:
     run, command = _Run(1), None
-    for number, line in lines:
+    for number, line in source.lines(cyclictest_lines.OWN):
         row, footer = _ROW.fullmatch(line), _FOOTER.fullmatch(line)
         begun = bool(run.columns or run.footer)
         ends = (
@@ -74,13 +81,22 @@ def _runs(lines: Lines) -> Iterator[_Run]:
         if row or footer:
             run.last_line = number
         if row:
-            _add_row(lines.path, number, run, int(row[1]), tuple(map(int, row[2].split())))
+            _add_row(source.path, number, run, int(row[1]), tuple(map(int, row[2].split())))
+            source.use()
         elif footer:
-            _refuse_damage(lines.path, run)
+            _refuse_damage(source.path, run)
             run.footer[footer[1]] = [int(value) for value in footer[2].split()]
-        elif _THREAD.match(line):
+            source.use()
+        elif match := _THREAD.fullmatch(line):
             run.threads_named += 1
-        elif "cyclictest" in line and (found := invocation.find(line)):
+            if match[2]:
+                run.overflows_listed[int(match[1])] = len(match[2].split()) + int(match[3] or 0)
+            source.use()
+        elif _SAMPLE.fullmatch(line):
+            source.skip("a sample of -v, which the histogram holds")
+        elif cyclictest_summary.LINE.fullmatch(line.strip()):
+            source.skip("a line of -q, which the footer says again")
+        elif found := cyclictest_lines.take(source, number, line):
             command = found
             if not begun:
                 run.command, command = found, None
@@ -98,6 +114,9 @@ def _add_row(path: Path, number: int, run: _Run, bin_: int, counts: tuple[int, .
     if max(counts) >= LARGEST:
         raise bad(path, number, f"a count of {max(counts)}: this is no cyclictest histogram")
     run.last_bin = bin_
+    run.first_bin = bin_ if run.first_bin < 0 else run.first_bin
+    run.row_count += 1
+    run.empty_rows = run.empty_rows or not any(counts)
     if any(counts):
         run.rows[bin_] = counts
 
@@ -116,10 +135,15 @@ def _reading(path: Path, run: _Run, unit: str | None) -> Reading:
     told_unit, assumed = settle_unit(path, unit, command.unit if command else None, COMMAND)
     unit_ns = UNITS_NS[told_unit]
     cpus, by_number = thread_cpus(list(range(threads)), command.cpus(threads) if command else None)
-    problems = [*run.problems, *_summary_problems(run, threads)]
+    problems = [*run.problems, *_summary_problems(run, threads), *_gaps(run)]
     tallies = [_tally(run, thread) for thread in range(threads)]
+    if command:
+        problems += command.contradictions([tally.samples or tally.binned for tally in tallies])
     for thread, tally in enumerate(tallies):
         problems += [f"cyclictest thread {thread}: {text}" for text in tally.problems()]
+        listed = run.overflows_listed.get(thread)
+        if listed is not None and tally.overflow is not None and listed != tally.overflow:
+            problems.append(f"cyclictest thread {thread}: {tally.overflow} samples overflowed, but {listed} are listed")
     series = tuple(tally.series("latency", unit_ns, cpus[thread]) for thread, tally in enumerate(tallies))
     return Reading(
         instrument="cyclictest",
@@ -128,8 +152,14 @@ def _reading(path: Path, run: _Run, unit: str | None) -> Reading:
         command=command.argv if command else (),
         cpus=threads,
         assumed=(*assumed, *by_number),
-        untold=UNTOLD,
+        untold=UNTOLD if "Total" in run.footer else (*UNTOLD, _NO_TOTAL),
     )
+
+
+def _gaps(run: _Run) -> list[str]:
+    """Rows of zeros are all printed or all filtered away: between them none is missing."""
+    missing = run.last_bin - run.first_bin + 1 - run.row_count
+    return [f"{missing} rows between the first and the last are missing"] if run.empty_rows and missing > 0 else []
 
 
 def _thread_count(path: Path, run: _Run) -> int:

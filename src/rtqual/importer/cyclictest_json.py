@@ -6,26 +6,51 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
+from pydantic import BaseModel, ValidationError
+
 from rtqual.base.errors import RunFailed
-from rtqual.importer import invocation
+from rtqual.importer import cyclictest_lines, cyclictest_summary, invocation
+from rtqual.importer.account import bad
 from rtqual.importer.invocation import Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit
-from rtqual.importer.source import bad, embedded_json, json_line
+from rtqual.importer.source import Source
 from rtqual.importer.tally import Tally
-from rtqual.instrument.cyclictest.json_output import Result, Thread, parse
+from rtqual.importer.values import Known, json_line, json_object, json_values
+from rtqual.instrument.cyclictest.json_output import Count, Result, Thread, parse
 from rtqual.record.schema import Measurement
 
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
     "whether the threads had the priority asked for",
 )
+_KNOWN = Known(
+    used=(
+        *("cmdline:", "cmdline", "rt_test_version:", "rt_test_version", "start_time", "return_code", "num_threads"),
+        *("resolution_in_ns", "sysinfo/*", "thread/*/histogram", "thread/*/histogram/*"),
+        *(f"thread/*/{name}" for name in ("cycles", "min", "max", "avg", "cpu")),
+    ),
+    without_data={
+        "file_version": "the file's version",
+        "end_time": "a time",
+        "thread/*/node": "a memory node",
+    },
+)
 
 
-def read(path: Path, unit: str | None) -> list[Reading]:
+def read(source: Source, unit: str | None) -> list[Reading]:
+    path = source.path
+    text, around = json_object(source)
     try:
-        result = parse(embedded_json(path), "the file")
+        result = parse(text, "the file")
     except RunFailed as error:
         raise bad(path, json_line(str(error)), str(error)) from None
+    _KNOWN.account(source, json_values(source, text))
+    for number, line in around:
+        with source.line(number, line, cyclictest_lines.OWN):
+            if cyclictest_summary.LINE.fullmatch(line.strip()):
+                source.skip("a line of -q, which the JSON says again")
+            else:
+                cyclictest_lines.take(source, number, line)
     told_unit, _ = settle_unit(path, unit, "ns" if result.resolution_in_ns == 1 else "us", "its resolution_in_ns")
     unit_ns = UNITS_NS[told_unit]
     command = invocation.parse(result.command) if result.command else None
@@ -34,6 +59,7 @@ def read(path: Path, unit: str | None) -> list[Reading]:
     tallies = {number: _tally(thread, command) for number, thread in sorted(result.thread.items())}
     series = tuple(tally.series("latency", unit_ns, _cpu(result.thread[number])) for number, tally in tallies.items())
     problems = [f"cyclictest thread {number}: {text}" for number, tally in tallies.items() for text in tally.problems()]
+    problems += _contradictions(path, text, result, command)
     return [
         Reading(
             instrument="cyclictest",
@@ -48,6 +74,24 @@ def read(path: Path, unit: str | None) -> list[Reading]:
             untold=UNTOLD,
         )
     ]
+
+
+class _Told(BaseModel):
+    """What the figures do not need."""
+
+    num_threads: Count | None = None
+
+
+def _contradictions(path: Path, text: str, result: Result, command: Invocation | None) -> list[str]:
+    try:
+        told = _Told.model_validate_json(text).num_threads
+    except ValidationError as error:
+        raise bad(path, None, f"its num_threads: {error.errors()[0]['msg']}; give the whole file") from None
+    threads = len(result.thread)
+    problems = [] if told in (None, threads) else [f"its num_threads is {told}, the file has {threads}"]
+    if command:
+        problems += command.contradictions([thread.cycles for thread in result.thread.values()])
+    return problems
 
 
 def _tally(thread: Thread, command: Invocation | None) -> Tally:

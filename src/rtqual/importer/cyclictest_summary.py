@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.importer import invocation
+from rtqual.importer import cyclictest_lines
+from rtqual.importer.account import bad
 from rtqual.importer.invocation import COMMAND, Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
-from rtqual.importer.source import Lines, bad
+from rtqual.importer.source import Source
 from rtqual.record.schema import Kind, Measurement, Series
 
 LINE = re.compile(
@@ -53,23 +54,28 @@ class _Line:
         return later.low <= self.low and later.high >= self.high
 
 
-def read(path: Path, unit: str | None) -> list[Reading]:
-    lines = Lines(path)
+def read(source: Source, unit: str | None) -> list[Reading]:
+    path = source.path
     runs: list[dict[int, _Line]] = [{}]
     command: Invocation | None = None
-    for number, text in lines:
-        for match in LINE.finditer(text):
+    for number, text in source.lines(cyclictest_lines.OWN):
+        found = [] if LINE.sub("", text).strip() else list(LINE.finditer(text))
+        for match in found:
             line = _line(number, match)
             before = runs[-1].get(line.thread)
             if before is not None and not before.may_become(line):
                 runs.append({})
             runs[-1][line.thread] = line
-        if command is None and "cyclictest" in text:
-            command = invocation.find(text)
+        if found:
+            source.use()
+        elif cyclictest_lines.HISTOGRAM.fullmatch(text):
+            source.skip("a line of the histogram, which --format cyclictest-histogram reads")
+        else:
+            command = cyclictest_lines.take(source, number, text) or command
     if not runs[0]:
         raise bad(path, None, "no line 'T: 0 (...) ... Min: ... Max: ...' in it: give the output of cyclictest -q")
     told = command if len(runs) == 1 else None  # whose it is of several is not known
-    return [_reading(path, run, told, unit, lines.unfinished) for run in runs]
+    return [_reading(path, run, told, unit, source.unfinished) for run in runs]
 
 
 def _line(number: int, match: re.Match[str]) -> _Line:
@@ -107,6 +113,9 @@ def _reading(
         told = reported if line.cycles else {}
         series.append(Series.counted({}, Kind.SUMMARY, name="latency", cpu=cpus[number], reported=told))
     first = run[numbers[0]]
+    if command:
+        problems += command.contradictions([run[number].cycles for number in numbers])
+        problems += _settings(command, first)
     return Reading(
         instrument="cyclictest",
         measurement=Measurement(tuple(series), resolution(unit_ns), tuple(problems)),
@@ -116,6 +125,16 @@ def _reading(
         assumed=(*assumed, *by_number),
         untold=UNTOLD,
     )
+
+
+def _settings(command: Invocation, first: _Line) -> list[str]:
+    """Where the lines are not those of the command line."""
+    told = {"interval": first.interval_us * 1_000, "priority": first.priority}
+    return [
+        f"its command line asks for {name} {value}, its lines have {told[name]}"
+        for name, value in command.parameters.items()
+        if told[name] != value
+    ]
 
 
 def _unit(

@@ -6,16 +6,16 @@ largest of every N samples only. So the cycle numbers tell whether every sample 
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from rtqual.importer import invocation
+from rtqual.importer import cyclictest_lines, cyclictest_summary
+from rtqual.importer.account import bad
 from rtqual.importer.invocation import COMMAND, Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
-from rtqual.importer.source import bad, blocks, cleaned
+from rtqual.importer.source import Source, cleaned
 from rtqual.instrument.cyclictest.verbose import BARE, PADDED, samples
 from rtqual.record.parquet import Spool
 from rtqual.record.schema import Int64Array, Kind, Measurement, Series, SeriesInfo
@@ -53,12 +53,13 @@ class _Thread:
         return f"{missing} of {self.last + 1} samples are missing: lines were lost, or -o left only maxima"
 
 
-def read(path: Path, unit: str | None) -> list[Reading]:
+def read(source: Source, unit: str | None) -> list[Reading]:
+    path = source.path
     threads: dict[int, _Thread] = {}
     command: Invocation | None = None
     style: re.Pattern[bytes] | None = None
-    ended = True
-    for piece in blocks(path):
+    ended, lines = True, 0
+    for piece in source.blocks():
         ended = piece.endswith(b"\n")
         block = piece[: piece.rfind(b"\n") + 1]  # a line without an end may be cut inside its value
         style = style or next((one for one in (PADDED, BARE) if one.search(block)), None)
@@ -66,20 +67,34 @@ def read(path: Path, unit: str | None) -> list[Reading]:
         for thread in np.unique(found[:, 0]).tolist():
             of_thread = found[found[:, 0] == thread]
             threads.setdefault(thread, _Thread()).add(path, thread, of_thread[:, 1], of_thread[:, 2].copy())
-        command = command or next(_commands(block), None)
+        command = _rest(source, block, style or PADDED, lines, len(found)) or command
+        source.account.used += len(found)
+        lines += block.count(b"\n")
+        if not ended:
+            source.account.skipped["a last line without its end"] += 1
     if not threads:
         raise bad(path, None, "no sample in it (thread:cycle:value): give the output of cyclictest -v")
     problems = () if ended else ("the file's last line has no end: the file may be cut",)
     return [_reading(path, threads, command, unit, problems)]
 
 
-def _commands(block: bytes) -> Iterator[Invocation]:
-    start = block.find(b"cyclictest")
-    if start >= 0:
-        begin = block.rfind(b"\n", 0, start) + 1
-        found = invocation.find(cleaned(block[begin : start + 4096].split(b"\n", 1)[0]))
-        if found:
-            yield found
+def _rest(source: Source, block: bytes, style: re.Pattern[bytes], before: int, samples_found: int) -> Invocation | None:
+    """Account for the lines that are no samples; `before`: lines before the block. The last command line in it."""
+    command = None
+    left = style.sub(b"", block).split(b"\n")[:-1]
+    others = 0
+    for number, raw in enumerate(left, before + 1):
+        if not raw or raw.isspace():
+            continue
+        others += 1
+        text = cleaned(raw)
+        if cyclictest_lines.HISTOGRAM.fullmatch(text) or cyclictest_summary.LINE.fullmatch(text.strip()):
+            source.account.skipped["a line of the summary, which other formats read"] += 1
+        else:
+            command = cyclictest_lines.take_from(source, number, text) or command
+    if blank := len(left) - others - samples_found:
+        source.account.skipped["blank"] += blank
+    return command
 
 
 def _reading(
@@ -100,6 +115,9 @@ def _reading(
         problem = threads[number].problem()
         if problem:
             problems.append(f"cyclictest thread {number}: {problem}")
+    if command:
+        cycles = [threads[number].last + 1 for number in numbers]
+        problems += command.contradictions(cycles, may_miss=max(cycles) // 10 + 16)  # it may end before it prints them
     return Reading(
         instrument="cyclictest",
         measurement=Measurement(tuple(series), resolution(unit_ns), tuple(problems)),

@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
@@ -20,8 +20,9 @@ from rtqual.importer import (
     sysbench,
     table,
 )
+from rtqual.importer.account import bad, one_line
 from rtqual.importer.reading import Reading
-from rtqual.importer.source import bad, sniffed
+from rtqual.importer.source import Source, sniffed
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,26 @@ class Format:
     name: str
     title: str
     mark: re.Pattern[str]
-    read: Callable[..., Sequence[Reading]]  # of the file, --unit and, where it has them, --column
+    reader: Callable[..., Sequence[Reading]]  # of the source, --unit and, where it has them, --column
     has_unit: bool = False  # whether --unit can say what its values are
     has_columns: bool = False
+
+    def read(self, path: Path, unit: str | None, column: str | None = None) -> list[Reading]:
+        """Every run in the file; failures that the file reports are problems of each. Raises BadInput."""
+        source = Source(path)
+        try:
+            readings = self.reader(source, unit, *([column] if self.has_columns else []))
+        except BadInput as error:  # a library's complaint may quote the file
+            raise BadInput(one_line(str(error))) from None
+        account = source.account
+        return [
+            replace(
+                reading,
+                account=account,
+                measurement=replace(reading.measurement, problems=(*reading.measurement.problems, *account.problems)),
+            )
+            for reading in readings
+        ]
 
 
 def _mark(pattern: str) -> re.Pattern[str]:

@@ -3,6 +3,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,22 @@ class Invocation:
         interval_us, priority = self._number("i", "interval"), self._number("p", "prio(?:rity)?")
         told = {"interval": interval_us * 1_000 if interval_us else None, "priority": priority}
         return {name: value for name, value in told.items() if value is not None}
+
+    def contradictions(self, cycles: Sequence[int | None], *, may_miss: int = 0) -> list[str]:
+        """Where a run is not what was asked for; `cycles` of each thread, of which `may_miss` may be unprinted."""
+        problems = []
+        asked = self._number("t", "threads")
+        if asked and asked != len(cycles):
+            problems.append(f"its command line asks for {asked} threads, the file has {len(cycles)}")
+        loops, taken = self._number("l", "loops"), [number for number in cycles if number is not None]
+        if loops and taken and max(taken) > loops:
+            problems.append(f"its command line asks for {loops} cycles, a thread took {max(taken)}")
+        if loops and taken and max(taken) + may_miss < loops:
+            problems.append(f"its command line asks for {loops} cycles, no thread took more than {max(taken)}")
+        alike = any(re.fullmatch(rf"-[{_FLAGS}]*S[A-Za-z0-9]*|--smp|-d0|--distance=0", word) for word in self.argv)
+        if alike and taken and min(taken) + may_miss < 0.9 * max(taken):
+            problems.append(f"a thread took {min(taken)} cycles, another with the same interval {max(taken)}")
+        return problems
 
     def cpus(self, threads: int) -> dict[int, int] | None:
         """The CPU of each thread, where the command pins them."""

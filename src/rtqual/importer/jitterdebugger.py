@@ -5,16 +5,19 @@ Its histogram is 1 ms long, in whatever unit; longer samples are in `count` but 
 the threads, which are on other CPUs where -a chose some.
 """
 
-from pathlib import Path
+import re
 from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
+from rtqual.importer.account import bad
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit
-from rtqual.importer.source import bad, embedded_json, json_line
+from rtqual.importer.source import Source
 from rtqual.importer.tally import LARGEST, Tally
+from rtqual.importer.values import Known, json_line, json_object, json_values
 from rtqual.record.schema import Measurement
 
+_OWN = re.compile(r"\s*(T:|affinity:)")
 _HISTOGRAM_NS = 1_000_000
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
@@ -37,6 +40,7 @@ class _System(BaseModel):
     version: str | None = None
     machine: str | None = None
     resolution_in_ns: int | None = None
+    cpus_online: int | None = None
 
 
 class _Result(BaseModel):
@@ -44,14 +48,35 @@ class _Result(BaseModel):
     sysinfo: _System = _System()
 
 
-def read(path: Path, unit: str | None) -> list[Reading]:
+_KNOWN = Known(
+    used=(
+        *("sysinfo/release", "sysinfo/version", "sysinfo/machine", "sysinfo/resolution_in_ns", "sysinfo/cpus_online"),
+        *("cpu/*/histogram", "cpu/*/histogram/*", *(f"cpu/*/{name}" for name in ("count", "min", "max", "avg"))),
+    ),
+    without_data={"version": "the file's version", "sysinfo/*": "the machine"},
+)
+_SCREEN = re.compile(
+    r"\s*(affinity: [\d,-]+( = \d+ \[0x[0-9A-Fa-f]+\])?|"
+    r"T: *\d+ \( *\d+\) A: *\d+ C: *\d+ Min: *\d+ Avg: *[\d.]+ Max: *\d+)\s*",
+    re.ASCII,
+)
+
+
+def read(source: Source, unit: str | None) -> list[Reading]:
+    path = source.path
+    text, around = json_object(source)
     try:
-        result = _Result.model_validate_json(embedded_json(path))
+        result = _Result.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         what = f"not jitterdebugger's JSON: {where[:80]}: {first['msg']}" if where else first["msg"]
         raise bad(path, json_line(first["msg"]), f"{what}; give the whole file it wrote") from None
+    _KNOWN.account(source, json_values(source, text))
+    for number, line in around:
+        with source.line(number, line, _OWN):
+            if _SCREEN.fullmatch(line):
+                source.skip("its screen, which the JSON says again")
     step_ns = result.sysinfo.resolution_in_ns
     told = {1: "ns", 1_000: "us"}.get(step_ns) if step_ns is not None else None
     if step_ns is not None and told is None:
@@ -62,6 +87,8 @@ def read(path: Path, unit: str | None) -> list[Reading]:
     series = tuple(tally.series("latency", unit_ns, cpu) for cpu, tally in tallies.items())
     problems = [f"jitterdebugger thread {cpu}: {text}" for cpu, tally in tallies.items() for text in tally.problems()]
     system = result.sysinfo
+    if system.cpus_online is not None and not 0 < len(tallies) <= system.cpus_online:
+        problems.append(f"{system.cpus_online} CPUs were online, but {len(tallies)} threads measured")
     return [
         Reading(
             instrument="jitterdebugger",

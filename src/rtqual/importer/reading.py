@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtqual.importer.source import bad
+from rtqual.importer.account import Account, bad
 from rtqual.record.schema import Measurement, Scalar
 
 UNITS_NS = {"ns": 1, "us": 1_000}  # what the tools count in
@@ -23,6 +23,7 @@ class Reading:
     programs: Mapping[str, str] = field(default_factory=dict)  # program -> version
     command: tuple[str, ...] = ()
     cpus: int | None = None
+    cpus_told: bool = False  # by the file; else concluded from its threads
     load: str | None = None  # what the tool itself ran beside its measurement
     started: str | None = None
     wall_s: float | None = None
@@ -32,6 +33,7 @@ class Reading:
     facts: Mapping[str, str] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()  # sentences
     untold: tuple[str, ...] = ()  # sentences: what this format cannot tell
+    account: Account | None = None  # of the whole file, which may hold other runs
 
 
 def resolution(unit_ns: int) -> dict[str, Scalar]:

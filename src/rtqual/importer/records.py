@@ -84,7 +84,10 @@ def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list
     if known.column is not None and not format_.has_columns:
         raise BadInput(f"{file}: {format_.title} has no columns to choose from: leave out --column")
     fingerprint = sha256(file)
-    readings = format_.read(file, known.unit, *([known.column] if format_.has_columns else []))
+    readings = format_.read(file, known.unit, known.column)
+    told = next((one.cpus for one in readings if one.cpus_told), None)
+    if known.cpus and told and known.cpus != told:
+        raise BadInput(f"{file}: names {told} CPUs: leave out --cpus {known.cpus}")
     return [Found(file, fingerprint, format_, number, reading) for number, reading in enumerate(readings)]
 
 
@@ -117,6 +120,7 @@ def to_record(found: Found, known: Circumstances) -> Record:
         facts={
             **reading.facts,
             "imported": f"{found.source.name}, run {found.number + 1}, {found.format.title}",
+            "lines": reading.account.told() if reading.account else "",
             "imported_on": time.strftime("%Y-%m-%d", time.gmtime()),
             "assumed": "; ".join(assumptions(reading, known)) or "nothing",
             "not told by the file": "; ".join(reading.untold),

@@ -8,13 +8,17 @@ latency of all, and it adds timerlat's IRQ, thread and user latencies into one h
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from xml.parsers import expat
 
 from rtqual.importer import invocation
+from rtqual.importer.account import bad
 from rtqual.importer.reading import UNITS_NS, Reading, resolution
-from rtqual.importer.source import bad, whole_text
+from rtqual.importer.source import Source
 from rtqual.importer.tally import LARGEST, Tally
+from rtqual.importer.values import Known, xml_values
 from rtqual.record.schema import Measurement
 
+_STOPS = ("abort_report", "stoptrace_report")
 _SUMS = "rteval adds timerlat's IRQ, thread and user latencies into one histogram: it is none of them"
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
@@ -22,22 +26,60 @@ UNTOLD = (
 )
 
 
-def read(path: Path, _unit: str | None) -> list[Reading]:
-    text = whole_text(path)
-    if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise bad(path, None, "it declares a document type, which rteval never does: give rteval's summary.xml")
+_STATISTICS = ("samples", "minimum", "maximum", "mean")
+_OTHER_STATISTICS = ("median", "mode", "range", "mean_absolute_deviation", "standard_deviation")
+_TOOLS = [f"rteval/Measurements/{profile}{tool}" for profile in ("", "Profile/") for tool in ("cyclictest", "timerlat")]
+_KNOWN = Known(
+    used=(
+        *("rteval/@version/*", "rteval/run_info/**", "rteval/loads/command_line/**", "rteval/SystemInfo/**"),
+        *("rteval/uname/**", "rteval/cmdline/**", "rteval/clocksource/**"),
+        *(f"{tool}/{rest}" for tool in _TOOLS for rest in (
+            "@command_line/*", "core/@id/*", "core/histogram/bucket/@index/*", "core/histogram/bucket/@value/*",
+            "abort_report/**", "stoptrace_report/**", "max_timerlat_report/**", "stoptrace_invoked/**",
+            *(f"core/statistics/{name}/**" for name in _STATISTICS),
+        )),
+    ),
+    without_data={
+        **{f"{tool}/system/**": "all CPUs together" for tool in _TOOLS},
+        **{f"{tool}/core/@priority/*": "a setting" for tool in _TOOLS},
+        **{f"{tool}/core/histogram/@nbuckets/*": "a setting" for tool in _TOOLS},
+        **{f"{tool}/timestamps/**": "a time" for tool in _TOOLS},
+        **{f"{tool}/core/statistics/{name}/**": "a figure that follows from the histogram"
+           for tool in _TOOLS for name in _OTHER_STATISTICS},
+        "rteval/Measurements/@*/*": "a setting",
+        "rteval/Measurements/Profile/@*/*": "a setting",
+        **{f"rteval/Measurements/{profile}{name}/**": "another measurement, which is not read"
+           for profile in ("", "Profile/") for name in ("hwlatdetect", "sysstat", "cpupower", "hwlat")},
+        "rteval/loads/**": "the loads",
+        "rteval/clone_run/**": "the machine",
+        "rteval/hardware/**": "the machine",
+        "rteval/network_config/**": "the machine",
+    },
+)  # fmt: skip
+
+
+def read(source: Source, _unit: str | None) -> list[Reading]:
+    path = source.path
+    text = source.whole_text()
     try:
-        root = ET.fromstring(text.encode())  # noqa: S314 no entities, see above
-    except ET.ParseError as error:
-        raise bad(path, error.position[0], f"not XML ({error.msg.split(':')[0]}): give the whole summary.xml") from None
+        values = xml_values(source, text)
+    except expat.ExpatError as error:
+        what = expat.ErrorString(error.code)
+        raise bad(path, error.lineno, f"not XML ({what}): give the whole summary.xml") from None
+    # No entities: xml_values() has refused them.
+    root = ET.fromstring(text.encode(), ET.XMLParser(encoding="utf-8"))  # noqa: S314
     found = [(tool, node) for tool in ("cyclictest", "timerlat") for node in root.iter(tool)]
     if root.tag != "rteval" or not found:
         raise bad(path, 1, "no measurement by cyclictest or timerlat in it: give rteval's summary.xml")
+    _KNOWN.account(source, values)
     return [_reading(path, root, tool, node) for tool, node in found]
 
 
 def _reading(path: Path, root: ET.Element, tool: str, node: ET.Element) -> Reading:
-    tallies = dict(_cores(path, node))
+    cores = list(_cores(path, node))
+    tallies = dict(cores)
+    if len(tallies) < len(cores):
+        raise bad(path, None, f"{tool} has a CPU twice: the file is damaged; give the whole file")
     if not tallies:
         raise bad(
             path,
@@ -49,6 +91,10 @@ def _reading(path: Path, root: ET.Element, tool: str, node: ET.Element) -> Readi
     problems = [f"{tool} on CPU {cpu}: {text}" for cpu, tally in tallies.items() for text in tally.problems()]
     command = invocation.parse(node.get("command_line") or "") if tool == "cyclictest" else None
     loads = [load.get("name", "") for load in root.iter("command_line") if load.get("run", "1") == "1"]
+    if command:
+        problems += command.contradictions([tally.binned for tally in tallies.values()])
+    if [one for name in _STOPS for one in node.iter(name)]:
+        problems.append(f"{tool} was stopped by a latency beyond its limit")
     stopped = [one.get("reason") or "unknown reason" for one in node.iter("abort_report")]
     return Reading(
         instrument="cyclictest" if tool == "cyclictest" else "rteval-timerlat",
@@ -78,7 +124,7 @@ def _cores(path: Path, node: ET.Element) -> Iterator[tuple[int, Tally]]:
                 raise bad(path, None, f"bucket {index} of CPU {cpu} twice: the file is damaged; give the whole file")
             counts[index] = _whole(path, bucket.get("value"), "a bucket's value")
         samples = _whole(path, _text(core, "statistics/samples"), "a core's samples")
-        if samples == 0:
+        if samples == 0 and not any(counts.values()):
             yield cpu, Tally({})
             continue
         low, high = (
@@ -108,8 +154,10 @@ def _wall_s(root: ET.Element) -> float | None:
 
 
 def _text(node: ET.Element, where: str) -> str | None:
-    found = node.find(where)
-    return (found.text or "").strip() or None if found is not None else None
+    all_found = node.findall(where)
+    if not all_found or (len(all_found) > 1 and where.startswith("statistics/")):
+        return None  # a figure that is there twice is none
+    return (all_found[0].text or "").strip() or None
 
 
 def _whole(path: Path, text: str | None, what: str) -> int:

@@ -12,19 +12,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rtqual.importer.account import bad
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit
-from rtqual.importer.source import Lines, bad
+from rtqual.importer.source import Source
 from rtqual.importer.tally import LARGEST, Tally
 from rtqual.record.schema import Measurement
 
-_TITLE = re.compile(r"# RTLA (timerlat|osnoise) histogram")
-_UNIT = re.compile(r"\s*# Time unit is \w+ \((ns|us)\)", re.ASCII)
-_DURATION = re.compile(r"\s*# Duration:\s+(\d{1,5}) (\d\d):(\d\d):(\d\d)", re.ASCII)
+_TITLE = re.compile(r"\s*# RTLA (timerlat|osnoise) histogram\s*")
+_UNIT = re.compile(r"\s*# Time unit is \w+ \((ns|us)\)\s*", re.ASCII)
+_DURATION = re.compile(r"\s*# Duration:\s+(\d{1,5}) (\d\d):(\d\d):(\d\d)\s*", re.ASCII)
 _HEADER = re.compile(r"\s*Index((?:\s+(?:IRQ|Thr|Usr|CPU)-\d{1,5})+)\s*", re.ASCII)
 _ROW = re.compile(r"\s*(\d{1,9})((?:\s+\d{1,18})+)\s*", re.ASCII)
 _FOOTER = re.compile(r"\s*(over|count|min|avg|max):((?:\s+(?:\d{1,18}(?:\.\d{1,6})?|-))*)\s*", re.ASCII)
-_ALL = re.compile(r"\s*ALL:")
-_MISSED = re.compile(r"\s*(.{1,60}) events missed, results might not be accurate")
+_ALL = re.compile(r"\s*ALL:(\s+(IRQ|Thr|Usr))+\s*")
+_MISSED = re.compile(r"\s*(.{1,60}) events missed, results might not be accurate\s*")
+_STOPPED = re.compile(r"\s*rtla (timerlat|osnoise) hit stop tracing\s*")  # what caused it stands below
+_MOST_COLUMNS = 3 * 4096
+_NO_INDEX = re.compile(r"\s*(IRQ|Thr|Usr|CPU)-\d")
+_NO_HEADER = "no header 'Index IRQ-000 ...': it ran with --no-header or --no-index, or saw no sample; run it again"
+_OWN = re.compile(r"\s*(#|Index\b|ALL:|over:|count:|min:|avg:|max:|\d+\s)", re.ASCII)
 # The thread's latency is the one a real-time task sees, so it comes first.
 _SERIES = {"Thr": "thread", "IRQ": "irq", "Usr": "user", "CPU": "noise"}
 UNTOLD = (
@@ -42,74 +48,112 @@ class _Run:
     rows: dict[int, list[int]] = field(default_factory=dict)
     footer: dict[str, list[str]] = field(default_factory=dict)
     closed: bool = False  # all its own figures were read
+    all_cpus: bool = False  # what follows is of all CPUs together
     cut: tuple[int, str] | None = None
     problems: list[str] = field(default_factory=list)
 
 
-def read(path: Path, unit: str | None) -> list[Reading]:
-    lines = Lines(path)
-    runs = list(_runs(lines))
+def read(source: Source, unit: str | None) -> list[Reading]:
+    path = source.path
+    runs = list(_runs(source))
     if not runs:
-        raise bad(
-            path,
-            None,
-            "no header 'Index IRQ-000 ...': it ran with --no-header or --no-index, or saw no sample; run it again",
-        )
+        raise bad(path, None, _NO_HEADER)
     last = runs[-1]
-    if lines.unfinished is not None and not last.closed:
+    if source.unfinished is not None and not last.closed:
         last.problems.append("the file's last line has no end: it may be cut")
     return [_reading(path, run, unit) for run in runs]
 
 
-def _runs(lines: Lines) -> Iterator[_Run]:
+def _runs(source: Source) -> Iterator[_Run]:
     run: _Run | None = None
-    unit: str | None = None
-    duration_s: float | None = None
-    for number, line in lines:
-        if _TITLE.search(line):
-            unit = duration_s = None
-        elif match := _UNIT.match(line):
-            unit = match[1]
-        elif match := _DURATION.match(line):
-            days, hours, minutes, seconds = map(int, match.groups())
-            duration_s = float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+    title = _Title()
+    for number, line in source.lines(_OWN):
+        if title.take(line):
+            source.use()
+        elif title.stopped:
+            source.skip("rtla's analysis of what stopped it")
         elif match := _HEADER.fullmatch(line):
             if run:
                 yield run
-            names = [name.split("-") for name in match[1].split()]
-            run = _Run(number, [(_SERIES[kind], int(cpu)) for kind, cpu in names], unit, duration_s)
-        elif run is not None:
-            _take(lines.path, run, number, line)
+            run = _Run(number, _columns(source.path, number, match[1]), title.unit, title.duration_s)
+            source.use()
+        elif run is None:
+            if _NO_INDEX.match(line):
+                raise bad(source.path, number, _NO_HEADER)
+        elif _take(source, run, number, line):
+            source.use()
     if run:
         yield run
 
 
-def _take(path: Path, run: _Run, number: int, line: str) -> None:
-    """A line below a header; what is none of rtla's is noise."""
-    if match := _MISSED.match(line):
-        run.problems.append(f"rtla missed events ({match[1]}): its results might not be accurate")
-    elif run.closed:
-        return
-    elif _ALL.match(line):
-        run.closed = True
-    elif match := _ROW.fullmatch(line):
-        _refuse_damage(path, run)
-        counts = [int(count) for count in match[2].split()]
-        index = int(match[1])
-        if len(counts) != len(run.columns):
-            run.cut = (number, f"{len(counts)} counts for {len(run.columns)} columns")
-        elif index in run.rows or max(counts) >= LARGEST:
-            raise bad(path, number, f"bucket {index} twice, or an impossible count: the file is damaged")
+def _columns(path: Path, number: int, header: str) -> list[tuple[str, int]]:
+    names = (name.split("-") for name in header.split())
+    columns = [(_SERIES[kind], int(cpu)) for kind, cpu in names]
+    if len(set(columns)) < len(columns) or len(columns) > _MOST_COLUMNS:
+        raise bad(path, number, "a column twice, or too many: the file is damaged; give the whole file")
+    return columns
+
+
+@dataclass
+class _Title:
+    """What stands above a table, and whether rtla's analysis of what stopped it has begun."""
+
+    unit: str | None = None
+    duration_s: float | None = None
+    stopped: bool = False
+
+    def take(self, line: str) -> bool:
+        if _TITLE.fullmatch(line):
+            self.unit, self.duration_s, self.stopped = None, None, False
+        elif _STOPPED.fullmatch(line):
+            self.stopped = True
+        elif match := _UNIT.fullmatch(line):
+            self.unit = match[1]
+        elif match := _DURATION.fullmatch(line):
+            days, hours, minutes, seconds = map(int, match.groups())
+            self.duration_s = float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
         else:
-            run.rows[index] = counts
+            return False
+        return True
+
+
+def _take(source: Source, run: _Run, number: int, line: str) -> bool:
+    """A line below a header. Whether it was used; the figures of all CPUs are skipped."""
+    path = source.path
+    if match := _MISSED.fullmatch(line):
+        run.problems.append(f"rtla missed events ({match[1]}): its results might not be accurate")
+    elif _ALL.fullmatch(line):
+        run.closed = run.all_cpus = True
+    elif run.all_cpus and (match := _FOOTER.fullmatch(line)) and match[1] != "over":
+        source.skip("a figure of all CPUs together")
+        return False
+    elif run.closed:
+        return False
+    elif match := _ROW.fullmatch(line):
+        _add_row(path, run, number, int(match[1]), [int(count) for count in match[2].split()])
     elif match := _FOOTER.fullmatch(line):
         _refuse_damage(path, run)
         values = match[2].split()
+        if match[1] in run.footer:
+            raise bad(path, number, f"'{match[1]}:' a second time: the file is damaged; give the whole file")
         if len(values) != len(run.columns):
             run.cut = (number, f"{len(values)} figures for {len(run.columns)} columns")
         else:
-            run.footer.setdefault(match[1], values)
+            run.footer[match[1]] = values
             run.closed = match[1] == "max"
+    else:
+        return False
+    return True
+
+
+def _add_row(path: Path, run: _Run, number: int, index: int, counts: list[int]) -> None:
+    _refuse_damage(path, run)
+    if len(counts) != len(run.columns):
+        run.cut = (number, f"{len(counts)} counts for {len(run.columns)} columns")
+    elif index in run.rows or max(counts) >= LARGEST:
+        raise bad(path, number, f"bucket {index} twice, or an impossible count: the file is damaged")
+    else:
+        run.rows[index] = counts
 
 
 def _refuse_damage(path: Path, run: _Run) -> None:

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The file to import: opened, streamed line by line, and complained about in one line."""
+"""The file to import: opened, streamed line by line, every line accounted for."""
 
 import hashlib
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from rtqual.base.errors import BadInput
+from rtqual.importer.account import Account, bad, shown
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor up between its screens
 _LONGEST_LINE_B = 1 << 20
@@ -26,11 +28,6 @@ _UNREADABLE = {
 }
 
 
-def bad(path: Path, line: int | None, what: str) -> BadInput:
-    """The complaint to raise; `what` ends with what to do."""
-    return BadInput(f"{path}{'' if line is None else f':{line}'}: {what}")
-
-
 def open_file(path: Path) -> BinaryIO:
     try:
         return path.open("rb")
@@ -38,51 +35,97 @@ def open_file(path: Path) -> BinaryIO:
         raise bad(path, None, f"cannot be read ({error.strerror}): give a file that can") from None
 
 
-class Lines:
-    """The lines of a file with their numbers, without line ends and terminal escapes. Holds one line at a time."""
+class Source:
+    """A file and what became of it. A reader takes it by lines, by blocks or whole, and accounts for all of it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.account = Account(path)
         self.unfinished: int | None = None  # the last line, when it lacks its end: it may be cut
+        self._open = False
 
-    def __iter__(self) -> Iterator[tuple[int, str]]:
+    def lines(self, own: re.Pattern[str] | None = None) -> Iterator[tuple[int, str]]:
+        """With their numbers, without line ends and terminal escapes. Holds one line at a time.
+
+        A line of which the reader has said neither `use` nor `skip` when it asks for the next is judged.
+        """
         with open_file(self.path) as file:
             number = 0
             while raw := file.readline(_LONGEST_LINE_B):
                 number += 1
                 if not raw.endswith(b"\n"):
                     self.unfinished = number
-                yield number, cleaned(raw)
+                    if len(raw) == _LONGEST_LINE_B:
+                        raise _too_long(self.path, number)
+                text = cleaned(raw)
+                with self.line(number, text, own):
+                    yield number, text
+
+    @contextmanager
+    def line(self, number: int, text: str, own: re.Pattern[str] | None = None) -> Iterator[None]:
+        """A line that was found otherwise, to be accounted for inside."""
+        self._open = True
+        yield
+        if self._open:
+            self._judge(number, text, own)
+        self._open = False
+
+    def _judge(self, number: int, text: str, own: re.Pattern[str] | None) -> None:
+        try:
+            self.account.judge(number, text, own)
+        except BadInput:
+            if number != self.unfinished:
+                raise
+            self.account.skipped["a last line without its end"] += 1
+            self.account.failures.append(f"line {number}, the last, has no end: the file is cut at {shown(text)}")
+
+    def use(self) -> None:
+        """The line has been read, all of it."""
+        self._take()
+        self.account.used += 1
+
+    def skip(self, reason: str) -> None:
+        """The line is known to hold no data, or to say again what another one says."""
+        self._take()
+        self.account.skipped[reason] += 1
+
+    def _take(self) -> None:
+        if not self._open:
+            raise AssertionError("a line is accounted for twice")
+        self._open = False
+
+    def blocks(self) -> Iterator[bytes]:
+        """The file in pieces of some megabytes, each of whole lines. The reader accounts for their lines itself."""
+        rest = b""
+        with open_file(self.path) as file:
+            while block := file.read(_BLOCK_B):
+                cut = block.rfind(b"\n") + 1
+                if cut:
+                    yield rest + block[:cut]
+                    rest = block[cut:]
+                else:
+                    rest += block
+                    if len(rest) > _LONGEST_LINE_B:
+                        raise _too_long(self.path, None)
+        if rest:
+            yield rest
+
+    def whole_text(self) -> str:
+        """All of a file whose format is small by nature, line ends made plain."""
+        with open_file(self.path) as file:
+            raw = file.read(_WHOLE_TEXT_B + 1)
+        if len(raw) > _WHOLE_TEXT_B:
+            what = f"is larger than {_WHOLE_TEXT_B >> 20} MiB, too much for its format: split it by runs"
+            raise bad(self.path, None, what)
+        return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _too_long(path: Path, line: int | None) -> Exception:
+    return bad(path, line, "a line is longer than 1 MiB: this is not a tool's text output")
 
 
 def cleaned(raw: bytes) -> str:
     return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").rstrip("\r\n"))
-
-
-def blocks(path: Path) -> Iterator[bytes]:
-    """The file in pieces of some megabytes, each of whole lines."""
-    rest = b""
-    with open_file(path) as file:
-        while block := file.read(_BLOCK_B):
-            cut = block.rfind(b"\n") + 1
-            if cut:
-                yield rest + block[:cut]
-                rest = block[cut:]
-            else:
-                rest += block
-                if len(rest) > _LONGEST_LINE_B:
-                    raise bad(path, None, "a line is longer than 1 MiB: this is not a tool's text output")
-    if rest:
-        yield rest
-
-
-def whole_text(path: Path) -> str:
-    """All of a file whose format is small by nature, line ends made plain."""
-    with open_file(path) as file:
-        raw = file.read(_WHOLE_TEXT_B + 1)
-    if len(raw) > _WHOLE_TEXT_B:
-        raise bad(path, None, f"is larger than {_WHOLE_TEXT_B >> 20} MiB, too much for its format: split it by runs")
-    return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def sniffed(path: Path) -> str:
@@ -109,25 +152,3 @@ def sha256(path: Path) -> str:
         while block := file.read(_LONGEST_LINE_B):
             digest.update(block)
     return digest.hexdigest()
-
-
-def line_of(text: str, position: int) -> int:
-    """The number of the line in which a position of a text lies."""
-    return text.count("\n", 0, position) + 1
-
-
-def embedded_json(path: Path) -> str:
-    """The JSON object in a file that may hold other lines before and after it; its lines keep their numbers."""
-    lines = whole_text(path).split("\n")
-    starts = [number for number, line in enumerate(lines) if line.lstrip().startswith("{")]
-    ends = [number for number, line in enumerate(lines) if line.rstrip().endswith("}")]
-    if not starts:
-        raise bad(path, None, "no JSON object in it: give the file the tool wrote")
-    end = ends[-1] + 1 if ends and ends[-1] >= starts[0] else len(lines)
-    return "\n" * starts[0] + "\n".join(lines[starts[0] : end])
-
-
-def json_line(message: str) -> int | None:
-    """The line that a JSON parser's complaint names."""
-    match = re.search(r"at line (\d+)", message)
-    return int(match[1]) if match else None

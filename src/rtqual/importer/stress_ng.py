@@ -2,14 +2,17 @@
 """stress-ng's YAML (--yaml with --metrics): a record a stressor, of rates and times only."""
 
 import math
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from rtqual.importer.account import bad
 from rtqual.importer.reading import Reading
-from rtqual.importer.source import bad, whole_text
+from rtqual.importer.source import Source
+from rtqual.importer.values import LOADER, Known, yaml_values
 from rtqual.record.schema import Measurement, Scalar
 
 # stress-ng's keys, their names here, and the factor to the unit.
@@ -30,22 +33,43 @@ UNTOLD = (
 )
 
 
-def read(path: Path, _unit: str | None) -> list[Reading]:
-    found = [reading for document in _documents(path) for reading in _readings(path, document)]
+_SECTIONS = ("perfstats", "thermal-zones", "tcp", "iostat", "c-states", "interrupts", "rapl", "freq", "net")
+_KNOWN = Known(
+    used=(
+        "*/metrics/*/*",
+        *(f"*/system-info/{name}" for name in ("stress-ng-version", "epoch-secs", "release", "version", "machine")),
+        *("*/system-info/cpus", "*/system-info/cpus-online", "*/times/run-time", "*/times/available-cpu-time"),
+    ),
+    without_data={
+        "*/system-info/*": "the machine",
+        "*/times/*": "the whole run's times",
+        "*/metrics": "an empty part",
+        **{f"*/{name}/**": "another measurement, which is not read" for name in _SECTIONS},
+        **{f"*/{name}": "an empty part" for name in (*_SECTIONS, "times", "system-info")},
+    },
+)
+
+
+def read(source: Source, _unit: str | None) -> list[Reading]:
+    path = source.path
+    found = [reading for document in _documents(source) for reading in _readings(path, document)]
     if not found:
         raise bad(path, None, "no metrics in it: run stress-ng with --metrics beside --yaml")
     return found
 
 
-def _documents(path: Path) -> list[dict[str, Any]]:
+def _documents(source: Source) -> list[dict[str, Any]]:
+    path, text = source.path, source.whole_text()
     try:
+        values = list(yaml_values(source, text))
         # Every value a string: YAML 1.1 would make a sexagesimal number of the date 2026:11:21.
-        documents = list(yaml.load_all(whole_text(path), Loader=yaml.BaseLoader))
+        documents = list(yaml.load_all(text, Loader=LOADER))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         raise bad(path, mark.line + 1 if mark else None, f"not YAML: {error.problem}; give the whole file") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise bad(path, None, f"not YAML: {str(error).splitlines()[0] if str(error) else 'nested too deep'}") from None
+    _KNOWN.account(source, iter(values))
     return [document for document in documents if isinstance(document, dict)]
 
 
@@ -53,13 +77,14 @@ def _readings(path: Path, document: dict[str, Any]) -> list[Reading]:
     metrics, system, times = (document.get(name) for name in ("metrics", "system-info", "times"))
     system = _texts(system)
     entries = [entry for entry in metrics if isinstance(entry, dict)] if isinstance(metrics, list) else []
-    cpus = system.get("cpus-online", "")
+    cpus, problems = _cpus(path, system, _texts(times))
     return [
         Reading(
             instrument=f"stress-ng-{entry.get('stressor', 'unknown')}",
-            measurement=_measurement(path, _texts(entry)),
+            measurement=_measurement(path, _texts(entry), problems),
             programs={"stress-ng": system["stress-ng-version"]} if "stress-ng-version" in system else {},
-            cpus=int(cpus) if cpus.isdecimal() and 0 < len(cpus) < 6 else None,
+            cpus=cpus,
+            cpus_told=cpus is not None,
             started=_started(system.get("epoch-secs", "")),
             wall_s=_number(_texts(times).get("run-time", "")),
             kernel=" ".join(system[key] for key in ("release", "version") if key in system) or None,
@@ -70,21 +95,57 @@ def _readings(path: Path, document: dict[str, Any]) -> list[Reading]:
     ]
 
 
-def _measurement(path: Path, entry: dict[str, str]) -> Measurement:
+def _cpus(path: Path, system: dict[str, str], times: dict[str, str]) -> tuple[int | None, list[str]]:
+    """The CPUs that were online, and what contradicts their number."""
+    online, there = (system.get(name) for name in ("cpus-online", "cpus"))
+    for name, text in (("cpus-online", online), ("cpus", there)):
+        if text is not None and not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) > 0):
+            raise bad(
+                path, None, f"its {name} is {text[:20]!r}, no number of CPUs: the file is damaged; write it again"
+            )
+    if online is None:
+        return None, []
+    problems = []
+    if there is not None and int(online) > int(there):
+        problems.append(f"stress-ng names {online} CPUs online of {there}")
+    run_s, available_s = (_number(times.get(name, "")) for name in ("run-time", "available-cpu-time"))
+    if run_s and available_s and abs(available_s / run_s - int(online)) > 0.01 * int(online):
+        problems.append(f"stress-ng had the time of {available_s / run_s:.3g} CPUs, not of the {online} it names")
+    return int(online), problems
+
+
+def _rate_problems(entry: Mapping[str, float]) -> list[str]:
+    """A rate that does not follow from its count and time."""
+    count, time_s = entry.get("bogo-ops"), entry.get("wall-clock-time")
+    rate = entry.get("bogo-ops-per-second-real-time")
+    if count is None or not time_s or rate is None or abs(count / time_s - rate) <= 0.01 * rate + 0.01:
+        return []
+    return [f"stress-ng's {count:g} operations in {time_s:g} s are not {rate:g} a second"]
+
+
+def _measurement(path: Path, entry: dict[str, str], problems: Sequence[str]) -> Measurement:
     stressor = entry.pop("stressor", None)
     if stressor is None:
         raise bad(path, None, "an entry of its metrics names no stressor: the file is damaged; write it again")
-    scalars, problems = {}, []
+    scalars: dict[str, Scalar] = {}
+    values: dict[str, float] = {}
+    found = list(problems)
     for key, text in entry.items():
         value = _number(text)
         name, factor, unit = _FIGURES.get(key, (key, 1.0, "as named"))
         if value is None:
-            problems.append(f"stress-ng's {key} is {text[:40]!r}, no number")
-        else:
-            scalars[name] = Scalar(value=value * factor, unit=unit)
+            found.append(f"stress-ng's {key[:60]} is {text[:40]!r}, no number")
+            continue
+        if value < 0 and key in _FIGURES:
+            found.append(f"stress-ng's {key} is {text[:40]}, below zero")
+        if name in scalars:
+            raise bad(path, None, f"{key[:40]!r} a second time under stressor {stressor[:40]!r}: the file is damaged")
+        values[key] = value
+        scalars[name] = Scalar(value=value * factor, unit=unit)
+    found += _rate_problems(values)
     if not scalars:
         raise bad(path, None, f"stressor {stressor[:40]!r} has no figures: the file is cut off; give the whole file")
-    return Measurement((), scalars, tuple(problems))
+    return Measurement((), scalars, tuple(found))
 
 
 def _texts(value: Any) -> dict[str, str]:

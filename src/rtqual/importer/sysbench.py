@@ -7,8 +7,10 @@ A log may hold many runs; each begins with the program's banner. Only cpu, memor
 import re
 from pathlib import Path
 
+from rtqual.importer.account import bad
 from rtqual.importer.reading import Reading, resolution
-from rtqual.importer.source import bad, line_of, whole_text
+from rtqual.importer.source import Source
+from rtqual.importer.sysbench_lines import Part, parts
 from rtqual.instrument.sysbench.output import (
     FIGURE_STEP_NS,
     FILE_RATES,
@@ -20,8 +22,8 @@ from rtqual.instrument.sysbench.output import (
 )
 from rtqual.record.schema import Kind, Measurement, Scalar, Series
 
-_BANNER = re.compile(r"^[ \t]*sysbench v?(\d[\w.-]{0,30})", re.MULTILINE | re.ASCII)
-_STATISTICS = re.compile(r"^\s*(General statistics|Test execution summary):", re.MULTILINE)
+_FAIRNESS = re.compile(r"events \(avg/stddev\):\s+(\d{1,20}(?:\.\d{1,6})?)/", re.ASCII)
+_SPEED = re.compile(r"events per second:\s+(\d{1,20}(?:\.\d{1,6})?)", re.ASCII)
 _NUMBER = r"(\d{1,20}(?:\.\d{1,6})?)"
 _MILLISECONDS = r"(\d{1,20}\.\d\d)"  # always two decimals: fewer, and the line is cut
 _REQUIRED = {
@@ -59,27 +61,23 @@ _UNTOLD = (
 _LATEST_NS = 2**63  # 0.4 prints a time that went below zero as one of 584 years
 
 
-def read(path: Path, _unit: str | None) -> list[Reading]:
-    text = whole_text(path)
-    starts = [match.start() for match in _BANNER.finditer(text)] or [0]
-    parts = [(start, text[start:stop]) for start, stop in zip(starts, [*starts[1:], None], strict=True)]
-    runs = [(start, part) for start, part in parts if _STATISTICS.search(part)]
+def read(source: Source, _unit: str | None) -> list[Reading]:
+    path = source.path
+    found = parts(source)
+    runs = [part for part in found if part.finished]
     if not runs:
-        raise bad(
-            path, line_of(text, starts[-1]), "no statistics after it: sysbench failed or was cut off; run it again"
-        )
-    failed = [line_of(text, start) for start, part in parts if "Threads started!" in part and (start, part) not in runs]
-    skipped = (
-        (f"the runs at lines {', '.join(map(str, failed))} have no statistics and are left out",) if failed else ()
-    )
-    return [_reading(path, line_of(text, start), part, skipped) for start, part in runs]
+        raise bad(path, found[-1].line, "no statistics after it: sysbench failed or was cut off; run it again")
+    failed = [str(part.line) for part in found if part.started and not part.finished]
+    skipped = (f"the runs at lines {', '.join(failed)} have no statistics and are left out",) if failed else ()
+    return [_reading(path, part, skipped) for part in runs]
 
 
-def _reading(path: Path, line: int, text: str, assumed: tuple[str, ...]) -> Reading:
+def _reading(path: Path, part: Part, assumed: tuple[str, ...]) -> Reading:
+    text = part.text
     found = {name: re.search(pattern, text, re.MULTILINE | re.ASCII) for name, pattern in _REQUIRED.items()}
     for name, match in found.items():
         if match is None:
-            raise bad(path, line, f"this run of sysbench has no {name!r}: it was cut off; give a whole output")
+            raise bad(path, part.line, f"this run of sysbench has no {name!r}: it was cut off; give a whole output")
     told = {name: match[1] for name, match in found.items() if match}
     events, total_s = int(told["total number of events"]), float(told["total time"])
     reported, problems = _reported(text, told, events)
@@ -89,16 +87,34 @@ def _reading(path: Path, line: int, text: str, assumed: tuple[str, ...]) -> Read
     else:
         problems += inconsistencies(series, events)
     names = [name for name, pattern in _TESTS.items() if re.search(pattern, text, re.MULTILINE)]
-    version = _BANNER.match(text)
+    parameters = {name: int(match[1]) for name, p in _PARAMETERS.items() if (match := re.search(p, text, re.ASCII))}
+    problems += _contradictions(text, events, total_s, parameters.get("threads", 1), reported)
     return Reading(
         instrument=names[0] if len(names) == 1 else "sysbench",
         measurement=Measurement((series,), _scalars(text, events, total_s), tuple(problems)),
-        parameters={name: int(match[1]) for name, p in _PARAMETERS.items() if (match := re.search(p, text, re.ASCII))},
-        programs={"sysbench": version[1]} if version else {},
+        parameters=parameters,
+        programs={"sysbench": part.version} if part.version else {},
         wall_s=total_s,
         assumed=assumed,
         untold=(*_UNTOLD, *_untold(series, reported, names)),
     )
+
+
+def _contradictions(text: str, events: int, total_s: float, threads: int, reported: dict[str, float]) -> list[str]:
+    """Figures that do not follow from the number of events, which a damaged digit shows in."""
+    problems = []
+    avg_ns, sum_ns = reported.get("avg"), reported.get("sum")
+    if avg_ns is not None and sum_ns is not None and abs(sum_ns / events - avg_ns) > FIGURE_STEP_NS:
+        problems.append(
+            f"sysbench's sum of {events} events makes {sum_ns / events:.0f} ns on average, not {avg_ns:.0f}"
+        )
+    if match := _FAIRNESS.search(text):
+        shared = float(match[1]) * threads
+        if abs(shared - events) > threads:
+            problems.append(f"sysbench's {threads} threads took {shared:g} events, its total is {events}")
+    if (match := _SPEED.search(text)) and total_s > 0.1 and abs(float(match[1]) * total_s / max(events, 1) - 1) > 0.2:
+        problems.append(f"sysbench's {match[1]} events a second are not {events} in {total_s:g} s")
+    return problems
 
 
 def _reported(text: str, told: dict[str, str], events: int) -> tuple[dict[str, float], list[str]]:

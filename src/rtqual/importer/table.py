@@ -12,8 +12,9 @@ from pathlib import Path
 
 import duckdb
 
+from rtqual.importer.account import bad
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit
-from rtqual.importer.source import Lines, bad
+from rtqual.importer.source import Source, cleaned, open_file
 from rtqual.importer.tally import LARGEST
 from rtqual.record.parquet import InParquet, Scratch, connect, connected, copy, literal, name, table
 from rtqual.record.schema import Kind, Measurement, Series, SeriesInfo
@@ -31,7 +32,8 @@ UNTOLD = (
 )
 
 
-def read_parquet(path: Path, unit: str | None, column: str | None = None) -> list[Reading]:
+def read_parquet(source: Source, unit: str | None, column: str | None = None) -> list[Reading]:
+    path = source.path
     with connected(path) as connection:
         rows = connection.execute(f"DESCRIBE FROM {table(path)}").fetchall()
     types = {str(row[0]): str(row[1]) for row in rows}
@@ -42,11 +44,24 @@ def read_parquet(path: Path, unit: str | None, column: str | None = None) -> lis
     chosen = _chosen(path, column, list(types), whole)
     if chosen not in whole:
         raise bad(path, None, f"column {chosen!r} is {types[chosen]}: give whole numbers, as of nanoseconds")
-    return _reading(path, InParquet((path,), name(chosen)), chosen, unit)
+    beside = [one for one in types if one != chosen]
+    readings = _reading(path, InParquet((path,), name(chosen)), chosen, unit, beside=beside)
+    _account(source, readings)
+    return readings
 
 
-def read_csv(path: Path, unit: str | None, column: str | None = None) -> list[Reading]:
-    number, line = next(iter(Lines(path)), (1, ""))
+def _account(source: Source, readings: Sequence[Reading], *, header: bool = False) -> None:
+    """Every row is a sample, or the file was refused."""
+    source.account.of = "rows"
+    source.account.used = sum(series.total for one in readings for series in one.measurement.series)
+    if header:
+        source.account.skipped["the columns' names"] += 1
+
+
+def read_csv(source: Source, unit: str | None, column: str | None = None) -> list[Reading]:
+    path, number = source.path, 1
+    with open_file(path) as file:
+        line = cleaned(file.readline(_LONGEST_LINE_B))
     try:
         cells = [cell.strip() for cell in next(csv.reader([line]), [])] or [""]
     except csv.Error as error:
@@ -73,7 +88,10 @@ def read_csv(path: Path, unit: str | None, column: str | None = None) -> list[Re
             path, int(line_number[1]) if line_number else None, f"{what}: every line must have {len(titles)} cells"
         ) from None
     order = InParquet((scratch.folder / "column.parquet",), scratch=scratch)
-    return _reading(path, order, chosen, unit, first_line=number + header)
+    beside = [one for one in titles if one != chosen]
+    readings = _reading(path, order, chosen, unit, first_line=number + header, beside=beside)
+    _account(source, readings, header=header)
+    return readings
 
 
 def _chosen(path: Path, asked: str | None, columns: Sequence[str], fit: Sequence[str]) -> str:
@@ -92,9 +110,14 @@ def _listed(columns: Sequence[str]) -> str:
 
 
 def _reading(
-    path: Path, order: InParquet, column: str, unit: str | None, first_line: int | None = None
+    path: Path,
+    order: InParquet,
+    column: str,
+    unit: str | None,
+    first_line: int | None = None,
+    beside: Sequence[str] = (),
 ) -> list[Reading]:
-    """`first_line`: of the samples, where the file is text."""
+    """`first_line`: of the samples, where the file is text. `beside`: the columns that are not read."""
     match = _UNIT.search(column)
     told = match[1].replace("µ", "u") if match and match.end() == len(column) else None
     if unit is None and told is None:
@@ -107,7 +130,7 @@ def _reading(
         Reading(
             instrument="samples",
             measurement=Measurement((series,), resolution(UNITS_NS[unit])),
-            assumed=assumed,
+            assumed=(*assumed, *([f"the columns {_listed(beside)} say nothing of the samples"] if beside else [])),
             untold=UNTOLD,
         )
     ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A tool's histogram of one thread in the tool's own unit, and where the tool's own figures contradict it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -76,9 +77,20 @@ class Tally:
             problems.append(f"its maximum is {self.high}, but its histogram ends at {last}")
         elif self.high is not None and self.overflow and self.high < (self._limit() or 0):
             problems.append(f"{self.overflow} samples overflowed, but its maximum is {self.high}")
-        if self.avg is not None and self.overflow == 0:
-            mean = sum(value * count for value, count in filled.items()) / sum(filled.values())
-            # Tools cut the average to a whole number; each value may lie anywhere in its bin.
-            if not mean - 1 <= self.avg <= mean + self.width:
-                problems.append(f"its average is {self.avg:g}, that of its histogram {mean:.2f}")
-        return problems
+        return [*problems, *self._average_problems(filled)]
+
+    def _average_problems(self, filled: Mapping[int, int]) -> list[str]:
+        """Of an average that the samples cannot have: tools cut it, and a value may lie anywhere in its bin."""
+        if self.avg is None or self.overflow is None or self.overflow < 0:
+            return []
+        below, number = sum(value * count for value, count in filled.items()), sum(filled.values())
+        if self.overflow == 0:
+            mean = below / number
+            agrees = mean - 1 <= self.avg <= mean + self.width
+            return [] if agrees else [f"its average is {self.avg:g}, that of its histogram {mean:.2f}"]
+        number += self.overflow
+        least = (below + self.overflow * (self._limit() or 0)) / number - 1
+        most = math.inf if self.high is None else (below + self.overflow * self.high) / number + self.width
+        if least <= self.avg <= most:
+            return []
+        return [f"its average is {self.avg:g}, that of its samples lies from {least + 1:.2f} to {most:.2f}"]
