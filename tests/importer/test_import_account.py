@@ -297,6 +297,7 @@ def test_lines_around_a_json_object_are_accounted_for(tmp_path: Path) -> None:
         ("rteval", '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><rteval>&b;</rteval>'),
         ("rteval", '<?xml version="1.0" encoding="UTF-32"?><rteval/>'),
         ("rteval", '<?xml version="1.0" encoding="none"?><rteval/>'),
+        ("rteval", "<rteval><a:b/></rteval>"),
         ("cyclictest-histogram", "# Histogram\n" + "000001 " + "1 " * 3_000_000),
         ("cyclictest-histogram", "# Histogram\n000001 " + "1" * 3_000_000 + "\n"),
         ("cyclictest-verbose", "  0:" + " " * 3_000_000),

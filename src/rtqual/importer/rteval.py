@@ -66,8 +66,10 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
     except expat.ExpatError as error:
         what = expat.ErrorString(error.code)
         raise bad(path, error.lineno, f"not XML ({what}): give the whole summary.xml") from None
-    # No entities: xml_values() has refused them.
-    root = ET.fromstring(text.encode(), ET.XMLParser(encoding="utf-8"))  # noqa: S314
+    try:
+        root = ET.fromstring(text.encode(), ET.XMLParser(encoding="utf-8"))  # noqa: S314 xml_values() refused entities
+    except ET.ParseError as error:  # of names with a prefix
+        raise bad(path, error.position[0], f"not XML ({error.msg.split(':')[0]}): give the whole summary.xml") from None
     found = [(tool, node) for tool in ("cyclictest", "timerlat") for node in root.iter(tool)]
     if root.tag != "rteval" or not found:
         raise bad(path, 1, "no measurement by cyclictest or timerlat in it: give rteval's summary.xml")
