@@ -465,13 +465,18 @@ static void remove_nodes(unsigned int count)
 	kfree(places);
 }
 
+static bool offered(unsigned int frames_a_second)
+{
+	return frames_a_second == 25 || frames_a_second == 30 || frames_a_second == 50 || frames_a_second == 60;
+}
+
 static int __init ds325_init(void)
 {
 	unsigned int made;
 	char name[24];
 	int error = 0;
 
-	if (!cameras || cameras > CAMERAS_MOST || !memchr("\x19\x1e\x32\x3c", (int)rate, 4) || !priority || priority > 98) {
+	if (!cameras || cameras > CAMERAS_MOST || !offered(rate) || !priority || priority > 98) {
 		pr_err("ds325: cameras=%u rate=%u priority=%u: 1 to 8; 25, 30, 50 or 60; 1 to 98\n", cameras, rate, priority);
 		return -EINVAL;
 	}
