@@ -27,23 +27,26 @@ oni::driver::StreamBase *Device::createStream(OniSensorType wanted)
 		services.errorLoggerAppend("DS325: it has one depth stream and no other\n");
 		return nullptr;
 	}
-	stream = std::make_unique<Stream>(camera.port, services);
+	stream = std::make_shared<Stream>(camera.port, services);
 	return stream.get();
 }
 
 void Device::destroyStream(oni::driver::StreamBase *)
 {
-	std::lock_guard<std::mutex> lock(mutex);
+	std::unique_lock<std::mutex> lock(mutex);
+	const auto destroyed = std::move(stream); /* ends with this function, after the lock */
 
-	stream.reset();
+	lock.unlock();
 }
 
 void Device::retire()
 {
-	std::lock_guard<std::mutex> lock(mutex);
+	std::unique_lock<std::mutex> lock(mutex);
+	const auto retired = stream;
 
-	if (stream)
-		stream->stop();
+	lock.unlock();
+	if (retired)
+		retired->stop();
 }
 
 OniBool Device::isPropertySupported(int property)

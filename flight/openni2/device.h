@@ -27,10 +27,10 @@ public:
 private:
 	const Camera camera;
 	oni::driver::DriverServices &services;
-	OniVideoMode modes[8];
+	OniVideoMode modes[DS325_MODE_COUNT];
 	OniSensorInfo sensor;
-	std::mutex mutex;
-	std::unique_ptr<Stream> stream; /* OpenNI makes at most one of a sensor */
+	std::mutex mutex; /* of the stream; not held while its thread is awaited */
+	std::shared_ptr<Stream> stream; /* OpenNI makes at most one of a sensor */
 };
 
 #endif

@@ -14,8 +14,8 @@ extern "C" {
 #include "decode.h"
 }
 
-extern const OniVideoMode DS325_MODES[];
-extern const int DS325_MODE_COUNT;
+enum { DS325_MODE_COUNT = 4 };
+extern const OniVideoMode DS325_MODES[DS325_MODE_COUNT];
 
 class Stream final : public oni::driver::StreamBase {
 public:
