@@ -355,7 +355,8 @@ static int send_frame(const char *path)
 	}
 	if (!bytes || got < 0)
 		die("cannot read what to send: %s", strerror(errno));
-	dprintf(fd, "RTQUAL1 %zu %08x\n", size, crc32(bytes, size));
+	if (dprintf(fd, "RTQUAL1 %zu %08x\n", size, crc32(bytes, size)) < 0)
+		die("cannot send on %s: %s", path, strerror(errno));
 	/*
 	 * QEMU takes each byte at once and interrupts. Where interrupts have threads (PREEMPT_RT), all that come while the
 	 * thread writes on count as nobody's, and the kernel turns an interrupt off of which more than 999 in 1000 are.
