@@ -34,7 +34,7 @@ PACKAGES += python3-venv
 endif
 
 SOURCES := meson.build pyproject.toml README.md \
-	$(shell find src guest probe flight emulator kmod -type f -not -path '*/__pycache__/*' -not -path '*/build*/*')
+	$(shell find src guest probe ds325 flight emulator kmod common -type f -not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 PIP_INSTALL := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --disable-pip-version-check --no-build-isolation
 WITH_LIBRARIES := '.[analysis,report]'

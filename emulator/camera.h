@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../flight/ds325.h"
+#include "ds325/format.h"
 #include "descriptors.h"
 
 enum { PROBE_BYTES = 34, CONTROL_MOST = 4096 };

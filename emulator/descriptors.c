@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../flight/ds325.h"
+#include "ds325/format.h"
 #include "bytes.h"
 #include "descriptors.h"
 

@@ -7,9 +7,9 @@
 
 #include "baseline.h"
 #include "capture.h"
-#include "decode.h"
+#include "ds325/decode.h"
 #include "pose/pose.h"
-#include "ring.h"
+#include "ds325/ring.h"
 
 enum { BAD_INPUT = 2, RUN_FAILED = 3 };
 

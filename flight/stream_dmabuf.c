@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../kmod/ds325_dmabuf.h"
+#include "ds325/dmabuf.h"
 #include "stream.h"
 
 void feed_open(struct feed *feed, const struct options *options)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ring.h"
+#include "ds325/ring.h"
 #include "stream.h"
 
 struct ring_run {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nodes of rings. The rules for waiting stand in flight/ring.h. */
+/* Nodes of rings. The rules for waiting stand in ds325/ring.h. */
 #include <linux/compat.h>
 #include <linux/eventfd.h>
 #include <linux/log2.h>

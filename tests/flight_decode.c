@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode.h"
+#include "ds325/decode.h"
 
 static struct ds325_decoder decoder;
 static uint16_t expected[3][DS325_PIXELS], got[4][DS325_PIXELS];

@@ -12,7 +12,8 @@ from tempfile import mkdtemp
 import numpy as np
 import numpy.typing as npt
 
-FLIGHT = Path(__file__).parent.parent / "flight"
+ROOT = Path(__file__).parent.parent
+FLIGHT, DS325 = ROOT / "flight", ROOT / "ds325"
 WIDTH, HEIGHT = 320, 240
 FRAME_BYTES = WIDTH * HEIGHT * 4
 TURN_MM = 299_792_458 / (2 * 50e6) * 1000  # docs/emulator.md: range of a whole turn at 50 MHz

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ring.h"
+#include "ds325/ring.h"
 
 #define REQUIRE(condition)                                                                      \
 	do {                                                                                    \

@@ -11,7 +11,7 @@
 #include <future>
 #include <utility>
 
-#include "openni2/device.h"
+#include "flight/openni2/device.h"
 
 static const char *const FIRST = "2113/0145@1-1", *const SECOND = "2113/0145@1-2";
 const OniVideoMode DS325_MODES[DS325_MODE_COUNT] = {};

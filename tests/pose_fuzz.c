@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pose.h"
+#include "flight/pose/pose.h"
 
 #define PIXELS (320 * 240)
 

@@ -20,7 +20,7 @@ from elftools.elf.elffile import ELFFile
 
 from camera_guest import camera_guest
 from emulator import FRAME_BYTES, HEIGHT, WIDTH
-from flight_programs import FLIGHT
+from flight_programs import FLIGHT, ROOT
 from flight_programs import run as run_here
 from rtqual.architecture import AMD64
 from rtqual.board import Outcome
@@ -106,7 +106,15 @@ def test_the_runtime_loads_it_and_finds_no_camera_here(tmp_path: Path) -> None:
 def test_a_listener_may_open_and_close_devices_while_its_thread_is_awaited(tmp_path: Path) -> None:
     include, driver = find(trees(), ("usr/include",), "openni2"), FLIGHT / "openni2"
     sources = [TESTS / "openni2_driver.cpp", driver / "driver.cpp", driver / "device.cpp"]
-    options = ["-std=c++17", "-g", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-pthread", f"-I{FLIGHT}"]
+    options = [
+        "-std=c++17",
+        "-g",
+        "-Wall",
+        "-Wextra",
+        "-Wno-missing-field-initializers",
+        "-pthread",
+        f"-I{FLIGHT.parent}",
+    ]
     command = ["g++", *options, "-DDS325_VERSION=0,0,0", "-isystem", include, *sources, "-o", tmp_path / "driver"]
     subprocess.run(command, check=True)
     done = subprocess.run([tmp_path / "driver"], capture_output=True, text=True, timeout=60, check=False)

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cameras.h"
-#include "ds325.h"
+#include "ds325/format.h"
 
 namespace fs = std::filesystem;
 

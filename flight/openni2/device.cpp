@@ -4,7 +4,7 @@
 
 #include "device.h"
 
-static const OniVersion VERSION = { DS325_VERSION, 0 };
+static const OniVersion DRIVER_VERSION = { DS325_VERSION, 0 };
 
 Device::Device(const Camera &camera, oni::driver::DriverServices &services) : camera(camera), services(services)
 {
@@ -68,8 +68,8 @@ OniStatus Device::getProperty(int property, void *data, int *bytes)
 		*bytes = serial_bytes;
 		return ONI_STATUS_OK;
 	}
-	if (*bytes != sizeof(VERSION))
+	if (*bytes != sizeof(DRIVER_VERSION))
 		return ONI_STATUS_BAD_PARAMETER;
-	memcpy(data, &VERSION, sizeof(VERSION));
+	memcpy(data, &DRIVER_VERSION, sizeof(DRIVER_VERSION));
 	return ONI_STATUS_OK;
 }

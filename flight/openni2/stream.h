@@ -10,8 +10,8 @@
 #include <thread>
 
 extern "C" {
-#include "capture.h"
-#include "decode.h"
+#include "flight/capture.h"
+#include "ds325/decode.h"
 }
 
 enum { DS325_MODE_COUNT = 4 };

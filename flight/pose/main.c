@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../decode.h"
-#include "../ds325.h"
+#include "ds325/decode.h"
+#include "ds325/format.h"
 #include "pose.h"
 
 static const char usage[] =

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../flight/ring.h"
+#include "ds325/ring.h"
 
 enum { TIMEOUT_MS = 5000 };
 

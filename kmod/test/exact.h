@@ -6,7 +6,7 @@
 #ifndef DS325_EXACT_H
 #define DS325_EXACT_H
 
-#include "../../flight/decode.h"
+#include "ds325/decode.h"
 
 /* xorshift64*, Vigna, ACM Trans. Math. Softw. 42 (2016) 30 */
 static inline uint64_t exact_next(uint64_t *state)

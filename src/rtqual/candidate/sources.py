@@ -13,12 +13,8 @@ def probe_sources() -> dict[str, bytes]:
 
 
 def camera_sources() -> dict[str, bytes]:
-    """kmod/ and what it compiles of flight/: path -> content."""
-    own = dict(_walk(files("rtqual") / "kmod", "kmod/"))
-    shared = {
-        name: content for name, content in _walk(files("rtqual") / "flight", "flight/") if name.endswith((".c", ".h"))
-    }
-    return own | shared
+    """kmod/ and what it compiles of ds325/: path -> content."""
+    return {n: c for folder in ("kmod", "ds325") for n, c in _walk(files("rtqual") / folder, f"{folder}/")}
 
 
 def write_sources(tree: Path, sources: Mapping[str, bytes]) -> Path:
