@@ -106,15 +106,7 @@ def test_the_runtime_loads_it_and_finds_no_camera_here(tmp_path: Path) -> None:
 def test_a_listener_may_open_and_close_devices_while_its_thread_is_awaited(tmp_path: Path) -> None:
     include, driver = find(trees(), ("usr/include",), "openni2"), FLIGHT / "openni2"
     sources = [TESTS / "openni2_driver.cpp", driver / "driver.cpp", driver / "device.cpp"]
-    options = [
-        "-std=c++17",
-        "-g",
-        "-Wall",
-        "-Wextra",
-        "-Wno-missing-field-initializers",
-        "-pthread",
-        f"-I{FLIGHT.parent}",
-    ]
+    options = ["-std=c++17", "-g", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-pthread", f"-I{ROOT}"]
     command = ["g++", *options, "-DDS325_VERSION=0,0,0", "-isystem", include, *sources, "-o", tmp_path / "driver"]
     subprocess.run(command, check=True)
     done = subprocess.run([tmp_path / "driver"], capture_output=True, text=True, timeout=60, check=False)
