@@ -37,7 +37,8 @@ bool real_at(const char **text, double least, double most, double *value)
 
 enum option_status option_real(const struct option *option, void *to, const char *text)
 {
-	return real_at(&text, option->range.real.least, option->range.real.most, to) && !*text ? OPTION_SET : OPTION_NO_REAL;
+	return real_at(&text, option->range.real.least, option->range.real.most, to) && !*text ? OPTION_SET :
+												 OPTION_NO_REAL;
 }
 
 void command_line_help(void *file)
@@ -68,8 +69,8 @@ static void list(char *text, size_t room)
 	for (const struct option *const *table = program.tables; program.bare && *table; table++) {
 		for (const struct option *one = *table; one->name && used < room; one++) {
 			const char *before = table == program.tables && one == *table ? "" :
-					     !table[1] && !one[1].name		      ? " and" :
-										",";
+					     !table[1] && !one[1].name                ? " and" :
+											",";
 
 			used += (size_t)snprintf(text + used, room - used, "%s %s", before, one->name);
 		}

@@ -61,7 +61,8 @@ static const struct option frame_keys[] = {
 	{ "frames", "N", "how many are made (60)", WHOLE(frames, 1, 1000000) },
 	{ "step", "S", "scene time between two of them (1/60)", REAL(step_s, 1e-6, 3600) },
 	{ "format", "FORMAT", "in memory and files (iq)", CHOICE(z16, formats) },
-	{ "at", "\"T X Y Z ROLL PITCH YAW\"", "where the target is: s, m, degrees; may be repeated", .set = add_waypoint },
+	{ "at", "\"T X Y Z ROLL PITCH YAW\"", "where the target is: s, m, degrees; may be repeated",
+	  .set = add_waypoint },
 	{ "albedo", "A", "the target's", REAL(scene.albedo, 0, 1) },
 	{ "wall", "Z", "a wall behind it, m", REAL(scene.wall_z_m, 0.01, 1000) },
 	{ "wall-albedo", "A", "and its albedo", REAL(scene.wall_albedo, 0, 1) },
@@ -140,8 +141,8 @@ static enum option_status read_scene(const struct option *option, void *to, cons
 		if (length)
 			*value = '\0';
 		if (option_read(tables, key, value + length, to, &read) != OPTION_SET)
-			die(BAD_INPUT, "%s, line %d: \"%s\" is no key of a scene, or \"%s\" none of its values", path, number,
-			    key, value + length);
+			die(BAD_INPUT, "%s, line %d: \"%s\" is no key of a scene, or \"%s\" none of its values", path,
+			    number, key, value + length);
 	}
 	if (ferror(file))
 		die(BAD_INPUT, "the scene file %s cannot be read", path);

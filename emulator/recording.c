@@ -47,9 +47,11 @@ static void write_settings(const struct options *o, FILE *out)
 
 	fprintf(out, "# ds325-truth 1\n# format %s\n# step %.17g\n# frequency %.17g\n# amplitude %.17g\n",
 		o->z16 ? "z16" : "iq", o->step_s, s->modulation_hz, s->amplitude);
-	fprintf(out, "# noise-mm %.17g\n# read-noise %.17g\n# sun %.17g\n# full-well %.17g\n", s->noise_mm, s->read_noise,
-		s->sun, s->full_well);
-	fprintf(out, "# offset-mm %.17g\n# drift-mm-per-k %.17g\n# temperature %.17g\n# warm-up-k %.17g\n# warm-up-s %.17g\n",
+	fprintf(out, "# noise-mm %.17g\n# read-noise %.17g\n# sun %.17g\n# full-well %.17g\n", s->noise_mm,
+		s->read_noise, s->sun, s->full_well);
+	fprintf(out,
+		"# offset-mm %.17g\n# drift-mm-per-k %.17g\n# temperature %.17g\n# warm-up-k %.17g\n# warm-up-s "
+		"%.17g\n",
 		s->offset_mm, s->drift_mm_per_k, s->temperature_c, s->warm_up_k, s->warm_up_s);
 	fprintf(out, "# k1 %.17g\n# k2 %.17g\n# albedo %.17g\n# seed %llu\n", o->k1, o->k2, o->scene.albedo,
 		(unsigned long long)s->seed);
@@ -63,8 +65,9 @@ static void write_truth(const struct truth *truth, uint32_t crc, FILE *out)
 	const struct vector *p = &truth->pose.position;
 	const struct quaternion *q = &truth->pose.attitude;
 
-	fprintf(out, "%llu %.9f %.9f %.9f %.9f %.12f %.12f %.12f %.12f %.6f %08x\n", (unsigned long long)truth->sequence,
-		truth->time_s, p->x, p->y, p->z, q->w, q->x, q->y, q->z, truth->temperature_c, crc);
+	fprintf(out, "%llu %.9f %.9f %.9f %.9f %.12f %.12f %.12f %.12f %.6f %08x\n",
+		(unsigned long long)truth->sequence, truth->time_s, p->x, p->y, p->z, q->w, q->x, q->y, q->z,
+		truth->temperature_c, crc);
 }
 
 /* Frame `number` into `out`, as I and Q. */

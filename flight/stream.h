@@ -100,6 +100,7 @@ void feed_close(struct feed *feed);
 void stream_v4l2(const struct options *options, struct ds325_capture *capture, struct results *results);
 void stream_ring(const struct options *options, struct results *results, FILE *out);
 
-void report(const struct options *options, const struct results *results, const struct ds325_capture *capture, FILE *out);
+void report(const struct options *options, const struct results *results, const struct ds325_capture *capture,
+	    FILE *out);
 
 #endif

@@ -86,9 +86,17 @@ void read_options(struct options *options, int argc, char **argv)
 {
 	static const enum decoding decodings[] = { DECODE_NONE, DECODE_BASELINE, DECODE_KERNEL };
 
-	*options = (struct options){ .device = "/dev/video0", .node = "/dev/ds325-dmabuf-0", .frames = 600, .buffers = 4,
-				     .priority = 80, .timeout_ms = 2000, .replug_ms = 10000, .switches = DS325_BASELINE_ALL,
-				     .calibration = DS325_CALIBRATION_DEFAULT, .method_number = MMAP, .way_number = SIMD };
+	*options = (struct options){ .device = "/dev/video0",
+				     .node = "/dev/ds325-dmabuf-0",
+				     .frames = 600,
+				     .buffers = 4,
+				     .priority = 80,
+				     .timeout_ms = 2000,
+				     .replug_ms = 10000,
+				     .switches = DS325_BASELINE_ALL,
+				     .calibration = DS325_CALIBRATION_DEFAULT,
+				     .method_number = MMAP,
+				     .way_number = SIMD };
 	command_line_read(argc, argv, options);
 	options->method = methods[options->method_number];
 	options->ring = options->method_number == RING;

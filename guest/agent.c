@@ -387,6 +387,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | times | "
-	      "raise FIFO | now | job | send FILE | exit N | pause\n", stderr);
+	      "raise FIFO | now | job | send FILE | exit N | pause\n",
+	      stderr);
 	return 2;
 }

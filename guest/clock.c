@@ -24,7 +24,7 @@
  * The longest turn, in guest instructions. The other CPUs wait for its end, so it is part of the latencies that the
  * guest measures; the shorter it is, the slower the host gets through a run.
  */
-#define TURN_INSNS	2000
+#define TURN_INSNS 2000
 
 /* How the processors of our guests halt: x86, ARM, Thumb, 64-bit ARM. */
 static const uint8_t x86_hlt[] = { 0xf4 };

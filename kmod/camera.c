@@ -93,9 +93,8 @@ static int negotiate(struct camera *camera)
 		return error;
 	payload_bytes = get_u32(probe + PROBE_PAYLOAD_BYTES);
 	interval = get_u32(probe + PROBE_INTERVAL);
-	if (probe[PROBE_FORMAT] != DS325_FORMAT_IQ ||
-	    get_u32(probe + PROBE_FRAME_BYTES) != DS325_FRAME_BYTES || payload_bytes < 64 ||
-	    payload_bytes > PAYLOAD_MOST || interval < 10000 || interval > 10000000) {
+	if (probe[PROBE_FORMAT] != DS325_FORMAT_IQ || get_u32(probe + PROBE_FRAME_BYTES) != DS325_FRAME_BYTES ||
+	    payload_bytes < 64 || payload_bytes > PAYLOAD_MOST || interval < 10000 || interval > 10000000) {
 		dev_err(&camera->control->dev, "it does not send frames of %d bytes: not used\n", DS325_FRAME_BYTES);
 		camera->unfit = true;
 		return -EINVAL;
@@ -198,8 +197,8 @@ static bool due(struct camera *camera)
 	bool wanted = ds325_node_wanted(&camera->place->node) && !camera->unfit;
 
 	return kthread_should_stop() || wanted != camera->running ||
-	       (camera->running && (READ_ONCE(camera->broken) ||
-				    camera->taken != (unsigned int)atomic_read_acquire(&camera->completed)));
+	       (camera->running &&
+		(READ_ONCE(camera->broken) || camera->taken != (unsigned int)atomic_read_acquire(&camera->completed)));
 }
 
 static void work(struct camera *camera)

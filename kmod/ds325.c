@@ -114,7 +114,9 @@ static int attach(struct camera *camera)
 static int make_thread(struct camera *camera)
 {
 	const struct sched_attr fifo = {
-		.size = sizeof(fifo), .sched_policy = SCHED_FIFO, .sched_priority = priority,
+		.size = sizeof(fifo),
+		.sched_policy = SCHED_FIFO,
+		.sched_priority = priority,
 	};
 	int error;
 
@@ -177,8 +179,7 @@ static void ds325_disconnect(struct usb_interface *interface)
 	kthread_stop(camera->thread);
 	ds325_node_attach(&camera->place->node, NULL);
 	put_task_struct(camera->thread);
-	usb_driver_release_interface(&ds325_driver,
-				     interface == camera->control ? camera->streaming : camera->control);
+	usb_driver_release_interface(&ds325_driver, interface == camera->control ? camera->streaming : camera->control);
 	free_camera(camera);
 }
 
@@ -214,8 +215,8 @@ static int __init ds325_init(void)
 	int error = 0;
 
 	if (!cameras || cameras > CAMERAS_MOST || !offered(settings.rate) || !priority || priority > 98) {
-		pr_err("ds325: cameras=%u rate=%u priority=%u: 1 to 8; 25, 30, 50 or 60; 1 to 98\n", cameras, settings.rate,
-		       priority);
+		pr_err("ds325: cameras=%u rate=%u priority=%u: 1 to 8; 25, 30, 50 or 60; 1 to 98\n", cameras,
+		       settings.rate, priority);
 		return -EINVAL;
 	}
 	places = kcalloc(cameras, sizeof(*places), GFP_KERNEL);

@@ -149,7 +149,8 @@ static void all_words(void)
 		}
 		compare(words);
 		for (size_t at = 0; at < DS325_PIXELS; at++) {
-			int16_t i = ds325_word((const uint8_t *)words, at, 0), q = ds325_word((const uint8_t *)words, at, 1);
+			int16_t i = ds325_word((const uint8_t *)words, at, 0),
+				q = ds325_word((const uint8_t *)words, at, 1);
 			double turn = atan2(q, i) / (2 * M_PI), error, mm;
 
 			if (ds325_saturated(i, q) != (abs(i) >= 2047 || abs(q) >= 2047))

@@ -19,12 +19,12 @@
 
 #include "ds325/ring.h"
 
-#define REQUIRE(condition)                                                                      \
-	do {                                                                                    \
-		if (!(condition)) {                                                             \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                 \
-			exit(1);                                                                \
-		}                                                                               \
+#define REQUIRE(condition)                                                      \
+	do {                                                                    \
+		if (!(condition)) {                                             \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+			exit(1);                                                \
+		}                                                               \
 	} while (0)
 
 struct shared {

@@ -36,7 +36,9 @@ std::vector<Camera> find_cameras()
 static std::function<void()> listener;
 static int failures;
 
-Stream::Stream(const std::string &port, oni::driver::DriverServices &services) : port(port), services(services) {}
+Stream::Stream(const std::string &port, oni::driver::DriverServices &services) : port(port), services(services)
+{
+}
 Stream::~Stream()
 {
 	stop();

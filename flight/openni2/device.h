@@ -10,8 +10,9 @@
 #include "cameras.h"
 #include "stream.h"
 
-class Device final : public oni::driver::DeviceBase {
-public:
+class Device final : public oni::driver::DeviceBase
+{
+      public:
 	Device(const Camera &camera, oni::driver::DriverServices &services);
 
 	OniStatus getSensorInfoList(OniSensorInfo **sensors, int *count) override;
@@ -24,7 +25,7 @@ public:
 	void retire();
 	const std::string &port() const { return camera.port; }
 
-private:
+      private:
 	const Camera camera;
 	oni::driver::DriverServices &services;
 	OniVideoMode modes[DS325_MODE_COUNT];

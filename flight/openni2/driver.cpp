@@ -19,8 +19,9 @@
 
 enum { ERROR = 3 }; /* OpenNI's severity */
 
-class Driver final : public oni::driver::DriverBase {
-public:
+class Driver final : public oni::driver::DriverBase
+{
+      public:
 	explicit Driver(OniDriverServices *services) : DriverBase(services) {}
 
 	OniStatus initialize(oni::driver::DeviceConnectedCallback connected,
@@ -30,7 +31,7 @@ public:
 	void deviceClose(oni::driver::DeviceBase *device) override;
 	void shutdown() override;
 
-private:
+      private:
 	void scan();
 	void forget(const std::string &node);
 	void read_events();

@@ -64,8 +64,8 @@ static void print_list(const char *name, const double *values, int count)
 
 static void print(long sequence, const struct pose_result *r)
 {
-	static const char *const status[] = {"not found", "degenerate", "ok"};
-	static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
+	static const char *const status[] = { "not found", "degenerate", "ok" };
+	static const char *const axes[] = { "x", "y", "z", "rx", "ry", "rz" };
 
 	printf("{\"frame\": %ld, \"time_s\": %.9f, \"status\": \"%s\"", sequence, 1e-9 * (double)r->time_ns,
 	       status[r->status]);
@@ -108,7 +108,7 @@ static void run(const struct options *o, FILE *file, struct pose *pose, const st
 	static uint8_t raw[DS325_FRAME_BYTES];
 	static uint16_t ranges[DS325_PIXELS], phases[DS325_PIXELS], amplitudes[DS325_PIXELS];
 	static struct ds325_decoder decoder;
-	const struct ds325_planes planes = {ranges, phases, amplitudes};
+	const struct ds325_planes planes = { ranges, phases, amplitudes };
 	const struct ds325_calibration calibration = DS325_CALIBRATION_DEFAULT;
 	const char *wrong = ds325_decoder_init(&decoder, &calibration);
 	size_t bytes = o->z16 ? DS325_Z16_BYTES : DS325_FRAME_BYTES, got = 0;
@@ -116,7 +116,7 @@ static void run(const struct options *o, FILE *file, struct pose *pose, const st
 	if (wrong)
 		die(BAD_INPUT, "calibration: %s", wrong);
 	for (uint32_t n = 0; n < o->skip + o->frames; n++) {
-		struct pose_frame frame = {ranges, o->z16 ? NULL : amplitudes, (uint64_t)(1e9 * (double)n / o->rate)};
+		struct pose_frame frame = { ranges, o->z16 ? NULL : amplitudes, (uint64_t)(1e9 * (double)n / o->rate) };
 		struct pose_result result;
 
 		got = fread(raw, 1, bytes, file);

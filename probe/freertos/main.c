@@ -42,13 +42,12 @@ static const struct family *find_family(const char *name)
 }
 
 /* As the Linux port's. The port's own priorities are fixed, and there is no file to write to. */
-static const struct option rows[] = {
-	{ "iterations", "N", "", OPTION_WHOLE(struct options, iterations, 1, 10000000) },
-	{ "interval_ns", "N", "", OPTION_WHOLE(struct options, interval_ns, 1000, 60000000000) },
-	{ "cpu", "N", "", OPTION_WHOLE(struct options, cpu, 0, 0) },
-	{ "seed", "N", "", OPTION_WHOLE(struct options, seed, 0, UINT32_MAX) },
-	{ 0 }
-};
+static const struct option rows[] = { { "iterations", "N", "", OPTION_WHOLE(struct options, iterations, 1, 10000000) },
+				      { "interval_ns", "N", "",
+					OPTION_WHOLE(struct options, interval_ns, 1000, 60000000000) },
+				      { "cpu", "N", "", OPTION_WHOLE(struct options, cpu, 0, 0) },
+				      { "seed", "N", "", OPTION_WHOLE(struct options, seed, 0, UINT32_MAX) },
+				      { 0 } };
 
 /* Exit codes as the Linux port's: 2 for a command line that is not understood, 3 for a run that failed. */
 static int run(void)

@@ -36,7 +36,8 @@ static const struct option rows[] = {
 	{ "cpu", "N", "of the measuring threads", OPTION_WHOLE(struct command, options.cpu, 0, LINUX_CPUS_MOST - 1) },
 	{ "priority", "N", "SCHED_FIFO priority (80)",
 	  OPTION_WHOLE(struct command, settings.priority, PRIORITY_LEAST, PRIORITY_MOST) },
-	{ "seed", "N", "of where in the system's tick it begins", OPTION_WHOLE(struct command, options.seed, 0, UINT32_MAX) },
+	{ "seed", "N", "of where in the system's tick it begins",
+	  OPTION_WHOLE(struct command, options.seed, 0, UINT32_MAX) },
 	{ "out", "FILE", "where the results go (standard output)", OPTION_TEXT(struct command, out) },
 	{ 0 }
 };
