@@ -282,8 +282,8 @@ int camera_control(struct camera *camera, const uint8_t setup[8], uint8_t *data,
 		return standard_request(camera, setup, data, length);
 	if (type != 1 || in != (setup[1] >= 0x80) || setup[4] > 1)
 		return -EPIPE;
-	return setup[4] ? streaming_request(camera, setup, data, length)
-			: control_interface_request(camera, setup, data, length);
+	return setup[4] ? streaming_request(camera, setup, data, length) :
+			  control_interface_request(camera, setup, data, length);
 }
 
 unsigned int camera_format(const struct camera *camera)

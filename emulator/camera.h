@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../flight/ds325.h"
+#include "ds325/format.h"
 #include "descriptors.h"
 
 enum { PROBE_BYTES = 34, CONTROL_MOST = 4096 };
@@ -14,10 +14,10 @@ enum { PROBE_BYTES = 34, CONTROL_MOST = 4096 };
 /* The unit's control reads and writes 16-bit registers. The real camera's are not documented: what the baseline driver
  * writes is kept and read back. These four, which it leaves alone, are the emulator's own. */
 enum camera_register {
-	REGISTER_MODE = 0x50,       /* 0 close range; 1 long range: four times the exposure */
+	REGISTER_MODE = 0x50, /* 0 close range; 1 long range: four times the exposure */
 	REGISTER_CONFIDENCE = 0x51, /* least amplitude in counts of a valid Z16 pixel */
-	REGISTER_EXPOSURE = 0x52,   /* exposure and illumination, per cent */
-	REGISTER_RATE = 0x53,       /* frames/s: 25, 30, 50 or 60; 0: as committed */
+	REGISTER_EXPOSURE = 0x52, /* exposure and illumination, per cent */
+	REGISTER_RATE = 0x53, /* frames/s: 25, 30, 50 or 60; 0: as committed */
 	REGISTERS = 0x100
 };
 
@@ -27,10 +27,10 @@ struct camera {
 	uint8_t request[DS325_CONTROL_BYTES]; /* the unit's last SET_CUR */
 	uint16_t registers[REGISTERS];
 	uint8_t configuration;
-	uint8_t error;      /* UVC's request error code */
-	bool streaming;     /* from COMMIT until CLEAR_HALT, SET_INTERFACE or SET_CONFIGURATION */
-	bool halted;        /* the bulk endpoint: until CLEAR_HALT */
-	uint64_t requests;  /* of the control endpoint */
+	uint8_t error; /* UVC's request error code */
+	bool streaming; /* from COMMIT until CLEAR_HALT, SET_INTERFACE or SET_CONFIGURATION */
+	bool halted; /* the bulk endpoint: until CLEAR_HALT */
+	uint64_t requests; /* of the control endpoint */
 	uint64_t unit_requests;
 };
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "../flight/ds325.h"
+#include "ds325/format.h"
 #include "bytes.h"
 #include "descriptors.h"
 
@@ -30,12 +30,22 @@ enum {
 
 const uint32_t frame_intervals[INTERVALS] = { 166666, 200000, 333333, 400000 };
 
-const char *const wrong_names[WRONG_KINDS] = {
-	[WRONG_NOTHING] = "none",       [WRONG_TRUNCATED] = "truncated",     [WRONG_TOTAL] = "total-length",
-	[WRONG_ZERO_LENGTH] = "zero-length", [WRONG_LENGTH] = "length",      [WRONG_INTERVALS] = "intervals",
-	[WRONG_INTERVAL] = "interval-0", [WRONG_SIZE] = "size",              [WRONG_FORMAT] = "format",
-	[WRONG_NO_FORMAT] = "no-format", [WRONG_NO_ENDPOINT] = "no-endpoint", [WRONG_ENDPOINT] = "endpoint",
-	[WRONG_NO_UNIT] = "no-unit",    [WRONG_LOOP] = "loop",               [WRONG_CLASS] = "class",
+const char *const wrong_names[WRONG_KINDS + 1] = {
+	[WRONG_NOTHING] = "none",
+	[WRONG_TRUNCATED] = "truncated",
+	[WRONG_TOTAL] = "total-length",
+	[WRONG_ZERO_LENGTH] = "zero-length",
+	[WRONG_LENGTH] = "length",
+	[WRONG_INTERVALS] = "intervals",
+	[WRONG_INTERVAL] = "interval-0",
+	[WRONG_SIZE] = "size",
+	[WRONG_FORMAT] = "format",
+	[WRONG_NO_FORMAT] = "no-format",
+	[WRONG_NO_ENDPOINT] = "no-endpoint",
+	[WRONG_ENDPOINT] = "endpoint",
+	[WRONG_NO_UNIT] = "no-unit",
+	[WRONG_LOOP] = "loop",
+	[WRONG_CLASS] = "class",
 };
 
 struct writer {

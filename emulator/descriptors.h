@@ -27,7 +27,7 @@ enum wrong {
 	WRONG_KINDS
 };
 
-extern const char *const wrong_names[WRONG_KINDS];
+extern const char *const wrong_names[WRONG_KINDS + 1]; /* the last is NULL */
 
 /* In units of 100 ns, ascending: 60, 50, 30 and 25 frames/s. */
 enum { INTERVALS = 4 };

@@ -83,8 +83,8 @@ static void submit(struct device *device, const struct usbip_request *request)
 	else if (device->count == URBS)
 		answer(device, request->number, -ENOSR, NULL, 0);
 	else
-		device->waiting[(device->first + device->count++) % URBS] =
-			(struct urb){ request->number, request->length };
+		device->waiting[(device->first + device->count++) % URBS] = (struct urb){ request->number,
+											  request->length };
 }
 
 void device_plug(struct device *device)
@@ -143,8 +143,12 @@ static void begin(struct device *device, uint64_t now_ns)
 		.header = { DS325_PAYLOAD_HEADER, END_OF_HEADER | END_OF_FRAME | device->frame_id },
 		.body_bytes = bytes,
 		.not_before_ns = now_ns,
-		.entry = { .sequence = sequence, .frame = (uint32_t)(sequence % device->frames->count),
-			   .fault = fault.kind, .outcome = SENT, .due_ns = device->due_ns, .begun_ns = now_ns },
+		.entry = { .sequence = sequence,
+			   .frame = (uint32_t)(sequence % device->frames->count),
+			   .fault = fault.kind,
+			   .outcome = SENT,
+			   .due_ns = device->due_ns,
+			   .begun_ns = now_ns },
 	};
 	if (fault.kind == FAULT_DROP || fault.kind == FAULT_STALL) {
 		transfer->active = false;
@@ -269,7 +273,8 @@ static void send_frame(struct device *device, uint64_t now_ns, uint64_t (*clock)
 static void lose_overrun(struct device *device, uint64_t now_ns, uint64_t interval_ns)
 {
 	while (device->transfer.active && device->due_ns <= now_ns) {
-		struct log_entry entry = { .sequence = device->log->sequence++, .outcome = LOST_NO_URB,
+		struct log_entry entry = { .sequence = device->log->sequence++,
+					   .outcome = LOST_NO_URB,
 					   .due_ns = device->due_ns };
 
 		entry.frame = (uint32_t)(entry.sequence % device->frames->count);

@@ -5,14 +5,17 @@
 #include "faults.h"
 
 const char *const fault_names[FAULT_KINDS] = {
-	[FAULT_NONE] = "none",     [FAULT_DROP] = "drop",   [FAULT_SHORT] = "short",
+	[FAULT_NONE] = "none",       [FAULT_DROP] = "drop",   [FAULT_SHORT] = "short",
 	[FAULT_CORRUPT] = "corrupt", [FAULT_ERROR] = "error", [FAULT_HEADER] = "header",
-	[FAULT_LATE] = "late",     [FAULT_STALL] = "stall", [FAULT_UNPLUG] = "unplug",
+	[FAULT_LATE] = "late",       [FAULT_STALL] = "stall", [FAULT_UNPLUG] = "unplug",
 };
 
 /* What a fault without an argument means: bytes or ms. */
 static const uint32_t usual[FAULT_KINDS] = {
-	[FAULT_SHORT] = 1000, [FAULT_CORRUPT] = 64, [FAULT_LATE] = 20, [FAULT_UNPLUG] = 500,
+	[FAULT_SHORT] = 1000,
+	[FAULT_CORRUPT] = 64,
+	[FAULT_LATE] = 20,
+	[FAULT_UNPLUG] = 500,
 };
 
 static bool number(const char **text, uint64_t most, uint64_t *value)

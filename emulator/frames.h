@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "../flight/ds325.h"
+#include "ds325/format.h"
 #include "lens.h"
 #include "pose.h"
 

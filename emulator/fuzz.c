@@ -86,8 +86,13 @@ static uint64_t play(const uint8_t *bytes, uint32_t size)
 	static struct device device;
 	uint32_t at = 0, have = 0, chunk = 1;
 
-	device = (struct device){ .settings = &settings, .frames = &frames, .faults = &faults, .log = &log,
-				  .scratch = scratch[1], .send = receive, .with = &host };
+	device = (struct device){ .settings = &settings,
+				  .frames = &frames,
+				  .faults = &faults,
+				  .log = &log,
+				  .scratch = scratch[1],
+				  .send = receive,
+				  .with = &host };
 	for (int kind = FAULT_DROP; kind < FAULT_UNPLUG; kind++)
 		faults_add(&faults, &(struct fault){ (enum fault_kind)kind, (uint64_t)kind, 100 });
 	device_plug(&device);

@@ -3,7 +3,7 @@
 #ifndef EMULATOR_LENS_H
 #define EMULATOR_LENS_H
 
-#include "../flight/ds325.h"
+#include "ds325/format.h"
 #include "pose.h"
 
 struct lens {

@@ -184,8 +184,11 @@ static void run(struct options *options, const struct lens *lens)
 	pid_t renderer = getpid();
 	uint64_t render_ns;
 
-	*device = (struct device){ .settings = &options->settings, .frames = &frames, .faults = &options->faults,
-				   .log = &log, .scratch = zeroed(1, DS325_FRAME_BYTES) };
+	*device = (struct device){ .settings = &options->settings,
+				   .frames = &frames,
+				   .faults = &options->faults,
+				   .log = &log,
+				   .scratch = zeroed(1, DS325_FRAME_BYTES) };
 	if (options->replay)
 		recording_replay(options, &frames);
 	else

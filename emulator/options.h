@@ -6,13 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/command_line.h"
 #include "device.h"
 #include "faults.h"
 #include "lens.h"
 #include "scene.h"
 #include "sensor.h"
-
-enum { BAD_INPUT = 2, RUN_FAILED = 3 };
 
 struct options {
 	/* the frames */
@@ -21,6 +20,7 @@ struct options {
 	bool z16;
 	bool truth_range;
 	struct scene scene;
+	int waypoints; /* that were given */
 	struct sensor sensor;
 	double k1, k2;
 	const char *replay, *write, *truth;
@@ -36,7 +36,6 @@ struct options {
 	const char *control, *report, *log;
 };
 
-void __attribute__((noreturn, format(printf, 2, 3))) die(int code, const char *format, ...);
 /* Reads the command line; dies with one line on what is wrong and what is needed. */
 void options_read(struct options *options, int argc, char **argv);
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/crc32.h"
 #include "recording.h"
 
 static void *room(size_t size)
@@ -17,22 +18,6 @@ static void *room(size_t size)
 	if (!memory)
 		die(RUN_FAILED, "no memory for %zu bytes of frames: fewer --frames are needed", size);
 	return memory;
-}
-
-/* CRC-32 as zlib has it, four bits at a time. */
-static uint32_t crc32(const uint8_t *bytes, size_t size)
-{
-	static const uint32_t nibbles[16] = {
-		0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-		0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
-	};
-	uint32_t crc = ~0u;
-
-	for (size_t i = 0; i < size; i++) {
-		crc = crc >> 4 ^ nibbles[(crc ^ bytes[i]) & 15];
-		crc = crc >> 4 ^ nibbles[(crc ^ bytes[i] >> 4) & 15];
-	}
-	return ~crc;
 }
 
 static FILE *create(const char *path, const char *ending)
@@ -62,13 +47,15 @@ static void write_settings(const struct options *o, FILE *out)
 
 	fprintf(out, "# ds325-truth 1\n# format %s\n# step %.17g\n# frequency %.17g\n# amplitude %.17g\n",
 		o->z16 ? "z16" : "iq", o->step_s, s->modulation_hz, s->amplitude);
-	fprintf(out, "# noise-mm %.17g\n# read-noise %.17g\n# sun %.17g\n# full-well %.17g\n", s->noise_mm, s->read_noise,
-		s->sun, s->full_well);
-	fprintf(out, "# offset-mm %.17g\n# drift-mm-per-k %.17g\n# temperature %.17g\n# warm-up-k %.17g\n# warm-up-s %.17g\n",
+	fprintf(out, "# noise-mm %.17g\n# read-noise %.17g\n# sun %.17g\n# full-well %.17g\n", s->noise_mm,
+		s->read_noise, s->sun, s->full_well);
+	fprintf(out,
+		"# offset-mm %.17g\n# drift-mm-per-k %.17g\n# temperature %.17g\n# warm-up-k %.17g\n# warm-up-s "
+		"%.17g\n",
 		s->offset_mm, s->drift_mm_per_k, s->temperature_c, s->warm_up_k, s->warm_up_s);
 	fprintf(out, "# k1 %.17g\n# k2 %.17g\n# albedo %.17g\n# seed %llu\n", o->k1, o->k2, o->scene.albedo,
 		(unsigned long long)s->seed);
-	if (o->scene.wall)
+	if (o->scene.wall_z_m > 0)
 		fprintf(out, "# wall %.17g\n# wall-albedo %.17g\n", o->scene.wall_z_m, o->scene.wall_albedo);
 	fputs("# sequence time_s px py pz qw qx qy qz temperature_c crc32\n", out);
 }
@@ -78,8 +65,9 @@ static void write_truth(const struct truth *truth, uint32_t crc, FILE *out)
 	const struct vector *p = &truth->pose.position;
 	const struct quaternion *q = &truth->pose.attitude;
 
-	fprintf(out, "%llu %.9f %.9f %.9f %.9f %.12f %.12f %.12f %.12f %.6f %08x\n", (unsigned long long)truth->sequence,
-		truth->time_s, p->x, p->y, p->z, q->w, q->x, q->y, q->z, truth->temperature_c, crc);
+	fprintf(out, "%llu %.9f %.9f %.9f %.9f %.12f %.12f %.12f %.12f %.6f %08x\n",
+		(unsigned long long)truth->sequence, truth->time_s, p->x, p->y, p->z, q->w, q->x, q->y, q->z,
+		truth->temperature_c, crc);
 }
 
 /* Frame `number` into `out`, as I and Q. */
@@ -129,7 +117,7 @@ void recording_write(const struct options *options, const struct lens *lens)
 
 		if (options->z16)
 			frames_to_z16(frame, frame, lens, options->settings.confidence, options->sensor.modulation_hz);
-		write_truth(&truth, crc32(frame, bytes), truth_out);
+		write_truth(&truth, crc32_add(0, frame, bytes), truth_out);
 		fwrite(frame, bytes, 1, out);
 		if (range_out)
 			fwrite(ranges, sizeof(*ranges), DS325_PIXELS, range_out);
@@ -175,7 +163,7 @@ void recording_truth(const struct options *options, const struct frames *frames,
 		unsigned int format = options->z16 ? DS325_FORMAT_Z16 : DS325_FORMAT_IQ;
 		const uint8_t *frame = frames_get(frames, n, format, 100, frames->confidence);
 
-		write_truth(truths + n, crc32(frame, options->z16 ? DS325_Z16_BYTES : DS325_FRAME_BYTES), out);
+		write_truth(truths + n, crc32_add(0, frame, options->z16 ? DS325_Z16_BYTES : DS325_FRAME_BYTES), out);
 	}
 	finish(out, path);
 }

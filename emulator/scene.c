@@ -140,7 +140,7 @@ struct hit scene_cast(const struct view *view, struct vector direction)
 	struct vector way = rotation_apply(&view->to_target, direction);
 	struct hit hit = { 0 };
 
-	if (scene->wall)
+	if (scene->wall_z_m > 0)
 		meet(&hit, WALL, scene->wall_z_m / direction.z, direction.z, scene->wall_albedo);
 	if (misses_target(view->eye, way))
 		return hit;

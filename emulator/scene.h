@@ -19,8 +19,7 @@ struct scene {
 	struct waypoint waypoints[WAYPOINTS];
 	int waypoint_count;
 	double albedo;
-	bool wall;
-	double wall_z_m, wall_albedo;
+	double wall_z_m, wall_albedo; /* 0: there is no wall */
 };
 
 /* What a ray meets first. */

@@ -41,7 +41,8 @@ static struct exposure expose(const struct sensor *sensor, double time_s)
 {
 	struct exposure exposure = {
 		.radians_per_m = 4 * M_PI * sensor->modulation_hz / DS325_LIGHT_M_S,
-		.offset_m = (sensor->offset_mm + sensor->drift_mm_per_k * (sensor_temperature(sensor, time_s) - 25)) / 1000,
+		.offset_m = (sensor->offset_mm + sensor->drift_mm_per_k * (sensor_temperature(sensor, time_s) - 25)) /
+			    1000,
 		.sun = sensor->sun,
 		.amplitude = sensor->amplitude,
 		.full_well = sensor->full_well,
@@ -51,8 +52,7 @@ static struct exposure expose(const struct sensor *sensor, double time_s)
 
 	if (sensor->noise_mm > 0) {
 		exposure.fixed_variance = sensor->read_noise * sensor->read_noise;
-		exposure.variance_per_count =
-			fmax(0, sigma * sigma - exposure.fixed_variance - 1.0 / 12) / reference;
+		exposure.variance_per_count = fmax(0, sigma * sigma - exposure.fixed_variance - 1.0 / 12) / reference;
 	}
 	return exposure;
 }
@@ -123,8 +123,8 @@ void sensor_frame(const struct sensor *sensor, const struct lens *lens, const st
 	}
 	for (int pixel = 0; pixel < DS325_PIXELS; pixel++) {
 		uint8_t *at = out + pixel / DS325_BLOCK * DS325_BLOCK_BYTES + pixel % DS325_BLOCK * 2;
-		struct light light = at_edge(hits, pixel) ? mixed(&exposure, lens, &view, pixel)
-							  : seen(&exposure, hits + pixel);
+		struct light light = at_edge(hits, pixel) ? mixed(&exposure, lens, &view, pixel) :
+							    seen(&exposure, hits + pixel);
 		double normal[2] = { 0, 0 }, sigma;
 
 		if (sensor->noise_mm > 0)

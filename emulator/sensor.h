@@ -11,12 +11,12 @@
 struct sensor {
 	double modulation_hz;
 	double amplitude;       /* counts of a white surface (albedo 1) at 1 m, seen straight on */
-	double noise_mm;        /* standard deviation of a range at 1 m, albedo 0.5, straight on; 0: no noise at all */
-	double read_noise;      /* counts, of each word */
-	double sun;             /* constant light, in counts of amplitude: adds shot noise, takes from the full well */
-	double full_well;       /* counts of amplitude and sun together */
+	double noise_mm; /* standard deviation of a range at 1 m, albedo 0.5, straight on; 0: no noise at all */
+	double read_noise; /* counts, of each word */
+	double sun; /* constant light, in counts of amplitude: adds shot noise, takes from the full well */
+	double full_well; /* counts of amplitude and sun together */
 	double offset_mm;
-	double drift_mm_per_k;  /* against 25 degrees C */
+	double drift_mm_per_k; /* against 25 degrees C */
 	double temperature_c, warm_up_k, warm_up_s; /* rises by warm_up_k, with this time constant */
 	uint64_t seed;
 };

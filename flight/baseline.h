@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "decode.h"
+#include "ds325/decode.h"
 
 enum ds325_baseline_switch {
 	DS325_BASELINE_DECODE = 1 << 0, /* word by word, with branches; else the library's own */

@@ -79,17 +79,20 @@ static void settle(struct ds325_capture *capture, const struct ds325_frame *fram
 {
 	const uint64_t known = capture->lost + capture->lost_unseen + capture->refused;
 	const uint64_t counted = known - capture->known_at_good;
-	const bool by_time = frame && capture->interval_ns && capture->last_time_ns && frame->time_ns > capture->last_time_ns;
+	const bool by_time = frame && capture->interval_ns && capture->last_time_ns &&
+			     frame->time_ns > capture->last_time_ns;
 	uint64_t missing = capture->interrupted;
 
 	if (by_time && (capture->interrupted || !frame->stamped_ns)) {
-		uint64_t intervals = (frame->time_ns - capture->last_time_ns + capture->interval_ns / 2) / capture->interval_ns;
+		uint64_t intervals = (frame->time_ns - capture->last_time_ns + capture->interval_ns / 2) /
+				     capture->interval_ns;
 
 		missing = intervals > missing + 1 ? intervals - 1 : missing;
 	}
 	if (missing > counted) {
 		struct ds325_loss loss = { .first = capture->last_good + 1 + (uint32_t)counted,
-					   .count = (uint32_t)(missing - counted), .estimated = true };
+					   .count = (uint32_t)(missing - counted),
+					   .estimated = true };
 
 		capture->lost_estimated += loss.count;
 		note(capture, loss);
@@ -178,7 +181,8 @@ static bool fetch(struct ds325_capture *capture, struct ds325_frame *frame, size
 		if (got < 0)
 			return false;
 		*bytes = (size_t)got;
-		*frame = (struct ds325_frame){ .raw = capture->own, .time_ns = now_ns(),
+		*frame = (struct ds325_frame){ .raw = capture->own,
+					       .time_ns = now_ns(),
 					       .number = capture->numbered ? capture->last_number + 1 : 0 };
 		return true;
 	}
@@ -190,7 +194,8 @@ static bool fetch(struct ds325_capture *capture, struct ds325_frame *frame, size
 	}
 	*bytes = buffer.bytesused;
 	*damaged = buffer.flags & V4L2_BUF_FLAG_ERROR;
-	*frame = (struct ds325_frame){ .raw = capture->buffer[buffer.index].start, .number = buffer.sequence,
+	*frame = (struct ds325_frame){ .raw = capture->buffer[buffer.index].start,
+				       .number = buffer.sequence,
 				       .index = buffer.index,
 				       .time_ns = (uint64_t)buffer.timestamp.tv_sec * 1000000000 +
 						  (uint64_t)buffer.timestamp.tv_usec * 1000 };

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ds325.h"
+#include "ds325/format.h"
 
 enum ds325_io {
 	DS325_READ, /* read(), where the driver offers it: one copy more, and neither its time nor its number */

@@ -73,7 +73,8 @@ static bool set_format(struct ds325_capture *capture)
 	    format.fmt.pix.pixelformat != V4L2_PIX_FMT_YUYV || format.fmt.pix.bytesperline != 2 * DS325_RAW_WIDTH)
 		return ds325_capture_fail(capture, "it has no YUYV of 640 x 240, so it is no DS325", 0);
 	if (!capture->rate) {
-		capture->interval_ns = ds325_ioctl(capture->fd, VIDIOC_G_PARM, &parameters) ? 0 : interval_ns(&parameters);
+		capture->interval_ns = ds325_ioctl(capture->fd, VIDIOC_G_PARM, &parameters) ? 0 :
+											      interval_ns(&parameters);
 		return true;
 	}
 	parameters.parm.capture.timeperframe = (struct v4l2_fract){ 1, capture->rate };
@@ -89,7 +90,9 @@ static bool set_format(struct ds325_capture *capture)
 /* The memory of buffer `index`, as the way asks; its descriptor in `buffer` is ready to be queued. */
 static bool map(struct ds325_capture *capture, uint32_t index, struct v4l2_buffer *buffer)
 {
-	struct v4l2_exportbuffer export = { .type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .index = index, .flags = O_RDWR | O_CLOEXEC };
+	struct v4l2_exportbuffer export = { .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
+					    .index = index,
+					    .flags = O_RDWR | O_CLOEXEC };
 	uint8_t *start;
 
 	if (ds325_ioctl(capture->fd, VIDIOC_QUERYBUF, buffer))
@@ -193,8 +196,10 @@ void ds325_capture_close(struct ds325_capture *capture)
 
 bool ds325_capture_command(struct ds325_capture *capture, bool get, uint8_t bytes[DS325_CONTROL_BYTES])
 {
-	struct uvc_xu_control_query query = { .unit = DS325_UNIT, .selector = DS325_SELECTOR,
-					      .query = get ? UVC_GET_CUR : UVC_SET_CUR, .size = DS325_CONTROL_BYTES,
+	struct uvc_xu_control_query query = { .unit = DS325_UNIT,
+					      .selector = DS325_SELECTOR,
+					      .query = get ? UVC_GET_CUR : UVC_SET_CUR,
+					      .size = DS325_CONTROL_BYTES,
 					      .data = bytes };
 
 	if (ds325_ioctl(capture->fd, UVCIOC_CTRL_QUERY, &query))

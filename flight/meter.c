@@ -33,13 +33,17 @@ void become_realtime(int priority)
 		die(RUN_FAILED, "SCHED_FIFO priority %d (be root, or raise RLIMIT_RTPRIO with ulimit -r): %s", priority,
 		    strerror(errno));
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
-		die(RUN_FAILED, "locking memory (be root, or raise RLIMIT_MEMLOCK with ulimit -l): %s", strerror(errno));
+		die(RUN_FAILED, "locking memory (be root, or raise RLIMIT_MEMLOCK with ulimit -l): %s",
+		    strerror(errno));
 }
 
 static int instructions(bool kernel)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE, .size = sizeof(attr),
-					.config = PERF_COUNT_HW_INSTRUCTIONS, .disabled = 1, .exclude_hv = 1,
+	struct perf_event_attr attr = { .type = PERF_TYPE_HARDWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_HW_INSTRUCTIONS,
+					.disabled = 1,
+					.exclude_hv = 1,
 					.exclude_kernel = !kernel };
 
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);

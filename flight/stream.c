@@ -12,9 +12,11 @@
 
 static void report_capture(const struct ds325_capture *capture, FILE *out)
 {
-	fprintf(out, "lost=%" PRIu64 "\nlost_unseen_by_driver=%" PRIu64 "\nlost_estimated=%" PRIu64 "\nrefused=%" PRIu64
-		     "\ndisconnections=%u\n",
-		capture->lost, capture->lost_unseen, capture->lost_estimated, capture->refused, capture->disconnections);
+	fprintf(out,
+		"lost=%" PRIu64 "\nlost_unseen_by_driver=%" PRIu64 "\nlost_estimated=%" PRIu64 "\nrefused=%" PRIu64
+		"\ndisconnections=%u\n",
+		capture->lost, capture->lost_unseen, capture->lost_estimated, capture->refused,
+		capture->disconnections);
 	for (uint32_t one = 0; one < capture->loss_count && one < DS325_LOSSES_MOST; one++) {
 		const struct ds325_loss *loss = &capture->losses[one];
 
@@ -43,7 +45,8 @@ static void list(FILE *out, const char *name, const struct results *results, siz
 
 static void report_poses(const struct results *results, FILE *out)
 {
-	static const char *const names[] = { "poses_not_found", "poses_degenerate", "poses_valid" }; /* enum pose_status */
+	static const char *const names[] = { "poses_not_found", "poses_degenerate",
+					     "poses_valid" }; /* enum pose_status */
 	uint32_t counts[3] = { 0 };
 
 	for (uint32_t one = 0; one < results->frames; one++)
@@ -54,7 +57,8 @@ static void report_poses(const struct results *results, FILE *out)
 	list(out, "pose_cpu_ns", results, offsetof(struct sample, pose_cpu_ns));
 }
 
-void report(const struct options *options, const struct results *results, const struct ds325_capture *capture, FILE *out)
+void report(const struct options *options, const struct results *results, const struct ds325_capture *capture,
+	    FILE *out)
 {
 	struct rusage usage;
 
@@ -62,8 +66,9 @@ void report(const struct options *options, const struct results *results, const 
 	fprintf(out, "version=%s\ndevice=%s\nmethod=%s\ndecode=%s\n", VERSION, options->device, options->method,
 		options->ring ? "none" : options->decode);
 	if (options->decoding == DECODE_BASELINE)
-		fprintf(out, "baseline_switches=%u\ncommands=%" PRIu64 "\ncommands_failed=%" PRIu64
-			     "\nstamp_error_max_ns=%" PRId64 "\nrange_copies=%" PRIu64 "\n",
+		fprintf(out,
+			"baseline_switches=%u\ncommands=%" PRIu64 "\ncommands_failed=%" PRIu64
+			"\nstamp_error_max_ns=%" PRId64 "\nrange_copies=%" PRIu64 "\n",
 			options->switches, results->commands, results->commands_failed, results->stamp_error_ns,
 			results->copies);
 	fprintf(out, "frames=%u\nframes_asked=%u\nelapsed_ns=%" PRIu64 "\ncpu_ns=%" PRIu64 "\n", results->frames,
@@ -77,7 +82,9 @@ void report(const struct options *options, const struct results *results, const 
 	if (!options->ring) {
 		report_capture(capture, out);
 		fprintf(out, "replug_to_frame_ns=%" PRIu64 "\nlatency_from=%s\n", results->replug_ns,
-			results->stamped ? "stamp" : options->io == DS325_READ ? "read" : "driver");
+			results->stamped          ? "stamp" :
+			options->io == DS325_READ ? "read" :
+						    "driver");
 	} else {
 		fputs("latency_from=ring\n", out);
 	}
@@ -113,7 +120,8 @@ int main(int argc, char **argv)
 	results.samples = calloc(options.frames, sizeof(*results.samples));
 	if (!results.samples)
 		die(RUN_FAILED, "no memory for %u samples", options.frames);
-	memset(results.samples, 1, options.frames * sizeof(*results.samples)); /* faulted in before, not while, it streams */
+	memset(results.samples, 1,
+	       options.frames * sizeof(*results.samples)); /* faulted in before, not while, it streams */
 	if (options.ring) {
 		stream_ring(&options, &results, out);
 	} else {

@@ -6,14 +6,11 @@
 #include <stdio.h>
 
 #include "baseline.h"
+#include "common/command_line.h"
 #include "capture.h"
-#include "decode.h"
+#include "ds325/decode.h"
 #include "pose/pose.h"
-#include "ring.h"
-
-enum { BAD_INPUT = 2, RUN_FAILED = 3 };
-
-void __attribute__((noreturn, format(printf, 2, 3))) die(int code, const char *format, ...);
+#include "ds325/ring.h"
 
 enum decoding { DECODE_NONE, DECODE_LIBRARY, DECODE_BASELINE, DECODE_KERNEL };
 
@@ -28,6 +25,7 @@ struct options {
 	uint32_t frames, buffers, rate;
 	int priority, timeout_ms, replug_ms;
 	bool newest, pose;
+	int method_number, way_number; /* as they stand in --help */
 };
 
 void read_options(struct options *options, int argc, char **argv);
@@ -102,6 +100,7 @@ void feed_close(struct feed *feed);
 void stream_v4l2(const struct options *options, struct ds325_capture *capture, struct results *results);
 void stream_ring(const struct options *options, struct results *results, FILE *out);
 
-void report(const struct options *options, const struct results *results, const struct ds325_capture *capture, FILE *out);
+void report(const struct options *options, const struct results *results, const struct ds325_capture *capture,
+	    FILE *out);
 
 #endif

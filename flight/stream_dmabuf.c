@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../kmod/ds325_dmabuf.h"
+#include "ds325/dmabuf.h"
 #include "stream.h"
 
 void feed_open(struct feed *feed, const struct options *options)
@@ -42,8 +42,10 @@ bool feed_attach(struct feed *feed, const struct ds325_capture *capture)
 
 const uint16_t *feed_decode(struct feed *feed, const struct ds325_frame *frame)
 {
-	struct ds325_dmabuf_decode request = { .index = frame->index, .bytes = DS325_FRAME_BYTES,
-					       .sequence = frame->number, .frame_end_ns = frame->stamped_ns };
+	struct ds325_dmabuf_decode request = { .index = frame->index,
+					       .bytes = DS325_FRAME_BYTES,
+					       .sequence = frame->number,
+					       .frame_end_ns = frame->stamped_ns };
 	struct ds325_ring_frame decoded;
 
 	if (ds325_ioctl(feed->fd, DS325_DMABUF_DECODE, &request))

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ring.h"
+#include "ds325/ring.h"
 #include "stream.h"
 
 struct ring_run {
@@ -94,7 +94,8 @@ void stream_ring(const struct options *options, struct results *results, FILE *o
 	poser_open(&run.poser, options);
 	meter_open(&meter);
 	become_realtime(options->priority);
-	fd = open(options->device, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a camera that streams while it is open begins */
+	fd = open(options->device,
+		  O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a camera that streams while it is open begins */
 	if (fd < 0)
 		die(RUN_FAILED, "%s: opening it: %s", options->device, strerror(errno));
 	wrong = ds325_ring_map(&run.ring, fd);
@@ -110,12 +111,13 @@ void stream_ring(const struct options *options, struct results *results, FILE *o
 	meter_stop(&meter, results);
 	fprintf(out, "ring_missed=%" PRIu64 "\nring_torn=%" PRIu64 "\nring_lost_before=%" PRIu64 "\n", run.ring.missed,
 		run.torn, run.lost);
-	fprintf(out, "ring_published=%" PRIu64 "\nring_lost=%" PRIu64 "\nring_refused=%" PRIu64 "\nring_connections=%u\n",
+	fprintf(out,
+		"ring_published=%" PRIu64 "\nring_lost=%" PRIu64 "\nring_refused=%" PRIu64 "\nring_connections=%u\n",
 		run.ring.header->published, run.ring.header->lost, run.ring.header->refused,
 		run.ring.header->connections);
 	if (results->frames)
-		fprintf(out, "publish_mean_ns=%" PRIu64 "\npublish_max_ns=%" PRIu64 "\n", run.decode_ns / results->frames,
-			run.decode_most_ns);
+		fprintf(out, "publish_mean_ns=%" PRIu64 "\npublish_max_ns=%" PRIu64 "\n",
+			run.decode_ns / results->frames, run.decode_most_ns);
 	ds325_ring_unmap(&run.ring);
 	close(fd);
 }

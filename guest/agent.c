@@ -30,6 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../common/crc32.h"
 #include "machine.h"
 
 enum { FW_DIRECTORY = 0x19 }; /* QEMU's docs/specs/fw_cfg */
@@ -319,19 +320,6 @@ static int job(void)
 	return 0;
 }
 
-/* CRC-32 as in IEEE 802.3 and zlib. */
-static uint32_t crc32(const unsigned char *bytes, size_t size)
-{
-	uint32_t crc = ~0u;
-
-	while (size--) {
-		crc ^= *bytes++;
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (0xedb88320 & -(crc & 1));
-	}
-	return ~crc;
-}
-
 static int send_frame(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
@@ -355,7 +343,8 @@ static int send_frame(const char *path)
 	}
 	if (!bytes || got < 0)
 		die("cannot read what to send: %s", strerror(errno));
-	dprintf(fd, "RTQUAL1 %zu %08x\n", size, crc32(bytes, size));
+	if (dprintf(fd, "RTQUAL1 %zu %08x\n", size, crc32_add(0, bytes, size)) < 0)
+		die("cannot send on %s: %s", path, strerror(errno));
 	/*
 	 * QEMU takes each byte at once and interrupts. Where interrupts have threads (PREEMPT_RT), all that come while the
 	 * thread writes on count as nobody's, and the kernel turns an interrupt off of which more than 999 in 1000 are.
@@ -398,6 +387,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | times | "
-	      "raise FIFO | now | job | send FILE | exit N | pause\n", stderr);
+	      "raise FIFO | now | job | send FILE | exit N | pause\n",
+	      stderr);
 	return 2;
 }

@@ -2,17 +2,17 @@
 /*
  * clock - keep QEMU's instruction clock repeatable.
  *
- * Idle: a CPU that halts is seen as idle by QEMU's other thread a moment before the instructions it executed
- * are counted. If that thread happens to look just then, it moves the clock on to the next timer from a count
- * that lags. So they are counted before the halt.
+ * Idle: a CPU that halts is seen as idle by QEMU's other thread a moment before the instructions it executed are
+ * counted. If that thread happens to look just then, it moves the clock on to the next timer from a count that lags. So
+ * they are counted before the halt.
  *
- * Pausing: a guest that asks to be paused would go on, or be taken for idle, until QEMU's other thread comes round
- * to it. With the argument pause=on it is held at the agent's mark until the machine is stopped.
+ * Pausing: a guest that asks to be paused would go on, or be taken for idle, until QEMU's other thread comes round to
+ * it. With the argument pause=on it is held at the agent's mark until the machine is stopped.
  *
- * Several CPUs: under -icount they run in turn on one thread, and a turn lasts until the next timer is due. A
- * CPU that spins until another one has done something leaves it no time to do it, and Linux stops where it
- * starts its second CPU. So a turn has to end earlier, and to keep a run repeatable it has to end by a count of
- * instructions, not by a host timer.
+ * Several CPUs: under -icount they run in turn on one thread, and a turn lasts until the next timer is due. A CPU that
+ * spins until another one has done something leaves it no time to do it, and Linux stops where it starts its second CPU.
+ * So a turn has to end earlier, and to keep a run repeatable it has to end by a count of instructions, not by a host
+ * timer.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,11 +21,10 @@
 #include <unistd.h>
 
 /*
- * The longest turn, in guest instructions.  The other CPUs wait for its end,
- * so it is part of the latencies that the guest measures; the shorter it is,
- * the slower the host gets through a run.
+ * The longest turn, in guest instructions. The other CPUs wait for its end, so it is part of the latencies that the
+ * guest measures; the shorter it is, the slower the host gets through a run.
  */
-#define TURN_INSNS	2000
+#define TURN_INSNS 2000
 
 /* How the processors of our guests halt: x86, ARM, Thumb, 64-bit ARM. */
 static const uint8_t x86_hlt[] = { 0xf4 };
@@ -37,8 +36,7 @@ static const uint8_t a64_wfi[] = { 0x7f, 0x20, 0x03, 0xd5 };
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef uint64_t qemu_plugin_id_t;
-typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id,
-				   struct qemu_plugin_tb *tb);
+typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
 typedef void (*vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 
@@ -49,12 +47,9 @@ const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb,
 					    enum qemu_plugin_cb_flags flags, void *userdata);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-					   vcpu_tb_trans_cb_t cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb,
-					  vcpu_udata_cb_t cb,
-					  enum qemu_plugin_cb_flags flags,
-					  void *userdata);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb_t cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb_t cb,
+					  enum qemu_plugin_cb_flags flags, void *userdata);
 
 /* Not of that interface, which can neither end a turn nor count, but QEMU exports them. */
 struct CPUState;
@@ -72,10 +67,9 @@ static const uint8_t a64_mark[] = { 0x5f, 0x2b, 0x03, 0xd5 };
 const int qemu_plugin_version = 1;
 
 /*
- * Instructions since the last turn was ended.  It is here because QEMU hands
- * the translation callback no user data, and the one word that an execution
- * callback gets is taken by the length of the block.  One count serves all
- * CPUs, as they share a thread.
+ * Instructions since the last turn was ended. It is here because QEMU hands the translation callback no user data, and
+ * the one word that an execution callback gets is taken by the length of the block. One count serves all CPUs, as they
+ * share a thread.
  */
 static size_t insns;
 

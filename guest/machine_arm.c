@@ -17,11 +17,11 @@ enum { FW_CFG = 0x09020000, PAGE = 4096 };
 
 /* A hint that is not assigned, at which clock.c holds the guest; and the virtual counter. */
 #ifdef __aarch64__
-#define MARK		"hint #90"
-#define READ_COUNTER	"mrs %0, cntvct_el0"
+#define MARK "hint #90"
+#define READ_COUNTER "mrs %0, cntvct_el0"
 #else
-#define MARK		".inst.w 0xf3af805a"
-#define READ_COUNTER	"mrrc p15, 1, %Q0, %R0, c14"
+#define MARK ".inst.w 0xf3af805a"
+#define READ_COUNTER "mrrc p15, 1, %Q0, %R0, c14"
 #endif
 
 static volatile uint8_t *map(const char *path, off_t offset)

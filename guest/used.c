@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Addresses noted last, to leave most of the repetitions out. */
-#define SLOTS	65536
+#define SLOTS 65536
 
 /* QEMU's plugin interface, of which Debian ships no header. */
 struct qemu_plugin_tb;

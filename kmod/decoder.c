@@ -129,7 +129,8 @@ int ds325_decoder_make(void)
 	const char *wrong;
 
 	if (!choose(decode)) {
-		pr_err("ds325-ring: decode=%s: auto and scalar are there, and what vectors the processor has\n", decode);
+		pr_err("ds325-ring: decode=%s: auto and scalar are there, and what vectors the processor has\n",
+		       decode);
 		return -EINVAL;
 	}
 	calibration.geometry = depth ? DS325_DEPTH : DS325_RADIAL;

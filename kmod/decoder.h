@@ -3,7 +3,7 @@
 #ifndef DS325_DECODER_H
 #define DS325_DECODER_H
 
-#include "decode.h"
+#include "ds325/decode.h"
 
 /* Made from ds325-ring's parameters when it was loaded, constant since. */
 const struct ds325_decoder *ds325_node_decoder(void);

@@ -8,7 +8,7 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
-#include "ds325_dmabuf.h"
+#include "ds325/dmabuf.h"
 #include "node.h"
 
 static unsigned int slots = 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nodes of rings. The rules for waiting stand in flight/ring.h. */
+/* Nodes of rings. The rules for waiting stand in ds325/ring.h. */
 #include <linux/compat.h>
 #include <linux/eventfd.h>
 #include <linux/log2.h>
@@ -199,7 +199,10 @@ int ds325_node_make(struct ds325_node *node, const char *name, unsigned int slot
 	};
 	strscpy(node->name, name, sizeof(node->name));
 	node->misc = (struct miscdevice){
-		.minor = MISC_DYNAMIC_MINOR, .name = node->name, .fops = &node->operations, .mode = 0644,
+		.minor = MISC_DYNAMIC_MINOR,
+		.name = node->name,
+		.fops = &node->operations,
+		.mode = 0644,
 	};
 	error = misc_register(&node->misc);
 	if (error)

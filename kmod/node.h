@@ -14,7 +14,7 @@
 #include <linux/wait.h>
 
 #include "decoder.h"
-#include "ring.h"
+#include "ds325/ring.h"
 
 struct ds325_node;
 

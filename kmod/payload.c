@@ -23,7 +23,8 @@ static uint32_t missing(const struct ds325_payload *payload, uint64_t now_ns)
 
 	if (!payload->begun_ns || 2 * silence_ns < 3 * payload->interval_ns)
 		return 0;
-	return (uint32_t)ds325_divide((int64_t)(silence_ns + payload->interval_ns / 2), (int64_t)payload->interval_ns) - 1;
+	return (uint32_t)ds325_divide((int64_t)(silence_ns + payload->interval_ns / 2), (int64_t)payload->interval_ns) -
+	       1;
 }
 
 static void lose(struct ds325_payload *payload, uint32_t count)

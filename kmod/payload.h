@@ -6,8 +6,8 @@
 #ifndef DS325_PAYLOAD_H
 #define DS325_PAYLOAD_H
 
-#include "decode.h"
-#include "ring.h"
+#include "ds325/decode.h"
+#include "ds325/ring.h"
 
 struct ds325_payload {
 	/* Set by the caller. */

@@ -127,11 +127,11 @@ static inline uint64_t shared_get(const uint64_t *where)
 }
 
 /* Return from a benchmark at the first call that did not succeed. */
-#define TRY(call)                                         \
-	do {                                              \
-		enum port_status try_status = (call);     \
-		if (try_status != PORT_OK)                \
-			return try_status;                \
+#define TRY(call)                                     \
+	do {                                          \
+		enum port_status try_status = (call); \
+		if (try_status != PORT_OK)            \
+			return try_status;            \
 	} while (0)
 
 #endif

@@ -4,19 +4,9 @@
  * (IEEE 802.3) of everything before the '#', earlier lines included, so that a reader can name the first damaged line.
  */
 #include "battery.h"
+#include "common/crc32.h"
 
 enum { VALUES_A_LINE = 16, PHASE_NS = 1 << 20 /* a millisecond, by and large */ };
-
-static uint32_t crc32_add(uint32_t crc, const char *bytes, size_t count)
-{
-	crc = ~crc;
-	for (size_t i = 0; i < count; i++) {
-		crc ^= (uint8_t)bytes[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
-	}
-	return ~crc;
-}
 
 /* What would make a line too long is left out: names are short, and a failure is told by its beginning. */
 static void put(struct text *text, const char *word)

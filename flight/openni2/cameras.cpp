@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cameras.h"
-#include "ds325.h"
+#include "ds325/format.h"
 
 namespace fs = std::filesystem;
 
@@ -40,8 +40,8 @@ std::vector<Camera> find_cameras()
 		/* The first node is that of the frames; a second one has their metadata. When a camera goes, its node
 		 * in /dev goes before its entry in sysfs. */
 		if (!gone && first_line(entry->path() / "index") == "0" &&
-		    has_id(device / "idVendor", DS325_USB_VENDOR) &&
-		    has_id(device / "idProduct", DS325_USB_PRODUCT) && !access(node.c_str(), F_OK))
+		    has_id(device / "idVendor", DS325_USB_VENDOR) && has_id(device / "idProduct", DS325_USB_PRODUCT) &&
+		    !access(node.c_str(), F_OK))
 			found.push_back({ device.filename(), node, first_line(device / "serial") });
 	}
 	return found;

@@ -4,7 +4,7 @@
 
 #include "device.h"
 
-static const OniVersion VERSION = { DS325_VERSION, 0 };
+static const OniVersion DRIVER_VERSION = { DS325_VERSION, 0 };
 
 Device::Device(const Camera &camera, oni::driver::DriverServices &services) : camera(camera), services(services)
 {
@@ -27,23 +27,26 @@ oni::driver::StreamBase *Device::createStream(OniSensorType wanted)
 		services.errorLoggerAppend("DS325: it has one depth stream and no other\n");
 		return nullptr;
 	}
-	stream = std::make_unique<Stream>(camera.port, services);
+	stream = std::make_shared<Stream>(camera.port, services);
 	return stream.get();
 }
 
 void Device::destroyStream(oni::driver::StreamBase *)
 {
-	std::lock_guard<std::mutex> lock(mutex);
+	std::unique_lock<std::mutex> lock(mutex);
+	const auto destroyed = std::move(stream); /* ends with this function, after the lock */
 
-	stream.reset();
+	lock.unlock();
 }
 
 void Device::retire()
 {
-	std::lock_guard<std::mutex> lock(mutex);
+	std::unique_lock<std::mutex> lock(mutex);
+	const auto retired = stream;
 
-	if (stream)
-		stream->stop();
+	lock.unlock();
+	if (retired)
+		retired->stop();
 }
 
 OniBool Device::isPropertySupported(int property)
@@ -65,8 +68,8 @@ OniStatus Device::getProperty(int property, void *data, int *bytes)
 		*bytes = serial_bytes;
 		return ONI_STATUS_OK;
 	}
-	if (*bytes != sizeof(VERSION))
+	if (*bytes != sizeof(DRIVER_VERSION))
 		return ONI_STATUS_BAD_PARAMETER;
-	memcpy(data, &VERSION, sizeof(VERSION));
+	memcpy(data, &DRIVER_VERSION, sizeof(DRIVER_VERSION));
 	return ONI_STATUS_OK;
 }

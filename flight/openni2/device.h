@@ -10,8 +10,9 @@
 #include "cameras.h"
 #include "stream.h"
 
-class Device final : public oni::driver::DeviceBase {
-public:
+class Device final : public oni::driver::DeviceBase
+{
+      public:
 	Device(const Camera &camera, oni::driver::DriverServices &services);
 
 	OniStatus getSensorInfoList(OniSensorInfo **sensors, int *count) override;
@@ -24,13 +25,13 @@ public:
 	void retire();
 	const std::string &port() const { return camera.port; }
 
-private:
+      private:
 	const Camera camera;
 	oni::driver::DriverServices &services;
-	OniVideoMode modes[8];
+	OniVideoMode modes[DS325_MODE_COUNT];
 	OniSensorInfo sensor;
-	std::mutex mutex;
-	std::unique_ptr<Stream> stream; /* OpenNI makes at most one of a sensor */
+	std::mutex mutex; /* of the stream; not held while its thread is awaited */
+	std::shared_ptr<Stream> stream; /* OpenNI makes at most one of a sensor */
 };
 
 #endif

@@ -19,8 +19,9 @@
 
 enum { ERROR = 3 }; /* OpenNI's severity */
 
-class Driver final : public oni::driver::DriverBase {
-public:
+class Driver final : public oni::driver::DriverBase
+{
+      public:
 	explicit Driver(OniDriverServices *services) : DriverBase(services) {}
 
 	OniStatus initialize(oni::driver::DeviceConnectedCallback connected,
@@ -30,15 +31,17 @@ public:
 	void deviceClose(oni::driver::DeviceBase *device) override;
 	void shutdown() override;
 
-private:
+      private:
 	void scan();
 	void forget(const std::string &node);
 	void read_events();
 	void watch();
 
-	std::mutex mutex; /* of the two below; not held while OpenNI is called, which may call back */
+	/* Of the two below. Not held while OpenNI is called, which may call back, nor while a stream's thread is awaited,
+	 * which may be in such a call. */
+	std::mutex mutex;
 	std::map<std::string, Camera> cameras; /* by URI */
-	std::vector<std::unique_ptr<Device>> devices;
+	std::vector<std::shared_ptr<Device>> devices;
 	std::thread watcher;
 	int changes = -1, ending = -1;
 };
@@ -162,27 +165,34 @@ void Driver::watch()
 
 oni::driver::DeviceBase *Driver::deviceOpen(const char *uri, const char *)
 {
-	std::lock_guard<std::mutex> lock(mutex);
+	std::unique_lock<std::mutex> lock(mutex);
 	const auto found = cameras.find(uri);
 
 	if (found == cameras.end()) {
 		getServices().errorLoggerAppend("DS325: no camera at %s\n", uri);
 		return nullptr;
 	}
-	for (const auto &device : devices)
-		if (device->port() == found->second.port)
+	const auto opened = std::make_shared<Device>(found->second, getServices());
+	auto before = devices;
+	devices.push_back(opened);
+	lock.unlock();
+	for (const auto &device : before)
+		if (device->port() == opened->port())
 			device->retire();
-	devices.push_back(std::make_unique<Device>(found->second, getServices()));
-	return devices.back().get();
+	return opened.get();
 }
 
 void Driver::deviceClose(oni::driver::DeviceBase *old)
 {
-	std::lock_guard<std::mutex> lock(mutex);
-
+	std::unique_lock<std::mutex> lock(mutex);
 	const auto is_it = [&](const auto &device) { return device.get() == old; };
+	const auto found = std::find_if(devices.begin(), devices.end(), is_it);
 
-	devices.erase(std::remove_if(devices.begin(), devices.end(), is_it), devices.end());
+	if (found == devices.end())
+		return;
+	const auto closed = *found; /* ends with this function, after the lock */
+	devices.erase(found);
+	lock.unlock();
 }
 
 ONI_EXPORT_DRIVER(Driver)

@@ -14,7 +14,8 @@ enum {
 	STRIDE = DS325_WIDTH * sizeof(OniDepthPixel),
 	/* No range is beyond a whole turn of the modulation, c / 2f, and no depth beyond its range; rounded up. */
 	MOST_MM = (DS325_LIGHT_M_S * 1000ll + 2ll * DS325_MODULATION_HZ - 1) / (2ll * DS325_MODULATION_HZ),
-	INFO = 1, WARNING = 2, /* OpenNI's severities */
+	INFO = 1,
+	WARNING = 2, /* OpenNI's severities */
 };
 
 static const float RADIANS = 3.14159265f / 180;
@@ -22,10 +23,10 @@ static const float RADIANS = 3.14159265f / 180;
 #define MODE(rate) { ONI_PIXEL_FORMAT_DEPTH_1_MM, DS325_WIDTH, DS325_HEIGHT, rate }
 /* The first is what a program gets that asks for none: OpenNI's usual rate. */
 const OniVideoMode DS325_MODES[] = { MODE(30), MODE(25), MODE(50), MODE(60) };
-const int DS325_MODE_COUNT = sizeof(DS325_MODES) / sizeof(*DS325_MODES);
+static_assert(sizeof(DS325_MODES) == DS325_MODE_COUNT * sizeof(*DS325_MODES), "every mode is counted");
 
 Stream::Stream(const std::string &port, oni::driver::DriverServices &services)
-	: port(port), services(services), mode(DS325_MODES[0]), method(ds325_method("simd"))
+    : port(port), services(services), mode(DS325_MODES[0]), method(ds325_method("simd"))
 {
 	ds325_calibration calibration = DS325_CALIBRATION_DEFAULT;
 

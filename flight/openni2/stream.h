@@ -10,15 +10,16 @@
 #include <thread>
 
 extern "C" {
-#include "capture.h"
-#include "decode.h"
+#include "flight/capture.h"
+#include "ds325/decode.h"
 }
 
-extern const OniVideoMode DS325_MODES[];
-extern const int DS325_MODE_COUNT;
+enum { DS325_MODE_COUNT = 4 };
+extern const OniVideoMode DS325_MODES[DS325_MODE_COUNT];
 
-class Stream final : public oni::driver::StreamBase {
-public:
+class Stream final : public oni::driver::StreamBase
+{
+      public:
 	Stream(const std::string &port, oni::driver::DriverServices &services);
 	~Stream() override;
 
@@ -31,7 +32,7 @@ public:
 	/* May be called again, and by two at once. */
 	void stop() override;
 
-private:
+      private:
 	bool connect();
 	void run();
 	void come_back();

@@ -25,7 +25,7 @@ void rotation_from_vector(const double vector[3], double out[9])
 void quaternion_from_rotation(const double r[9], double out[4])
 {
 	/* Shepperd: divide by the largest of the four. */
-	const double four[4] = {r[0] + r[4] + r[8], r[0] - r[4] - r[8], r[4] - r[0] - r[8], r[8] - r[0] - r[4]};
+	const double four[4] = { r[0] + r[4] + r[8], r[0] - r[4] - r[8], r[4] - r[0] - r[8], r[8] - r[0] - r[4] };
 	int most = 0;
 
 	for (int i = 1; i < 4; i++)
@@ -110,7 +110,7 @@ void orthonormalise(double r[9])
 
 bool invert6(const double a[36], double out[36])
 {
-	double l[36] = {0}, inverse[36] = {0};
+	double l[36] = { 0 }, inverse[36] = { 0 };
 
 	for (int i = 0; i < 6; i++) {
 		for (int j = 0; j <= i; j++) {

@@ -8,7 +8,7 @@
 static float block_range(const struct pose *pose, const struct pose_frame *frame, int left, int top, uint32_t most_mm)
 {
 	const uint16_t *row = frame->range_mm + (long)(top + 1) * pose->camera.width + left + 1;
-	const uint32_t mm[4] = {row[0], row[1], row[pose->camera.width], row[pose->camera.width + 1]};
+	const uint32_t mm[4] = { row[0], row[1], row[pose->camera.width], row[pose->camera.width + 1] };
 	uint32_t sum = 0, low = UINT32_MAX, high = 0, count = 0;
 
 	for (int k = 0; k < 4; k++) {
@@ -38,8 +38,8 @@ static int fill(struct pose *pose, int wide, int high, int from, int16_t label, 
 		int at = pose->stack[--depth];
 		const struct block *block = blocks + at;
 		double most = 0.01 + 3 * range_noise(pose, block->range);
-		const int next[4] = {block->x > 0 ? at - 1 : at, block->x < wide - 1 ? at + 1 : at,
-				     block->y > 0 ? at - wide : at, block->y < high - 1 ? at + wide : at};
+		const int next[4] = { block->x > 0 ? at - 1 : at, block->x < wide - 1 ? at + 1 : at,
+				      block->y > 0 ? at - wide : at, block->y < high - 1 ? at + wide : at };
 
 		count++;
 		*sum += block->range;

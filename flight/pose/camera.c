@@ -3,8 +3,8 @@
 
 bool camera_usable(const struct pose_camera *camera)
 {
-	const double all[] = {camera->fx, camera->fy, camera->cx, camera->cy, camera->k1,
-			      camera->k2, camera->p1, camera->p2, camera->k3};
+	const double all[] = { camera->fx, camera->fy, camera->cx, camera->cy, camera->k1,
+			       camera->k2, camera->p1, camera->p2, camera->k3 };
 
 	for (unsigned int i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (!isfinite(all[i]))
@@ -31,7 +31,7 @@ void camera_rays(const struct pose_camera *camera, float *rays)
 {
 	for (int v = 0; v < camera->height; v++) {
 		for (int u = 0; u < camera->width; u++, rays += 2) {
-			double at[2] = {(u - camera->cx) / camera->fx, (v - camera->cy) / camera->fy};
+			double at[2] = { (u - camera->cx) / camera->fx, (v - camera->cy) / camera->fy };
 			double x = at[0], y = at[1], got[2], d[4];
 
 			/* Newton's method; an ideal lens is done after one step. */

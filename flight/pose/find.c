@@ -39,7 +39,8 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 				continue;
 			camera_ray(pose, x, y, ray);
 			rotate_back(at->r, ray, direction);
-			bool shown = model_hit(&pose->model, view_parts(pose, &view, x, y), view.origin, direction, &hit);
+			bool shown = model_hit(&pose->model, view_parts(pose, &view, x, y), view.origin, direction,
+					       &hit);
 
 			if (!shown && range == 0)
 				continue;
@@ -75,8 +76,8 @@ static double blocks_seen(const struct pose *pose, const struct pose_frame *fram
 		if (part->kind != POSE_BOX || origin[2] > top || top >= 0)
 			continue;
 		for (int n = 0; n < GRID * GRID; n++) {
-			double x[3] = {part->centre[0] + part->half[0] * (2 * (n % GRID + 0.5) / GRID - 1),
-				       part->centre[1] + part->half[1] * (2 * (n / GRID + 0.5) / GRID - 1), top};
+			double x[3] = { part->centre[0] + part->half[0] * (2 * (n % GRID + 0.5) / GRID - 1),
+					part->centre[1] + part->half[1] * (2 * (n / GRID + 0.5) / GRID - 1), top };
 			double point[3], pixel[2];
 
 			rotate(at->r, x, point);
@@ -214,8 +215,8 @@ static void look(struct pose *pose, const struct pose_frame *frame)
 
 static void try_guess(const struct pose *pose, const struct pose_frame *frame, struct guess *guess, struct guess *best)
 {
-	static const double prior[36] = {[0] = 0.0025, [7] = 0.0025, [14] = 0.0025,
-					 [21] = 0.04,  [28] = 0.04,  [35] = 0.04};
+	static const double prior[36] = { [0] = 0.0025, [7] = 0.0025, [14] = 0.0025,
+					  [21] = 0.04,  [28] = 0.04,  [35] = 0.04 };
 	struct fit fitted;
 
 	if (!fit(pose, frame, &guess->at, prior, 0.01, 2, false, &fitted))
@@ -236,7 +237,7 @@ static void settle_turn(const struct pose *pose, const struct pose_frame *frame,
 
 	best->cost = total_cost(pose, frame, &fitted, 2 * SAMPLES);
 	for (int axis = 0; axis < 3; axis++) {
-		struct guess turned = {.at = fitted};
+		struct guess turned = { .at = fitted };
 		double x[3], moved[3];
 
 		for (int k = 0; k < 3; k++) {
@@ -257,7 +258,7 @@ static void settle_turn(const struct pose *pose, const struct pose_frame *frame,
 
 void find_forget(struct pose *pose)
 {
-	pose->search = (struct search){.piece = pose->search.piece, .best.cost = MOST_COST};
+	pose->search = (struct search){ .piece = pose->search.piece, .best.cost = MOST_COST };
 }
 
 bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out)

@@ -61,7 +61,8 @@ static bool wall_hit(const struct pose_part *c, const struct ray *ray, double ra
 {
 	const double *o = ray->o, *d = ray->d;
 	double x = o[0] - c->centre[0], y = o[1] - c->centre[1];
-	double a = d[0] * d[0] + d[1] * d[1], b = x * d[0] + y * d[1], root = b * b - a * (x * x + y * y - radius * radius);
+	double a = d[0] * d[0] + d[1] * d[1], b = x * d[0] + y * d[1],
+	       root = b * b - a * (x * x + y * y - radius * radius);
 
 	if (a < 1e-12 || root < 0)
 		return false;
@@ -108,7 +109,7 @@ static inline bool cylinder_hit(const struct pose_part *c, const struct ray *ray
 bool model_hit(const struct pose_model *model, unsigned int parts, const double origin[3], const double direction[3],
 	       struct hit *hit)
 {
-	struct ray ray = {.o = origin, .d = direction};
+	struct ray ray = { .o = origin, .d = direction };
 
 	for (int k = 0; k < 3; k++)
 		ray.inverse[k] = 1 / (fabs(direction[k]) < 1e-9 ? copysign(1e-9, direction[k]) : direction[k]);
@@ -142,7 +143,7 @@ bool model_hit(const struct pose_model *model, unsigned int parts, const double 
 bool model_window(const struct pose *pose, const struct placed *at, int part, int wider, int window[4])
 {
 	const struct pose_part *of = pose->model.part + part;
-	double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+	double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
 
 	for (int corner = 0; corner < 8; corner++) {
 		double x[3], point[3], pixel[2];

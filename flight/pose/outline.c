@@ -236,7 +236,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 {
 	const struct pose_part *body = pose->model.part;
 	double eye[3], light = normal->samples ? normal->light / normal->samples : 0;
-	struct wider wider = {0};
+	struct wider wider = { 0 };
 	enum sight seen[3][2];
 
 	rotate_back(at->r, at->p, eye);
@@ -254,7 +254,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 
 			if (of_a == of_b || of_a == UNSURE || of_b == UNSURE)
 				continue;
-			double corners[2][3], outwards[3] = {0}, corner[3];
+			double corners[2][3], outwards[3] = { 0 }, corner[3];
 			struct face face;
 
 			for (int end = 0; end < 2; end++) {
@@ -268,7 +268,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 			for (int k = 0; k < 3; k++)
 				corner[k] += at->p[k];
 			face.level = dot3(face.normal, corner);
-			measure_edge(pose, frame, at, (const double(*)[3])corners, &face, reach, slack, normal,
+			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal,
 				     &wider);
 		}
 	}

@@ -16,7 +16,7 @@ static int draw(struct pose *pose, int below)
 /* The plane through the mean of those within `most` of the last plane, with the least squares; their number. */
 static int refine(struct face_points *points, double most, bool drop)
 {
-	double mean[3] = {0}, scatter[9] = {0}, values[3], vectors[9], level = dot3(points->normal, points->centre);
+	double mean[3] = { 0 }, scatter[9] = { 0 }, values[3], vectors[9], level = dot3(points->normal, points->centre);
 	int count = 0, least = 0;
 
 	for (int i = 0; i < points->points; i++) {
@@ -64,7 +64,7 @@ static int refine(struct face_points *points, double most, bool drop)
 bool plane_fit(struct pose *pose, struct face_points *points)
 {
 	int most = 0;
-	double normal[3], centre[3], best[6] = {0};
+	double normal[3], centre[3], best[6] = { 0 };
 
 	if (points->points < LEAST_POINTS)
 		return false;
@@ -120,7 +120,7 @@ static void reach(const struct face_points *points, double at[][2], double c, do
 		out->low_cut[a] = out->high_cut[a] = false;
 	}
 	for (int i = 0; i < points->points; i++) {
-		const double turned[2] = {c * at[i][0] + s * at[i][1], c * at[i][1] - s * at[i][0]};
+		const double turned[2] = { c * at[i][0] + s * at[i][1], c * at[i][1] - s * at[i][0] };
 
 		for (int a = 0; a < 2; a++) {
 			if (turned[a] < out->low[a]) {
@@ -139,7 +139,7 @@ static void reach(const struct face_points *points, double at[][2], double c, do
 void plane_rectangle(const struct pose *pose, const struct face_points *points, struct rectangle *out)
 {
 	const double step_c = cos(3 * M_PI / 180), step_s = sin(3 * M_PI / 180);
-	double first[3] = {1, 0, 0}, second[3], at[MOST_POINTS][2], least = INFINITY, c = 1, s = 0;
+	double first[3] = { 1, 0, 0 }, second[3], at[MOST_POINTS][2], least = INFINITY, c = 1, s = 0;
 	struct rectangle tried;
 
 	/* Begin along the picture's rows, so that a face that is cut by the picture keeps its axes there. */

@@ -6,9 +6,9 @@
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* of the pixels: a right pose has 0.002 at most, one that is turned over 0.016 close by */
-#define NOISE_STEP 6      /* pixels between those at which it is looked for */
-#define MOST_MISSES 10    /* frames for which the prediction is still tried */
-#define MOST_GAP 1.0      /* s without a frame, after which nothing is predicted */
+#define NOISE_STEP 6 /* pixels between those at which it is looked for */
+#define MOST_MISSES 10 /* frames for which the prediction is still tried */
+#define MOST_GAP 1.0 /* s without a frame, after which nothing is predicted */
 
 void pose_default_model(struct pose_model *model)
 {
@@ -40,7 +40,8 @@ void pose_default_camera(struct pose_camera *camera)
 void pose_default_settings(struct pose_settings *settings)
 {
 	*settings = (struct pose_settings){
-		.noise_at_1m = 0.014, /* the emulator's, not verified (docs/emulator.md); shot noise, so with the root of the light */
+		.noise_at_1m =
+			0.014, /* the emulator's, not verified (docs/emulator.md); shot noise, so with the root of the light */
 		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
 		.range_bias = 0.0001,
 		.edge_noise = 0.07,
@@ -53,7 +54,7 @@ void pose_default_settings(struct pose_settings *settings)
 		.most_range = 2.5,
 		.unobservable = 0.01,
 		.lever = 0.15,
-		.hint = {1, 0, 0, 0},
+		.hint = { 1, 0, 0, 0 },
 	};
 }
 
@@ -78,9 +79,9 @@ size_t pose_workspace_bytes(const struct pose_camera *camera)
 
 static bool settings_usable(const struct pose_settings *set)
 {
-	const double positive[] = {set->noise_at_1m, set->noise_floor, set->edge_noise, set->acceleration,
-				   set->angular_acceleration, set->first_speed, set->first_rate, set->least_amplitude, set->most_range,
-				   set->unobservable, set->lever};
+	const double positive[] = { set->noise_at_1m,          set->noise_floor,  set->edge_noise, set->acceleration,
+				    set->angular_acceleration, set->first_speed,  set->first_rate, set->least_amplitude,
+				    set->most_range,           set->unobservable, set->lever };
 	double hint = 0;
 
 	for (unsigned int i = 0; i < sizeof(positive) / sizeof(*positive); i++)
@@ -190,7 +191,7 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
  */
 static bool noisy(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
-	int window[4], histogram[64] = {0}, count = 0;
+	int window[4], histogram[64] = { 0 }, count = 0;
 
 	if (!model_window(pose, at, 0, 0, window))
 		return false;
@@ -201,7 +202,8 @@ static bool noisy(const struct pose *pose, const struct pose_frame *frame, const
 
 			if (left == 0 || middle == 0 || right == 0)
 				continue;
-			histogram[(int)fmin(63, 8 * fabs(left - 2 * middle + right) / (sqrt(6) * range_noise(pose, middle)))]++;
+			histogram[(int)fmin(63, 8 * fabs(left - 2 * middle + right) /
+							(sqrt(6) * range_noise(pose, middle)))]++;
 			count++;
 		}
 	}

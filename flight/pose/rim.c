@@ -17,7 +17,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 			  const struct view *view, const double point[3], const double along[3], const double out[3],
 			  int reach, struct normal *normal, struct bias *bias)
 {
-	double arm[3], along_there[3], out_there[3], row[6] = {0}, error = 0, variance = 0, seen = 0;
+	double arm[3], along_there[3], out_there[3], row[6] = { 0 }, error = 0, variance = 0, seen = 0;
 	struct line line;
 
 	/* Where the wall below the rim is seen, the range does not jump. */
@@ -81,9 +81,9 @@ static void measure_circle(const struct pose *pose, const struct pose_frame *fra
 	struct bias *bias = normal_bias(normal, SHARED * part->half[2] * 2);
 
 	for (int i = 0; i < AROUND; i++) {
-		const double point[3] = {part->centre[0] + radius * x, part->centre[1] + radius * y,
-					 part->centre[2] - part->half[2]};
-		const double along[3] = {-y, x, 0}, out[3] = {sign * x, sign * y, 0};
+		const double point[3] = { part->centre[0] + radius * x, part->centre[1] + radius * y,
+					  part->centre[2] - part->half[2] };
+		const double along[3] = { -y, x, 0 }, out[3] = { sign * x, sign * y, 0 };
 		double turned = c * x - s * y;
 
 		measure_point(pose, frame, at, view, point, along, out, reach, normal, bias);
@@ -99,12 +99,12 @@ static void measure_rectangle(const struct pose *pose, const struct pose_frame *
 
 	for (int side = 0; side < 4; side++) {
 		int across = side & 1;
-		double sign = side & 2 ? 1 : -1, along[3] = {0}, out[3] = {0};
+		double sign = side & 2 ? 1 : -1, along[3] = { 0 }, out[3] = { 0 };
 
 		along[!across] = 1;
 		out[across] = sign;
 		for (int i = 0; i < ALONG; i++) {
-			double point[3] = {part->centre[0], part->centre[1], part->centre[2] - part->half[2]};
+			double point[3] = { part->centre[0], part->centre[1], part->centre[2] - part->half[2] };
 
 			point[across] += sign * part->half[across];
 			point[!across] += part->half[!across] * (2 * (i + 0.5) / ALONG - 1);

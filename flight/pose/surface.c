@@ -7,7 +7,7 @@
 /* Mixed pixels show where a neighbour is at another distance, or at none. */
 static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double range, double gate)
 {
-	static const int beside[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+	static const int beside[4][2] = { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } };
 
 	for (int i = 0; i < 4; i++) {
 		int u = x + beside[i][0], v = y + beside[i][1];

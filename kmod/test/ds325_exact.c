@@ -49,8 +49,12 @@ static int __init ds325_exact_init(void)
 	if (!error) {
 		ds325_ring_make(ring, 2, DS325_RING_RANGE_U16);
 		payload = (struct ds325_payload){
-			.ring = ring, .decoder = ds325_node_decoder(), .blocks = ds325_node_blocks, .clock = no_clock,
-			.interval_ns = 1000, .most = DS325_PAYLOAD_HEADER + DS325_FRAME_BYTES,
+			.ring = ring,
+			.decoder = ds325_node_decoder(),
+			.blocks = ds325_node_blocks,
+			.clock = no_clock,
+			.interval_ns = 1000,
+			.most = DS325_PAYLOAD_HEADER + DS325_FRAME_BYTES,
 		};
 		data[0] = DS325_PAYLOAD_HEADER;
 	}

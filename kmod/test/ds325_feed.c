@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../flight/capture.h"
-#include "../ds325_dmabuf.h"
+#include "flight/capture.h"
+#include "ds325/dmabuf.h"
 
 static void fail(const char *what, const char *why)
 {

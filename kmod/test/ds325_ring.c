@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../flight/ring.h"
+#include "ds325/ring.h"
 
 enum { TIMEOUT_MS = 5000 };
 
@@ -131,7 +131,8 @@ int main(int argc, char **argv)
 		count--;
 	}
 	printf("header %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u missed %" PRIu64 " left %ld\n", ring.header->published,
-	       ring.header->lost, ring.header->refused, ring.header->state, ring.header->connections, ring.missed, count);
+	       ring.header->lost, ring.header->refused, ring.header->state, ring.header->connections, ring.missed,
+	       count);
 	ds325_ring_unmap(&ring);
 	return 0;
 }

@@ -6,7 +6,7 @@
 #ifndef DS325_EXACT_H
 #define DS325_EXACT_H
 
-#include "../../flight/decode.h"
+#include "ds325/decode.h"
 
 /* xorshift64*, Vigna, ACM Trans. Math. Softw. 42 (2016) 30 */
 static inline uint64_t exact_next(uint64_t *state)
@@ -31,7 +31,7 @@ static inline uint64_t exact_shifted(uint64_t words, unsigned int count)
  */
 static inline void exact_frame(uint64_t number, void *raw)
 {
-	static const int16_t edges[16] = { 0,	  1,	-1,    7,     -7,   8,	   10,	   -10,
+	static const int16_t edges[16] = { 0,    1,     -1,   7,     -7,   8,     10,     -10,
 					   2046, -2046, 2047, -2047, 2048, 32767, -32767, -32768 };
 	uint64_t state = number * 0x9e3779b97f4a7c15ull + 1;
 	unsigned int kind = number % 16;

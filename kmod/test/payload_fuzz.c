@@ -107,7 +107,8 @@ static void frames(struct ds325_payload *payload, uint64_t round)
 		bad += kind != 0;
 		if (kind)
 			continue;
-		ds325_blocks_scalar(payload->decoder, data + DS325_PAYLOAD_HEADER, 0, DS325_PIXELS / DS325_BLOCK, ranges);
+		ds325_blocks_scalar(payload->decoder, data + DS325_PAYLOAD_HEADER, 0, DS325_PIXELS / DS325_BLOCK,
+				    ranges);
 		check(!memcmp(ranges, ds325_ring_ranges(payload->ring, slot), sizeof(ranges)), "wrong ranges", round);
 	}
 	check(payload->ring->refused - refused == bad, "the refused are not those that were damaged", round);
@@ -124,8 +125,11 @@ int main(int argc, char **argv)
 		return 2;
 	state = strtoull(argv[1], NULL, 10);
 	payload = (struct ds325_payload){
-		.ring = calloc(1, ds325_ring_bytes(SLOTS)), .decoder = &decoder, .blocks = ds325_blocks_scalar,
-		.clock = clock, .interval_ns = INTERVAL_NS,
+		.ring = calloc(1, ds325_ring_bytes(SLOTS)),
+		.decoder = &decoder,
+		.blocks = ds325_blocks_scalar,
+		.clock = clock,
+		.interval_ns = INTERVAL_NS,
 	};
 	ds325_ring_make(payload.ring, SLOTS, DS325_RING_RANGE_U16);
 	for (uint64_t round = 0; round < rounds; round++) {

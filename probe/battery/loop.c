@@ -252,10 +252,7 @@ static enum port_status measure_futex(struct run *run)
 }
 
 const struct benchmark loop_benchmarks[] = {
-	{ "loop by sleep", measure_sleep },
-	{ "loop by hard timer", measure_hard },
-	{ "loop by soft timer", measure_soft },
-	{ "loop by network", measure_network },
-	{ "loop by futex", measure_futex },
-	{ 0 },
+	{ "loop by sleep", measure_sleep },     { "loop by hard timer", measure_hard },
+	{ "loop by soft timer", measure_soft }, { "loop by network", measure_network },
+	{ "loop by futex", measure_futex },     { 0 },
 };

@@ -43,8 +43,8 @@ static enum port_status play_stream(void *state)
 
 		stream_block(stream, &at);
 		to_ns = port_now_ns();
-		TRY(port_timer_wait(&timer, to_ns + port_divide((to_ns - from_ns) * (100 - stream->percent),
-								stream->percent)));
+		TRY(port_timer_wait(&timer,
+				    to_ns + port_divide((to_ns - from_ns) * (100 - stream->percent), stream->percent)));
 	}
 	stream->to_ns = port_now_ns();
 	port_timer_close(&timer);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "battery/row.h"
 
-static enum port_status play_all(struct run *run, struct row *row, const struct row_plan *plan,
-				 unsigned int step)
+static enum port_status play_all(struct run *run, struct row *row, const struct row_plan *plan, unsigned int step)
 {
 	struct role roles[ROW_THREADS_MOST];
 	unsigned int count = 0;

@@ -103,9 +103,7 @@ static const struct row_plan signal_plan = { open_semaphore, close_semaphore, { 
 static const struct row_plan wait_plan = { open_semaphore, close_semaphore, { wait_alone } };
 static const struct row_plan unblock_plan = { open_semaphore, close_semaphore, { unblock_higher, unblock_lower } };
 static const struct row_plan block_plan = { open_semaphore, close_semaphore, { block_higher, block_lower } };
-static const struct row_plan prio_plan = {
-	open_semaphore, close_semaphore, { prio_higher, prio_middle, prio_lower }
-};
+static const struct row_plan prio_plan = { open_semaphore, close_semaphore, { prio_higher, prio_middle, prio_lower } };
 
 enum port_status primitive_sem_signal(struct run *run)
 {

@@ -24,7 +24,8 @@ static enum port_status sleep_and_look(void *state)
 		status = port_timer_wait(&timer, due_ns);
 		now_ns = port_now_ns();
 		if (now_ns < due_ns) {
-			sleeper->run->complaint = "woken before the time: the clock stepped back, or the timer is early";
+			sleeper->run->complaint =
+				"woken before the time: the clock stepped back, or the timer is early";
 			status = PORT_FAILED;
 			break;
 		}

@@ -68,8 +68,7 @@ static void calibrate(struct workload *workload)
 	for (unsigned int i = 0; i < WORKERS; i++)
 		works[i] = &workload->work[i];
 	work_calibrate(works, WORKERS);
-	workload->rounds =
-		work_rounds(works[0], port_divide(workload->options->interval_ns, SHARE * WORKERS * PIECES));
+	workload->rounds = work_rounds(works[0], port_divide(workload->options->interval_ns, SHARE * WORKERS * PIECES));
 }
 
 SHAPE send_all(struct workload *workload, operation prepare, operation signal)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Starts FreeRTOS with one task that runs the family of benchmarks named on the command line, and ends. */
 #include "battery.h"
+#include "common/options.h"
 #include "machine.h"
 
 enum { WORDS_MOST = 12 };
@@ -40,50 +41,20 @@ static const struct family *find_family(const char *name)
 	return NULL;
 }
 
-static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value)
-{
-	*value = 0;
-	for (const char *at = text; *at; at++) {
-		if (*at < '0' || *at > '9' || *value > most)
-			return false;
-		*value = *value * 10 + (uint64_t)(*at - '0');
-	}
-	return *text && *value >= least && *value <= most;
-}
-
-/* The text after "key=", or NULL. */
-static const char *value_of(const char *word, const char *key)
-{
-	while (*key && *word == *key) {
-		word++;
-		key++;
-	}
-	return !*key && *word == '=' ? word + 1 : NULL;
-}
-
-/* As the Linux port's: key=value. The port's own priorities are fixed, and there is no file to write to. */
-static bool set_option(struct options *options, const char *word)
-{
-	const char *text;
-	uint64_t value;
-
-	if ((text = value_of(word, "iterations")) && number(text, 1, 10000000, &value))
-		options->iterations = (uint32_t)value;
-	else if ((text = value_of(word, "interval_ns")) && number(text, 1000, 60000000000, &value))
-		options->interval_ns = value;
-	else if ((text = value_of(word, "cpu")) && number(text, 0, 0, &value))
-		options->cpu = 0;
-	else if ((text = value_of(word, "seed")) && number(text, 0, UINT32_MAX, &value))
-		options->seed = (uint32_t)value;
-	else
-		return false;
-	return true;
-}
+/* As the Linux port's. The port's own priorities are fixed, and there is no file to write to. */
+static const struct option rows[] = { { "iterations", "N", "", OPTION_WHOLE(struct options, iterations, 1, 10000000) },
+				      { "interval_ns", "N", "",
+					OPTION_WHOLE(struct options, interval_ns, 1000, 60000000000) },
+				      { "cpu", "N", "", OPTION_WHOLE(struct options, cpu, 0, 0) },
+				      { "seed", "N", "", OPTION_WHOLE(struct options, seed, 0, UINT32_MAX) },
+				      { 0 } };
 
 /* Exit codes as the Linux port's: 2 for a command line that is not understood, 3 for a run that failed. */
 static int run(void)
 {
 	static struct workspace workspace;
+	static const struct option *const tables[] = { rows, NULL };
+	struct option_word word;
 	struct options options = { .cpu = 0 };
 	const char *words[WORDS_MOST];
 	int count = machine_arguments(words, WORDS_MOST);
@@ -94,7 +65,7 @@ static int run(void)
 		return 2;
 	}
 	for (int i = 1; i < count; i++) {
-		if (!set_option(&options, words[i])) {
+		if (option_read(tables, words[i], NULL, &options, &word) != OPTION_SET) {
 			complain("not understood, or out of range: ", words[i]);
 			return 2;
 		}

@@ -81,8 +81,7 @@ static bool get(struct port_pipe *pipe, void *bytes, unsigned int count)
 	bool there;
 
 	spin_lock(&pipe->lock);
-	there = kfifo_len(&pipe->bytes) >= count &&
-		kfifo_out(&pipe->bytes, (unsigned char *)bytes, count) == count;
+	there = kfifo_len(&pipe->bytes) >= count && kfifo_out(&pipe->bytes, (unsigned char *)bytes, count) == count;
 	spin_unlock(&pipe->lock);
 	return there;
 }

@@ -59,7 +59,9 @@ static const struct family *family_of(const char *name)
 
 static int run(const struct family *chosen)
 {
-	const struct options options = { .iterations = iterations, .interval_ns = interval_ns, .cpu = cpu, .seed = seed };
+	const struct options options = {
+		.iterations = iterations, .interval_ns = interval_ns, .cpu = cpu, .seed = seed
+	};
 	struct workspace *workspace = kzalloc(sizeof(*workspace), GFP_KERNEL);
 	enum port_status status;
 

@@ -76,8 +76,8 @@ static void leave_restartable_sequences(void)
 {
 #ifdef __GLIBC__
 	/* Where the kernel has none, or glibc was told not to use them, there is nothing to leave. */
-	syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, sizeof(struct rseq),
-		RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
+	syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, sizeof(struct rseq), RSEQ_FLAG_UNREGISTER,
+		RSEQ_SIG);
 #endif
 }
 

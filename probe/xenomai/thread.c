@@ -54,8 +54,10 @@ static enum port_status check(const struct port_thread *thread)
 
 	if (syscall(SYS_sched_getscheduler, 0) != SCHED_FIFO || syscall(SYS_sched_getparam, 0, &got) ||
 	    got.sched_priority != thread->priority) {
-		snprintf(what, sizeof(what), "the task did not get priority %d (be root, or raise RLIMIT_RTPRIO with "
-			 "ulimit -r)", thread->priority);
+		snprintf(what, sizeof(what),
+			 "the task did not get priority %d (be root, or raise RLIMIT_RTPRIO with "
+			 "ulimit -r)",
+			 thread->priority);
 		return linux_fail(PORT_DENIED, what, 0);
 	}
 	if (thread->cpu != PORT_ANY_CPU && (sched_getaffinity(0, sizeof(cpus), &cpus) || CPU_COUNT(&cpus) != 1 ||

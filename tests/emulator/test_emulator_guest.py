@@ -16,7 +16,7 @@ from rtqual.initramfs.guest import copy_program, find
 from support.camera_guest import camera_guest
 from support.software_camera import FRAME_BYTES, Z16_BYTES, Truth
 
-TESTS = Path(__file__).parents[1]
+SUPPORT = Path(__file__).parents[1] / "support"
 RING = 4
 COMMON = "".join(
     f"ds325-emulator --write {name} --frames {RING} --step 6 {more}\n"
@@ -32,7 +32,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
     folder = tmp_path_factory.mktemp("guest")
     reader = folder / "v4l2_frames"
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s"]
-    subprocess.run(["gcc", *flags, "-o", reader, TESTS / "v4l2_frames.c"], check=True)
+    subprocess.run(["gcc", *flags, "-o", reader, SUPPORT / "v4l2_frames.c"], check=True)
     standard = folder / "standard"  # the usbip tools, v4l2-ctl and their libraries
     (standard / "usr/bin").mkdir(parents=True)
     packages = [package.tree for package in fetch_closure(("usbip", "v4l-utils"))]

@@ -26,7 +26,7 @@ from support.flight_programs import (
     scene,
 )
 
-STUBS = Path(__file__).parents[1] / "openni2ds325"
+STUBS = Path(__file__).parents[1] / "support" / "openni2ds325"
 UNREAD = 8  # pixels at the end that it never decodes
 
 needs_valgrind = pytest.mark.skipif(

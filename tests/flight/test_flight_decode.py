@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.flight_programs import (
-    FLIGHT,
+    DS325,
     FRAME_BYTES,
     HEIGHT,
     TURN_MM,
@@ -213,12 +213,12 @@ def test_the_reference_needs_neither_a_library_nor_floating_point(tmp_path: Path
     (tmp_path / "linux/string.h").write_text("")
     (tmp_path / "linux/ioctl.h").write_text("#define _IOW(type, number, size) 0\n")
     (tmp_path / "ring.c").write_text('#include <linux/types.h>\n#include "ring.h"\n')
-    for source in (FLIGHT / "decode.c", FLIGHT / "calibrate.c", tmp_path / "ring.c"):
+    for source in (DS325 / "decode.c", DS325 / "calibrate.c", tmp_path / "ring.c"):
         object_ = tmp_path / f"{source.stem}.o"
         flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-nostdinc", "-D__KERNEL__"]
         general = ["-mgeneral-regs-only"]
         subprocess.run(
-            ["gcc", *flags, *general, f"-I{tmp_path}", f"-I{FLIGHT}", "-c", source, "-o", object_], check=True
+            ["gcc", *flags, *general, f"-I{tmp_path}", f"-I{DS325}", "-c", source, "-o", object_], check=True
         )
         wants = subprocess.run(["nm", "-u", object_], capture_output=True, text=True, check=True).stdout.split()
         assert set(wants[1::2]) <= {"div64_s64", "ds325_blocks_scalar"}

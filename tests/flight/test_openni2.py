@@ -23,11 +23,11 @@ from rtqual.base.architecture import AMD64
 from rtqual.board import Outcome
 from rtqual.initramfs.guest import copy_program, find, guest_file
 from support.camera_guest import camera_guest
-from support.flight_programs import FLIGHT
+from support.flight_programs import FLIGHT, ROOT
 from support.flight_programs import run as run_here
 from support.software_camera import FRAME_BYTES, HEIGHT, WIDTH
 
-TESTS = Path(__file__).parents[1]
+SUPPORT = Path(__file__).parents[1] / "support"
 LIBRARIES = f"lib/{AMD64.triplet}"
 URI = "2113/0145@2-1"  # the first port of the SuperSpeed bus
 FRAMES = 16
@@ -59,7 +59,7 @@ def build(target: str) -> Path:
         return folder / target
     samples = find(trees(), ("usr/share/doc/libopenni2-dev/examples",), "Samples")
     sources = {
-        "frames": [TESTS / "openni2_frames.cpp", "-std=c++17", "-Wall", "-Wextra", "-Werror"],
+        "frames": [SUPPORT / "openni2_frames.cpp", "-std=c++17", "-Wall", "-Wextra", "-Werror"],
         "SimpleRead": [samples / "SimpleRead/main.cpp", f"-I{samples / 'Common'}"],
     }
     runtime = find(trees(), (f"usr/{LIBRARIES}",), "libOpenNI2.so.0")
@@ -103,6 +103,16 @@ def test_the_runtime_loads_it_and_finds_no_camera_here(tmp_path: Path) -> None:
     assert "no devices found" in done.stdout
     assert "AddressSanitizer" not in done.stderr
     assert done.returncode == 1, done.stderr
+
+
+def test_a_listener_may_open_and_close_devices_while_its_thread_is_awaited(tmp_path: Path) -> None:
+    include, driver = find(trees(), ("usr/include",), "openni2"), FLIGHT / "openni2"
+    sources = [SUPPORT / "openni2_driver.cpp", driver / "driver.cpp", driver / "device.cpp"]
+    options = ["-std=c++17", "-g", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-pthread", f"-I{ROOT}"]
+    command = ["g++", *options, "-DDS325_VERSION=0,0,0", "-isystem", include, *sources, "-o", tmp_path / "driver"]
+    subprocess.run(command, check=True)
+    done = subprocess.run([tmp_path / "driver"], capture_output=True, text=True, timeout=60, check=False)
+    assert "failures 0" in done.stdout, done.stdout
 
 
 # --- in a guest -------------------------------------------------------------------------------------------------------

@@ -141,6 +141,19 @@ def test_wrong_descriptors_are_refused_without_harm(guest: Callable[[str], Guest
 
 
 @pytest.mark.full
+def test_only_the_cameras_rates_are_taken(guest: Callable[[str], Guest]) -> None:
+    """Nor one that is 256 above one of these."""
+    script = (
+        "insmod /lib/rtqual/ds325-ring.ko || exit 1\n"
+        "for rate in 0 24 256 281 286 306 316; do"
+        " insmod /lib/rtqual/ds325-usb.ko rate=$rate 2> /dev/null && { echo taken $rate; rmmod ds325_usb; }; done\n"
+        "for rate in 25 30 50 60; do insmod /lib/rtqual/ds325-usb.ko rate=$rate && rmmod ds325_usb || exit 1; done\n"
+        "rmmod ds325_ring\n"
+    )
+    assert "taken" not in guest(KERNELS[0])(script).stdout
+
+
+@pytest.mark.full
 def test_a_camera_that_ends_right_after_a_stream_hangs_nobody(guest: Callable[[str], Guest]) -> None:
     """The USB host's threads have the lowest priority of all here: transfers are taken back before they were sent. If
     the connection ends meanwhile, vhci_hcd never gives them back; so the camera lets the host come to an end first."""

@@ -231,7 +231,7 @@ def test_a_sample_takes_fewer_instructions_than_cyclictests(probe: Path, tmp_pat
     """In user space, where the two differ: all in one period, and from the wake-up to the reading of the clock."""
     need("cyclictest")
     stepper = tmp_path / "step_thread"
-    subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-o", stepper, ROOT / "tests" / "step_thread.c"], check=True)
+    subprocess.run(["gcc", "-O1", "-Wall", "-Werror", "-o", stepper, ROOT / "tests/support/step_thread.c"], check=True)
     counts = []
     commands: list[list[str | Path]] = [
         [probe, "wakeup", "interval_ns=5000000", "out=/dev/null"],

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from support.built import built
 
-FLIGHT = Path(__file__).parents[2] / "flight"
+ROOT = Path(__file__).parents[2]
+FLIGHT, DS325 = ROOT / "flight", ROOT / "ds325"
 WIDTH, HEIGHT = 320, 240
 FRAME_BYTES = WIDTH * HEIGHT * 4
 TURN_MM = 299_792_458 / (2 * 50e6) * 1000  # docs/emulator.md: range of a whole turn at 50 MHz

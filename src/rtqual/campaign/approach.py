@@ -82,7 +82,7 @@ def _truth(text: str) -> list[Floats]:
 
 
 def ranges_mm(raw: bytes) -> npt.NDArray[np.int64]:
-    """A picture of a frame's ranges; what flies decodes with integers (flight/decode.h)."""
+    """A picture of a frame's ranges; what flies decodes with integers (ds325/decode.h)."""
     words = np.frombuffer(raw, "<i2").reshape(-1, 2, 8).astype(float)
     i, q = words[:, 0].ravel(), words[:, 1].ravel()
     phase = np.arctan2(q, i) % (2 * np.pi)

@@ -23,7 +23,7 @@ _OWN = tuple(Path(str(file)).read_bytes() for file in (__file__, headers_module.
 
 def build_module(kernel: Headers | str, architecture: Architecture = AMD64) -> Path:
     """rtqual-probe.ko; as build_modules()."""
-    return build_modules(kernel, probe_sources(), "kernel", (MODULE,), architecture)[0]
+    return build_modules(kernel, probe_sources(), "probe/kernel", (MODULE,), architecture)[0]
 
 
 def build_camera_modules(kernel: Headers | str, architecture: Architecture = AMD64) -> tuple[Path, ...]:

@@ -28,16 +28,16 @@ _SIZE = re.compile(r"^(\w+_b)=(\d+)$", re.MULTILINE)
 def prepare(name: str) -> Rtos:
     """FreeRTOS with the probe. Raises RunFailed when the compiler or the kernel's source cannot be had."""
     compiler = _said([COMPILER, "--version"], "`apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi`")
-    sources = {name: content for name, content in probe_sources().items() if not name.startswith("kernel/")}
+    sources = {name: content for name, content in probe_sources().items() if not name.startswith("probe/kernel/")}
     with tempfile.TemporaryDirectory(prefix="rtqual-") as work:
-        tree = write_sources(Path(work) / "probe", sources)
-        kernel = Path(_said([str(tree / "freertos/fetch-kernel")], "reinstall rtqual").strip())
+        tree = write_sources(Path(work), sources) / "probe/freertos"
+        kernel = Path(_said([str(tree / "fetch-kernel")], "reinstall rtqual").strip())
         folder = cache_dir() / "freertos" / _identity(compiler, sources, kernel)
         with locked(folder):
             if not folder.exists():
                 fresh = folder.with_suffix(".new")
                 shutil.rmtree(fresh, ignore_errors=True)  # of one that was interrupted
-                shutil.copytree(_build(tree / "freertos", kernel), fresh)
+                shutil.copytree(_build(tree, kernel), fresh)
                 fresh.rename(folder)
     sizes = dict(_SIZE.findall((folder / "sizes").read_text()))
     return Rtos(name, folder / _IMAGE, f"FreeRTOS {_version(kernel)}", sizes)

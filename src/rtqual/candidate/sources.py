@@ -8,17 +8,13 @@ from pathlib import Path
 
 
 def probe_sources() -> dict[str, bytes]:
-    """File name below probe/ -> its content."""
-    return dict(_walk(files("rtqual") / "probe"))
+    """probe/ and what it compiles of common/: path -> content."""
+    return _below("probe", "common")
 
 
 def camera_sources() -> dict[str, bytes]:
-    """kmod/ and what it compiles of flight/: path -> content."""
-    own = dict(_walk(files("rtqual") / "kmod", "kmod/"))
-    shared = {
-        name: content for name, content in _walk(files("rtqual") / "flight", "flight/") if name.endswith((".c", ".h"))
-    }
-    return own | shared
+    """kmod/ and what it compiles of ds325/: path -> content."""
+    return _below("kmod", "ds325")
 
 
 def write_sources(tree: Path, sources: Mapping[str, bytes]) -> Path:
@@ -28,6 +24,10 @@ def write_sources(tree: Path, sources: Mapping[str, bytes]) -> Path:
         path.write_bytes(content)
         path.chmod(0o755 if content.startswith(b"#!") else 0o644)
     return tree
+
+
+def _below(*folders: str) -> dict[str, bytes]:
+    return {name: content for one in folders for name, content in _walk(files("rtqual") / one, f"{one}/")}
 
 
 def _walk(folder: Traversable, within: str = "") -> Iterator[tuple[str, bytes]]:

@@ -54,8 +54,8 @@ VEC_INLINE struct vec_settings vec_settings(const struct ds325_decoder *decoder)
 }
 
 /* What is not asked for is not computed: `all` is a constant where this is inlined. */
-VEC_INLINE struct vec_pixels vec_pixels(const struct vec_settings *settings, const uint8_t *raw,
-					const uint16_t *scale, bool all)
+VEC_INLINE struct vec_pixels vec_pixels(const struct vec_settings *settings, const uint8_t *raw, const uint16_t *scale,
+					bool all)
 {
 	struct vec_pixels pixels = { 0 };
 	vec i, q, size_i, size_q, phase, valid, saturated;
@@ -91,7 +91,8 @@ VEC_INLINE void vec_blocks(const struct ds325_decoder *decoder, const void *from
 
 	for (; block + BLOCKS_AT_ONCE <= count; block += BLOCKS_AT_ONCE)
 		vec_store(ranges + block * DS325_BLOCK,
-			  vec_pixels(&settings, raw + block * DS325_BLOCK_BYTES, scale + block * DS325_BLOCK, false).ranges);
+			  vec_pixels(&settings, raw + block * DS325_BLOCK_BYTES, scale + block * DS325_BLOCK, false)
+				  .ranges);
 	if (block < count)
 		ds325_blocks_scalar(decoder, raw + block * DS325_BLOCK_BYTES, first + block, count - block,
 				    ranges + block * DS325_BLOCK);
@@ -106,7 +107,8 @@ VEC_INLINE void vec_planes(const struct ds325_decoder *decoder, const void *from
 
 	for (; block + BLOCKS_AT_ONCE <= count; block += BLOCKS_AT_ONCE) {
 		size_t at = (first + block) * DS325_BLOCK;
-		struct vec_pixels pixels = vec_pixels(&settings, raw + block * DS325_BLOCK_BYTES, decoder->scale + at, true);
+		struct vec_pixels pixels = vec_pixels(&settings, raw + block * DS325_BLOCK_BYTES, decoder->scale + at,
+						      true);
 
 		vec_store(planes->ranges + at, pixels.ranges);
 		vec_store(planes->phases + at, pixels.phases);

@@ -78,9 +78,8 @@ void ds325_ring_unmap(struct ds325_ring *ring)
  * A slot's fields may change under the reader; ds325_ring_take() finds that by the lock and reads again. The
  * sanitizer for threads does not know of such locks.
  */
-static __attribute__((no_sanitize("thread"))) void look(const struct ds325_ring_header *header,
-							 const struct ds325_ring_slot *slot,
-							 struct ds325_ring_frame *frame)
+static __attribute__((no_sanitize("thread"))) void
+look(const struct ds325_ring_header *header, const struct ds325_ring_slot *slot, struct ds325_ring_frame *frame)
 {
 	frame->ranges = ds325_ring_ranges(header, slot);
 	frame->frame_end_ns = slot->frame_end_ns;

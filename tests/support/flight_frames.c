@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "baseline.h"
+#include "flight/baseline.h"
 
 int main(int argc, char **argv)
 {

@@ -2,7 +2,7 @@
 /*
  * What a program asks of /dev/ds325-dmabuf-N, opened for writing, to have frames decoded that another driver captures:
  * ATTACH once with the dma-bufs of its buffers (VIDIOC_EXPBUF), then DECODE for each frame between VIDIOC_DQBUF and
- * VIDIOC_QBUF. The ranges appear in the node's ring (flight/ring.h), for this program and all others.
+ * VIDIOC_QBUF. The ranges appear in the node's ring (ds325/ring.h), for this program and all others.
  */
 #ifndef DS325_DMABUF_H
 #define DS325_DMABUF_H

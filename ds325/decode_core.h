@@ -17,7 +17,7 @@
 #define ds325_divide(dividend, divisor) ((int64_t)(dividend) / (int64_t)(divisor))
 #endif
 
-#include "ds325.h"
+#include "format.h"
 
 /*
  * With n = |Q| - |I| and d = |I| + |Q|, the angle in the first quadrant is pi/4 + atan(n / d): no swap, no branch.

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode.h"
+#include "ds325/decode.h"
 
 static struct ds325_decoder decoder;
 static uint16_t expected[3][DS325_PIXELS], got[4][DS325_PIXELS];
@@ -149,7 +149,8 @@ static void all_words(void)
 		}
 		compare(words);
 		for (size_t at = 0; at < DS325_PIXELS; at++) {
-			int16_t i = ds325_word((const uint8_t *)words, at, 0), q = ds325_word((const uint8_t *)words, at, 1);
+			int16_t i = ds325_word((const uint8_t *)words, at, 0),
+				q = ds325_word((const uint8_t *)words, at, 1);
 			double turn = atan2(q, i) / (2 * M_PI), error, mm;
 
 			if (ds325_saturated(i, q) != (abs(i) >= 2047 || abs(q) >= 2047))

@@ -17,14 +17,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ring.h"
+#include "ds325/ring.h"
 
-#define REQUIRE(condition)                                                                      \
-	do {                                                                                    \
-		if (!(condition)) {                                                             \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                 \
-			exit(1);                                                                \
-		}                                                                               \
+#define REQUIRE(condition)                                                      \
+	do {                                                                    \
+		if (!(condition)) {                                             \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
+			exit(1);                                                \
+		}                                                               \
 	} while (0)
 
 struct shared {

@@ -36,15 +36,26 @@ struct Services {
 	void releaseFrame(OniFrame *) {}
 };
 
-static inline void xnOSMemSet(void *to, unsigned char value, std::size_t bytes) { std::memset(to, value, bytes); }
-static inline void xnOSMemCopy(void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-static inline void xnOSSleep(unsigned int) {}
-template <class Entry, class Parameter> void xnOSCreateThread(Entry, Parameter, XN_THREAD_HANDLE *) {}
+static inline void xnOSMemSet(void *to, unsigned char value, std::size_t bytes)
+{
+	std::memset(to, value, bytes);
+}
+static inline void xnOSMemCopy(void *to, const void *from, std::size_t bytes)
+{
+	std::memcpy(to, from, bytes);
+}
+static inline void xnOSSleep(unsigned int)
+{
+}
+template <class Entry, class Parameter> void xnOSCreateThread(Entry, Parameter, XN_THREAD_HANDLE *)
+{
+}
 
 enum { DEPTHSENSE_DEPTH_RESOLUTION_X = 320, DEPTHSENSE_DEPTH_RESOLUTION_Y = 240 };
 
-class DS325Stream {
-public:
+class DS325Stream
+{
+      public:
 	virtual ~DS325Stream() {}
 	virtual OniStatus SetVideoMode(OniVideoMode *) = 0;
 	virtual OniStatus GetVideoMode(OniVideoMode *) = 0;
@@ -59,7 +70,7 @@ public:
 	Services services = {};
 	bool m_running = true;
 
-protected:
+      protected:
 	XN_THREAD_HANDLE m_threadHandle = nullptr;
 
 	virtual void set_image(unsigned char *source, int size) = 0;

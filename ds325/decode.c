@@ -56,8 +56,8 @@ const struct ds325_method *ds325_method(const char *name)
 	return NULL;
 }
 
-bool ds325_decode(const struct ds325_method *method, const struct ds325_decoder *decoder, const void *raw,
-		  size_t bytes, uint16_t *ranges)
+bool ds325_decode(const struct ds325_method *method, const struct ds325_decoder *decoder, const void *raw, size_t bytes,
+		  uint16_t *ranges)
 {
 	if (bytes != DS325_FRAME_BYTES)
 		return false;

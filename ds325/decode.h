@@ -24,11 +24,16 @@ struct ds325_calibration {
 	int32_t k1_ppm, k2_ppm; /* radial distortion, millionths */
 };
 
-#define DS325_CALIBRATION_DEFAULT                                                                                  \
-	{                                                                                                          \
-		.geometry = DS325_RADIAL, .modulation_hz = DS325_MODULATION_HZ, .confidence = DS325_CONFIDENCE_LEAST, \
-		.temperature_mc = 25000, .fx_upx = DS325_FX_UPX, .fy_upx = DS325_FY_UPX, .cx_upx = DS325_CX_UPX,    \
-		.cy_upx = DS325_CY_UPX,                                                                            \
+#define DS325_CALIBRATION_DEFAULT                     \
+	{                                             \
+		.geometry = DS325_RADIAL,             \
+		.modulation_hz = DS325_MODULATION_HZ, \
+		.confidence = DS325_CONFIDENCE_LEAST, \
+		.temperature_mc = 25000,              \
+		.fx_upx = DS325_FX_UPX,               \
+		.fy_upx = DS325_FY_UPX,               \
+		.cx_upx = DS325_CX_UPX,               \
+		.cy_upx = DS325_CY_UPX,               \
 	}
 
 /* Ready a decoder; NULL, or what is wrong with the calibration. Some 10 ms with distortion, 2 without. */
@@ -66,8 +71,8 @@ struct ds325_method {
 const struct ds325_method *ds325_method(const char *name);
 
 /* Decode a frame; false, and no range written, unless it is DS325_FRAME_BYTES long. */
-bool ds325_decode(const struct ds325_method *method, const struct ds325_decoder *decoder, const void *raw,
-		  size_t bytes, uint16_t *ranges);
+bool ds325_decode(const struct ds325_method *method, const struct ds325_decoder *decoder, const void *raw, size_t bytes,
+		  uint16_t *ranges);
 #endif
 
 #endif

@@ -5,8 +5,8 @@
  * rows from the top, pixels from the left. Eight pixels lie in 32 bytes: their eight words I, then their eight words Q.
  * What the words mean, and the camera frame, stand in docs/emulator.md.
  */
-#ifndef DS325_H
-#define DS325_H
+#ifndef DS325_FORMAT_H
+#define DS325_FORMAT_H
 
 #define DS325_WIDTH 320
 #define DS325_HEIGHT 240

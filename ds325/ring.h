@@ -27,7 +27,7 @@
 #include <sys/ioctl.h>
 #endif
 
-#include "ds325.h"
+#include "format.h"
 
 #define DS325_RING_MAGIC 0x474e523532335344ull /* "DS325RNG" in memory */
 #define DS325_RING_VERSION 1

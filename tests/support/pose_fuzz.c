@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pose.h"
+#include "flight/pose/pose.h"
 
 #define PIXELS (320 * 240)
 
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	struct pose_model model;
 	struct pose_settings settings;
 	uint64_t time_ns = 0;
-	int answers[3] = {0};
+	int answers[3] = { 0 };
 
 	state = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
 	pose_default_camera(&camera);
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 	if (!pose || pose_init(&model, &camera, &settings, workspace, bytes - 1))
 		return 2;
 	for (long n = argc > 2 ? atol(argv[2]) : 100; n > 0; n--) {
-		struct pose_frame frame = {range, draw(3) ? amplitude : NULL, time_ns};
+		struct pose_frame frame = { range, draw(3) ? amplitude : NULL, time_ns };
 		struct pose_result result;
 
 		/* Most frames stay for a while: a target that is found is tracked. */

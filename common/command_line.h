@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of a program of ours: options (options.h), --help, --version, and one line on what is wrong. */
+#ifndef COMMON_COMMAND_LINE_H
+#define COMMON_COMMAND_LINE_H
+
+#include "options.h"
+
+enum { BAD_INPUT = 2, RUN_FAILED = 3 };
+
+struct program {
+	const char *name;
+	const char *synopsis; /* of --help, before the options, */
+	const char *notes; /* and after them; NULL: nothing */
+	const struct option *tables[4]; /* the last is NULL */
+	bool bare; /* `key=value` is an option too */
+	/* Takes a word that is no option: false, and NULL: there are none, or no more. */
+	bool (*word)(void *options, const char *word);
+	const char *complaint; /* in place of all of ours on options */
+};
+
+/* Every program has this. */
+extern const struct program program;
+
+/* Fills in what the command line says; dies with one line on what is wrong and what is needed. */
+void command_line_read(int argc, char **argv, void *options);
+void command_line_help(void *file);
+/* "PROGRAM: ...", in one line whatever an option holds, and the end. */
+void __attribute__((noreturn, format(printf, 2, 3))) die(int code, const char *format, ...);
+
+option_set option_real;
+/* The number at the start of `*text`, which moves on; false if there is none of this range. */
+bool real_at(const char **text, double least, double most, double *value);
+
+#endif

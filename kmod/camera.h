@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A DS325 that is plugged in: its transfers, and the thread that owns them. */
+#ifndef DS325_CAMERA_H
+#define DS325_CAMERA_H
+
+#include <linux/usb.h>
+
+#include "node.h"
+#include "payload.h"
+
+enum {
+	DS325_TRANSFERS = 8,
+	DS325_STREAMING_INTERFACE = 1,
+	DS325_PROBE_BYTES = 34, /* UVC 1.1, table 4-75 */
+};
+
+/* The module's parameters, of all cameras. */
+struct ds325_settings {
+	unsigned int rate; /* frames a second */
+	int mode, exposure; /* -1 leaves it */
+	bool in_completion; /* decode in the transfers' completion instead of in the thread */
+};
+
+struct camera;
+
+struct transfer {
+	struct camera *camera;
+	struct urb *urb;
+	u64 ended_ns;
+};
+
+/* A node, and what it goes on with when the next camera comes. */
+struct place {
+	struct ds325_node node;
+	struct ds325_payload payload; /* the camera's thread's; or its completions' */
+};
+
+struct camera {
+	const struct ds325_settings *settings;
+	struct usb_device *device;
+	struct usb_interface *control, *streaming;
+	unsigned int pipe;
+	struct place *place;
+	struct task_struct *thread;
+	u8 *request; /* DS325_PROBE_BYTES, of memory that can be transferred */
+
+	struct transfer transfers[DS325_TRANSFERS];
+	atomic_t completed; /* transfers since they were submitted first; they come back in order */
+	unsigned int taken; /* of these */
+	bool running;
+	bool broken; /* a transfer failed */
+	bool unfit; /* its answers are not a DS325's: until it is unplugged */
+	unsigned int failures; /* in a row */
+};
+
+/* The thread of `data`, a camera: streams while its node is open. */
+int ds325_camera_thread(void *data);
+/* Of the camera's transfers. */
+void ds325_camera_completed(struct urb *urb);
+
+#endif
