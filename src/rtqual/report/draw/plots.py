@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plots of samples and of stability: histogram with logarithmic counts, share of samples above a value, stability bars."""
+"""Plots of samples (a histogram with logarithmic counts, the share above a value) and stability bars."""
 
 import math
 import textwrap
