@@ -11,12 +11,12 @@ from rtqual.study.rounded import Rounded, exponent, rounds_to
 
 
 class Kind(StrEnum):
-    DIFFERENCE = "difference"  # it is not what its formula gives
-    ROW_SHIFT = "row shift"  # it is what the formula gives for the row above or below
+    DIFFERENCE = "difference"  # not what its formula gives
+    ROW_SHIFT = "row shift"  # what the formula gives for the row above or below
     FACTOR_OF_TEN = "factor of ten"
     LOST_SIGN = "lost sign"
     TRANSPOSED = "transposed"  # two neighbouring digits are exchanged
-    OTHER_STATISTIC = "other statistic"  # it is right for another statistic than the one it stands for
+    OTHER_STATISTIC = "other statistic"  # right for a statistic other than its column's
     COPY = "copy disagrees"
     IMPOSSIBLE = "impossible"  # the other figures leave no room for it
     CLAIM = "claim does not hold"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Wrong:
-    """A printed figure and what it should be, with what helps to say how it came about."""
+    """A printed figure and what it should be, with what helps to explain the mistake."""
 
     printed: Rounded
     recomputed: Rounded
@@ -42,7 +42,7 @@ class Named:
 
 
 def name(wrong: Wrong) -> Named:
-    """The most telling kind; a figure that may be several of them is the first."""
+    """The most telling kind: where several fit, the first of them."""
     printed, recomputed = wrong.printed, wrong.recomputed
     if wrong.instead is not None and printed.agrees(wrong.instead):
         return Named(Kind.OTHER_STATISTIC)
@@ -60,7 +60,7 @@ def name(wrong: Wrong) -> Named:
 
 
 def _is_of(printed: Rounded, other: Rounded) -> bool:
-    """Whether it is another row's figure to the digit, or as near as rounding lets one say where that is well known."""
+    """Whether it is another row's figure: to the digit, or within rounding where the other figure is known well."""
     sharp = (other.high - other.low) * 20 <= abs(other.value)
     return rounds_to(other.value, printed.value) or (sharp and printed.agrees(other))
 

@@ -55,7 +55,7 @@ class Rounded:
 
     @classmethod
     def below(cls, number: Decimal) -> Self:
-        """A size below a limit, so at least nothing."""
+        """A size below a limit: from zero to the limit."""
         return cls(number, Decimal(0), number)
 
     def __neg__(self) -> "Rounded":
@@ -84,7 +84,7 @@ class Rounded:
         return Rounded(self.value**2, Decimal(0) if self.low <= 0 <= self.high else min(ends), max(ends))
 
     def sqrt(self) -> "Rounded":
-        """What is below zero can only be so by rounding and counts as zero."""
+        """Values below zero come from rounding and count as zero."""
         return Rounded(*(max(one, Decimal(0)).sqrt() for one in (self.value, self.low, self.high)))
 
     def scaled(self, power: int) -> "Rounded":

@@ -75,7 +75,7 @@ def _average(one: Series, values: Int64Array, scores: FloatArray) -> float:
 
 @dataclass
 class _Batches:
-    """Averages over stretches of runs, of scores that are set against the run's average."""
+    """Averages of scores over stretches of a run, less the run's own average."""
 
     length: int = 1
     rest: FloatArray = field(default_factory=lambda: np.empty(0))

@@ -72,7 +72,7 @@ class Sure:
 
 
 def variances(per_run: FloatArray, skew: float = SKEW) -> tuple[float, float]:
-    """Of the mean of what the runs contribute: as it is, and allowing for the skew of the spread.
+    """The variance of the mean of what the runs contribute: as it is, and allowing for skew.
 
     The second grows by `skew` times how much farther the largest contribution lies from the mean than the smallest, in
     squares; both are parts of the mean, so divided by the number of runs.
@@ -84,7 +84,7 @@ def variances(per_run: FloatArray, skew: float = SKEW) -> tuple[float, float]:
 
 
 def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW) -> Interval:
-    """Of a figure that is smooth in the runs; `left_out` is what it would be without each of them in turn."""
+    """Of a figure that varies smoothly with the runs; `left_out` is what it would be without each of them in turn."""
     runs = len(left_out)
     logarithmic = value > 0 and bool((left_out > 0).all())
     whole, parts = (math.log(value), np.log(left_out)) if logarithmic else (value, left_out)
@@ -98,7 +98,7 @@ def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW) -> Int
 
 
 def share_interval(per_run: FloatArray, share: float, samples: int) -> Interval:
-    """Between which shares the share below a quantile's estimate lies; `per_run` is what each run contributes to it.
+    """The interval of the share of samples below a quantile's estimate; `per_run` is what each run contributes to it.
 
     An end at 0 or 1 is open.
     """
@@ -143,7 +143,7 @@ def minus(a: float, b: float) -> float:
 
 
 def sure_correlation(a: FloatArray, b: FloatArray) -> float:
-    """What the correlation of two figures is at least, at 95 %, by what each run contributes to them; at least 0."""
+    """A lower bound (95 %) of the correlation of two figures, from what each run contributes to them; at least 0."""
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return 0.0
     found = float(np.corrcoef(a, b)[0, 1])

@@ -17,19 +17,19 @@ _COARSE = (Kind.BINNED, Kind.SUMMARY)
 
 @dataclass(frozen=True)
 class Pool:
-    """R runs over K distinct values. An overflowed sample stands at `ceiling`, the least it can be."""
+    """R runs over K distinct values. An overflowed sample counts as `ceiling`, the least it can be."""
 
     unit: str
     kind: Kind
     values: Int64Array  # (K,) ascending
     cumulative: Int64Array  # (R, K) samples of a run at or below a value
     counts: Int64Array  # (K,) of all runs, overflowed samples not included
-    n: FloatArray  # (R,) samples of a run; 1 where the tool did not say
+    n: FloatArray  # (R,) samples of a run; 1 where not known
     totals: FloatArray  # (R,) sums of the samples
     lows: FloatArray  # (R,)
     highs: FloatArray  # (R,)
     reported: Mapping[str, FloatArray]  # (R,) each: what the tool printed for every run
-    samples: int  # 0 where the tool did not say
+    samples: int  # 0 where not known
     overflow: int
     ceiling: int | None
     max_known: bool
@@ -102,7 +102,7 @@ def _prefers_reported(info: SeriesInfo) -> bool:
 
 
 def _ceiling(one: Series) -> int:
-    """Where the overflow begins; just above the largest value when the tool does not say."""
+    """Where the overflow begins; just above the largest value where that is not known."""
     if one.info.overflow_from is not None:
         return one.info.overflow_from
     return int(one.values[-1]) + 1 if len(one.values) else 0
@@ -138,7 +138,7 @@ def _high(one: Series) -> float:
 
 
 def _reported(runs: Sequence[Sequence[Series]]) -> dict[str, FloatArray]:
-    """What every series of every run reports, the series of a run averaged by their samples."""
+    """The figures that every series of every run reports, the series of a run averaged by their samples."""
     names = set.intersection(*(set(one.info.reported) for run in runs for one in run))
     return {
         name: np.array(

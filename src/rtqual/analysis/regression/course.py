@@ -63,7 +63,7 @@ class Regressions:
     figures: tuple[Moved, ...]
     answers: tuple[Answer, ...]
     lost: tuple[Lost, ...]
-    added: tuple[str, ...]  # cells and runs that the baseline has not
+    added: tuple[str, ...]  # cells and runs that the baseline lacks
     inputs: tuple[InputChange, ...]
     notes: tuple[str, ...]
     strict: bool = False  # what cannot be judged fails too

@@ -9,7 +9,7 @@ from rtqual.analysis.figure.statistics import QUANTILES, STATISTICS
 from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.mission import Better, Mission
 
-# Figures that no change can make worse which makes no sample worse. Spreads are not such: a faster best case alone
+# Figures that get worse only where some sample does. Spreads are left out: a faster best case alone
 # widens max - min, and fewer late samples lower the average and so raise p95 - avg. They are judged where a mission
 # names them.
 JUDGED = ("avg", "max", *QUANTILES)

@@ -18,7 +18,7 @@ Groups = Mapping[Group, Sequence[Record]]
 
 @dataclass(frozen=True)
 class InputChange:
-    """Something other than the instrument that is not what it was; '-': not there."""
+    """An input other than the instrument that has changed; '-': not there."""
 
     candidate: str
     board: str

@@ -38,7 +38,7 @@ _BLOCKS = 100
 _FEWEST_STEPS = 5  # different peaks; fewer show no shape
 _SHORTER = (100, 50, 20, 10, 5, 2, 1)  # times the running time: horizons to fall back to
 _POINTS = 200
-_LEAST_EXPECTED = 2  # peaks in the horizon; where there are fewer, what is passed once lies below the threshold
+_LEAST_EXPECTED = 2  # peaks in the horizon; with fewer, the level passed once lies below the threshold
 _DECISIVE = frozenset(Checked) - {Checked.MAXIMA}
 _UNORDERED = "the order of the samples was not recorded"
 PEAKS, RUN_MAXIMA = "peaks over threshold", "block maxima of the runs"
@@ -117,7 +117,7 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
 
 
 def from_runs(stream: Stream, asked_ns: float) -> Estimate | Refusal:
-    """Where only counts are known, each run gives its largest: independent, and in no need of an order."""
+    """Where only counts are known, each run gives its largest sample: these are independent and need no order."""
     runs = len(stream.series)
     if runs < FEWEST_BLOCKS:
         needs = f"{_UNORDERED}, so each run gives one maximum: needs {FEWEST_BLOCKS} runs, has {runs}"
@@ -153,7 +153,7 @@ def from_runs(stream: Stream, asked_ns: float) -> Estimate | Refusal:
 
 
 def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -> Estimate | Refusal:
-    """The estimate where all holds, else why not and what the samples do carry."""
+    """The estimate where every check holds, else why there is none, and the longest horizon supported."""
     failed = [check for check in made.checks if not check.passed and check.what in _DECISIVE]
     if failed:
         return Refusal(made.observed, Why.CHECKS, _reasons(failed), checks=made.checks, table=made.table)

@@ -13,7 +13,7 @@ from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission, Requirement, Statistic
 from rtqual.record.schema import Record, Timing
 
-# Statistics that are no place among the samples.
+# Statistics that are not a place among the samples.
 _SPREADS = (Statistic.STD, Statistic.RANGE, Statistic.P95_AVG)
 
 
@@ -36,7 +36,7 @@ def _periodic(summary: Summary) -> bool:
     """Whether an instrument takes samples at an interval, even where a record does not state it."""
     instrument = INSTRUMENTS.get(summary.group.instrument)
     if instrument is None:
-        return True  # a tool that only the import knows
+        return True  # of a tool that rtqual only imports from
     field = instrument.parameters.model_fields.get(INTERVAL)
     return field is not None and field.default is not None
 

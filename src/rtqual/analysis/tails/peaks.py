@@ -36,7 +36,7 @@ class Clusters:
 
     threshold: int
     exceedances: int
-    apart: int  # samples below, more than which part two clusters
+    apart: int  # more samples than this below the threshold part two clusters
     extremal_index: float
     peak: Int64Array
     run: Int64Array
@@ -62,7 +62,7 @@ def collect(stream: Stream, lowest: int) -> Exceedances:
 
 
 def decluster(found: Exceedances, threshold: int) -> Clusters:
-    """A run ends its last cluster. How long clusters are is read as if the next run went on where one ends."""
+    """A run ends its last cluster. The length of clusters is estimated as if each run continued the run before."""
     over = found.over(threshold)
     gaps = np.diff(over.place)
     index, apart = part(gaps)
@@ -99,7 +99,7 @@ def _first_of_each(values: Int64Array, peaks: Int64Array, starts: Int64Array) ->
 
 
 def block_maxima(stream: Stream, length: int) -> FloatArray:
-    """The largest of every `length` samples; what is left over at the end of a run is not used."""
+    """The largest of every `length` samples; a shorter rest at the end of a run is not used."""
     found: list[Sequence[float]] = []
     for one in stream.series:
         rest = np.empty(0, np.int64)

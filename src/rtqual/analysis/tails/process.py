@@ -23,14 +23,14 @@ from scipy import optimize, stats
 
 from rtqual.analysis.figure.intervals import FloatArray
 
-SHAPES = (-1.0, 3.0)  # beyond: an upper end that all samples touch; a tail no sample can say anything of
+SHAPES = (-1.0, 3.0)  # below: an upper end that all samples touch; above: a tail of which samples tell nothing
 # Of 50 to 200 peaks the region at 95 % holds the truth in 92 to 94 %: the tail is not yet quite its limit. Asked for
 # 97 %, it holds it in 95 % (measured; docs/tails.md).
 _ASKED = 0.97
 _CUT = float(stats.chi2.ppf(_ASKED, 1)) / 2
 # Below this shape the samples crowd against an upper end, whose likelihood falls off as an exponential (Smith 1985).
 _REGULAR, _CUT_IRREGULAR = -0.5, float(stats.chi2.ppf(_ASKED, 2)) / 2
-_NOWHERE = -1e9  # the log-likelihood of what cannot be
+_NOWHERE = -1e9  # the log-likelihood of the impossible
 _STRAIGHT = 1e-6  # a smaller shape makes no difference
 _WIDENINGS, _BISECTIONS = 14, 8  # to 1/256 of the bracket
 LogLikelihood = Callable[[FloatArray], FloatArray]  # (P, 3) log rate, log scale, shape -> (P,)
@@ -64,7 +64,7 @@ class Fit:
     edge: FloatArray  # (P, 3); empty where it was not asked for
 
     def level(self, times: float) -> tuple[float, float, float]:
-        """What is passed once on average in so many times the observed span: most likely, low, high.
+        """The level passed once on average in so many times the observed span: most likely, low, high.
 
         No upper end where the samples do not exclude the heaviest tail there is.
         """
@@ -77,7 +77,7 @@ class Fit:
 
 
 def log_passing(y: FloatArray, parameters: FloatArray) -> FloatArray:
-    """Log of the part of the passings of the origin that also pass y; parameters (..., 1, 3) against y (D,)."""
+    """Log of the share of values above the origin that are above y too; parameters (..., 1, 3) against y (D,)."""
     shape = parameters[..., 2]
     shape = np.where(np.abs(shape) < _STRAIGHT, _STRAIGHT, shape)
     grown = 1 + shape * y * np.exp(-parameters[..., 1])
@@ -86,7 +86,7 @@ def log_passing(y: FloatArray, parameters: FloatArray) -> FloatArray:
 
 
 def level(parameters: FloatArray, times: float) -> FloatArray:
-    """The y that is passed once on average in so many times the span; below 0 where the origin itself is not."""
+    """The y passed once on average in so many times the span; below 0 where the origin is passed less often."""
     shape = parameters[..., 2]
     shape = np.where(np.abs(shape) < _STRAIGHT, _STRAIGHT, shape)
     with np.errstate(over="ignore"):
@@ -95,7 +95,7 @@ def level(parameters: FloatArray, times: float) -> FloatArray:
 
 
 def peaks(steps: Steps) -> LogLikelihood:
-    """Of excesses over a threshold, and of their number."""
+    """The likelihood of excesses over a threshold, and of their number."""
 
     def log_likelihood(parameters: FloatArray) -> FloatArray:
         at = parameters[..., None, :]
@@ -107,7 +107,7 @@ def peaks(steps: Steps) -> LogLikelihood:
 
 
 def maxima(steps: Steps) -> LogLikelihood:
-    """Of the largest value of every block."""
+    """The likelihood of the largest value of every block."""
 
     def log_likelihood(parameters: FloatArray) -> FloatArray:
         at = parameters[..., None, :]

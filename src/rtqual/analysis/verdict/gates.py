@@ -169,7 +169,7 @@ def _misses_text(misses: int | None, summary: Summary) -> str:
 
 
 def _how_rare(samples: int) -> str:
-    """What none in so many samples allows to say; nothing where that is next to nothing."""
+    """What may be said where none of so many samples missed; empty where that is next to nothing."""
     bound = exceedance_bound(0, samples)
     return f": one is rarer than {one_in(bound)} (95 %, if independent)" if bound <= RARE else ""
 

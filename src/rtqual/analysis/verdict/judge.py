@@ -104,7 +104,7 @@ def _may_fly(judged: Sequence[Gate], cells: Cells, candidate: str) -> Outcome:
 
 
 def _ranks(ordered: Sequence[str], may_fly: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
-    """1 for the first. A candidate that cannot be told from the one above it shares its rank."""
+    """1 for the first. A candidate that cannot be told from the best of a rank shares that rank."""
     ranks: dict[str, int] = {}
     best = ""
     for place, name in enumerate((name for name in ordered if table.total(name) is not None), start=1):
@@ -203,7 +203,7 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
 
 
 def _remarks(cells: Cells) -> dict[str, list[Group]]:
-    """What there is to say of the cells, each remark once; what differs from cell to cell is left to the report."""
+    """Remarks on the cells, each once; details that differ from cell to cell are left to the report."""
     remarked: dict[str, list[Group]] = {}
     for group, one in cells.measured.items():
         remarks = [HOST_TIMED_CAVEAT] if one.summary.timing == Timing.HOST_TIMED else []
@@ -215,7 +215,7 @@ def _remarks(cells: Cells) -> dict[str, list[Group]]:
 
 
 def _where(groups: Sequence[Group], cells: Cells) -> str:
-    """The cells of some groups, in few words: candidates only where it is not all of them, CPUs where they differ."""
+    """The cells of some groups in few words: candidates unless it is all of them, CPUs where they differ."""
     if len(groups) == len(cells.measured) > 1:
         return "Everything measured"
     several = len({group.cpus for group in cells.measured}) > 1
@@ -233,7 +233,7 @@ def _where(groups: Sequence[Group], cells: Cells) -> str:
 
 
 def _left_out(table: ScoreTable) -> Iterator[str]:
-    """Criteria that not all candidates have a figure for, by who lacks them."""
+    """Criteria that not all candidates have a figure for, by the candidates that lack one."""
     for absent in dict.fromkeys(table.missing.values()):
         names = [name for name, lacking in table.missing.items() if lacking == absent]
         yield f"Not in the score, for want of a usable figure of {listed(absent)}: {some(names, 'criteria')}."

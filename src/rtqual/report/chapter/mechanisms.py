@@ -48,7 +48,7 @@ class _System:
 
 
 def mechanisms(material: Material) -> Iterator[Block]:
-    """Nothing where no family was measured in both spaces, or of a system whose like a study printed."""
+    """Nothing where no family was measured in both spaces and no study printed a comparable system."""
     found = [table for one in _families(material) for table in _tables(material, *one)]
     if found:
         yield Paragraph(_WARNING)
@@ -129,7 +129,7 @@ def _printed(one: Operations, name: str) -> Cell:
 
 
 def _agreement(systems: Sequence[_System], one: Operations) -> list[Cell]:
-    """How far a published order of operations is that of each system; nothing of too few operations."""
+    """How well each system's order of operations agrees with a published order; nothing of too few operations."""
     ranks = [rank_correlation(system.values, one.figures_ns) for system in systems]
     if not any(ranks):
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report's three plots: histogram with logarithmic counts, share of samples above a value, stability bars."""
+"""Plots of samples (a histogram with logarithmic counts, the share above a value) and stability bars."""
 
 import math
 import textwrap
@@ -83,7 +83,7 @@ class Panel:
 
     @property
     def grain(self) -> float:
-        """What all values are multiples apart by: no bin may be finer, or the gaps come from the binning."""
+        """The step that all values keep to: no bin may be finer, or the gaps come from the binning."""
         values = np.unique(np.concatenate([d.values for d in self.distributions.values()]))
         return float(np.gcd.reduce(np.diff(values))) if values.size > 1 else max(1.0, self.ends[0] * 0.02)
 
