@@ -132,6 +132,7 @@ Limit = Annotated[
 Share = Annotated[
     Quantity,
     PlainValidator(_share),
+    _AS_WRITTEN,
     WithJsonSchema({"type": ["string", "number"], "examples": ["2 ms", "20 %"]}),
 ]
 Margin = Annotated[
