@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.figure.model import Group, Summary
 from rtqual.analysis.tails.model import Tails
+from rtqual.analysis.verdict.headline import Answer, answer
 from rtqual.analysis.verdict.model import Verdict
 
 
@@ -21,3 +22,8 @@ class Evidence:
     scale: str = ""  # of the mission, at which all was measured
     shifts: tuple[ShiftFunction, ...] = ()
     tails: Mapping[Group, Tails] = field(default_factory=dict)  # of groups whose samples have a rate
+
+    @property
+    def answer(self) -> Answer | None:
+        """What all verdicts come to; None without any."""
+        return answer(self.verdicts)

@@ -25,6 +25,7 @@ from rtqual.mission.values import (
     ParameterTables,
     PublishedSystem,
     Quantity,
+    Release,
     Slug,
     Symbol,
     Text,
@@ -102,6 +103,9 @@ class Header(_Table):
     """How long the critical phase lasts, as "6 h"."""
     needs: Annotated[tuple[Need, ...], Distinct] = ()
     """What every candidate's kernel must have in its configuration; a candidate that lacks one is out."""
+    accept_virtual: Annotated[bool, Strict()] = Field(False, alias="accept-virtual")
+    """true: take the virtual board's counted instructions for time, so that it may say "fly". For continuous
+    integration; the report says so."""
 
 
 def _one_of(*keys: str) -> JsonDict:
@@ -170,7 +174,11 @@ class Candidate(_Table, json_schema_extra=_one_of("package", "rtos", "this-machi
     rtos: Rtos | None = None
     """A real-time operating system that carries only rtqual's probe: "freertos". It runs on the virtual ARM board."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
-    """true: the machine rtqual runs on, as it runs now."""
+    """true: the machine rtqual runs on. It is a flight candidate only where release or preempt-rt says what it runs."""
+    release: Release | None = None
+    """The kernel that this machine must run to be measured as this candidate, as `uname -r` prints it."""
+    preempt_rt: Annotated[bool, Strict()] | None = Field(None, alias="preempt-rt")
+    """Whether the kernel that this machine must run is a PREEMPT_RT one."""
     published: PublishedSystem | None = None
     """A system whose figures a study printed, as "aarest/emlid". It is not run."""
     tailor: Tailor | None = None

@@ -100,6 +100,7 @@ Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), NonEm
 Slug = Annotated[str, *_matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")]
 PackageName = Annotated[str, *_matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")]
 Symbol = Annotated[str, *_matching(r"[A-Za-z0-9_]+", "a kernel symbol: write it without CONFIG_, as 'USB_XHCI_HCD'")]
+Release = Annotated[str, *_matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, as `uname -r` prints it")]
 BootParameter = Annotated[
     str, *_matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
 ]

@@ -11,8 +11,8 @@ from string import ascii_lowercase
 from rtqual.analysis.verdict.model import Outcome
 from rtqual.report.page.text import TIMING_NOTE
 
-TONES = {Outcome.MET: "met", Outcome.NOT_MET: "failed", Outcome.UNDECIDED: "open"}
-SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?"}
+TONES = {Outcome.MET: "met", Outcome.NOT_MET: "failed", Outcome.UNDECIDED: "open", Outcome.INDICATIVE: "indicative"}
+SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?", Outcome.INDICATIVE: "~"}
 
 
 @dataclass(frozen=True)
