@@ -76,7 +76,7 @@ def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
 
 
 def _print(console: Console, verdict: Verdict, kind: str) -> None:
-    _headline(console, verdict.headline, f"{kind}, {verdict.board} board ({verdict.ground})", verdict.fly)
+    _headline(console, verdict.headline, f"{kind}, {verdict.board} board", verdict.fly)
     for standing in verdict.standings:
         console.print(_candidate(standing))
     for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):

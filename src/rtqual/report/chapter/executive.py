@@ -33,7 +33,7 @@ def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
     kind = "Verdict" if len(verdicts) == 1 else "Evidence"
     boxes = [
         VerdictBox(
-            f"{kind}, {verdict.board} board ({verdict.ground})",
+            f"{kind}, {verdict.board} board",
             verdict.fly is not None,
             prose(verdict.headline),
             tuple(_box(material, verdict)),
