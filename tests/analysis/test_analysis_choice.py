@@ -67,8 +67,9 @@ def test_a_tie_is_no_verdict() -> None:
 def test_a_lead_of_few_runs_is_no_verdict() -> None:
     verdict = judged(weighted(3.0, 1.0), rivals(runs=9))
     assert verdict.fly is None
-    assert "the lead of a rests on criteria without an interval from 10 or more runs" in verdict.headline
-    assert "'range' and 'jitter' have no interval from 10 or more runs: in the score as measured." in verdict.caveats
+    assert verdict.headline.endswith("and 'range' and 'jitter' cannot rank them (9 runs, 10 are needed).")
+    assert "Not in the score: 'range' and 'jitter' (9 runs, 10 are needed)." in verdict.caveats
+    assert [(one.total, one.rank) for one in verdict.standings] == [(None, None), (None, None)]
     assert [score.firm for score in standing(verdict, "a").scores] == [False, False]
 
 

@@ -108,7 +108,12 @@ MISTAKES = {
         "duraton",
         "mission.duraton: unknown key; did you mean 'duration'?",
     ),
-    "unknown key, nothing near": ("duration", "zzz", "zzz", "unknown key; allowed: duration, name, needs"),
+    "unknown key, nothing near": (
+        "duration",
+        "zzz",
+        "zzz",
+        "unknown key; allowed: accept-virtual, duration, name, needs",
+    ),
     "unknown table": ("[parameters.", "[parameter.", "[parameter.", "did you mean 'parameters'?"),
     "wrong unit": ('"6 h"', '"6 hrs"', "6 hrs", "one of ns, us, ms, s, min, h, d"),
     "no unit": (

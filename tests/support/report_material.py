@@ -10,7 +10,7 @@ import numpy as np
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.figure.model import Distribution, Figure, Group, Interval, Summary
 from rtqual.analysis.model import Evidence
-from rtqual.analysis.verdict.model import Gate, Outcome, Score, Standing, Verdict
+from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Score, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
 from rtqual.report.page.document import Block, Table
@@ -126,10 +126,10 @@ def verdict(rt: Summary, stock: Summary) -> Verdict:
             Gate("need usb", name, Outcome.MET, None, "in the kernel", "CONFIG_USB=y"),
         )
         scores = (Score("Wake-up stability", name, 2.0, score, of.figures["max-min"]),)
-        return Standing(name, outcome, rank, score, gates, scores, ())
+        return Standing(name, outcome, outcome, rank, score, gates, scores, ())
 
     return Verdict(
-        "virtual", "rt", HEADLINE,
+        "virtual", Ground.ACCEPTED, "rt", "rt", HEADLINE,
         (standing("rt", Outcome.MET, 1, 1.0, rt), standing("stock", Outcome.NOT_MET, 2, 0.04, stock),
          replace(standing("stock-full", Outcome.UNDECIDED, 3, 0.05, stock), refusals=("2 samples were lost",))),
         ("under hackbench, rt is 14 us and stock 437 us",),
@@ -139,8 +139,12 @@ def verdict(rt: Summary, stock: Summary) -> Verdict:
 
 
 def refusal() -> Verdict:
-    standing = Standing("here", Outcome.UNDECIDED, None, None, (), (), ("cyclictest was given no real-time priority",))
-    return Verdict("local", None, "No verdict on the local board: no real-time priority", (standing,), (), (), ())
+    standing = Standing(
+        "here", Outcome.UNDECIDED, Outcome.UNDECIDED, None, None, (), (),
+        ("cyclictest was given no real-time priority",),
+    )  # fmt: skip
+    headline = "No verdict on the local board: no real-time priority"
+    return Verdict("local", Ground.FLIGHT, None, None, headline, (standing,), (), (), ())
 
 
 def manifest(group: Group, seed: int, timing: Timing, started: str, wall_s: float) -> Manifest:

@@ -8,6 +8,7 @@ from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.figure.model import Group, Summary
 from rtqual.analysis.tails.model import Tails
 from rtqual.analysis.verdict.camera import Camera
+from rtqual.analysis.verdict.headline import Answer, answer
 from rtqual.analysis.verdict.model import Verdict
 
 
@@ -23,3 +24,8 @@ class Evidence:
     shifts: tuple[ShiftFunction, ...] = ()
     tails: Mapping[Group, Tails] = field(default_factory=dict)  # of groups whose samples have a rate
     camera: Camera = field(default_factory=Camera)
+
+    @property
+    def answer(self) -> Answer | None:
+        """What all verdicts come to; None without any."""
+        return answer(self.verdicts)

@@ -17,6 +17,7 @@ from rtqual.mission.values import (
     NonEmpty,
     PackageName,
     PublishedSystem,
+    Release,
     Replayed,
     Slug,
     Symbol,
@@ -106,7 +107,11 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
     rtos: Rtos | None = None
     """A real-time operating system that carries only rtqual's probe: "freertos". It runs on the virtual ARM board."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
-    """true: the machine rtqual runs on, as it runs now."""
+    """true: the machine rtqual runs on. It is a flight candidate only where release or preempt-rt says what it runs."""
+    release: Release | None = None
+    """The kernel that this machine must run to be measured as this candidate, as `uname -r` prints it."""
+    preempt_rt: Annotated[bool, Strict()] | None = Field(None, alias="preempt-rt")
+    """Whether the kernel that this machine must run is a PREEMPT_RT one."""
     published: PublishedSystem | None = None
     """A system whose figures a study printed, as "aarest/emlid". It is not run."""
     replay: Replayed | None = None

@@ -64,6 +64,9 @@ class Header(Table):
     """How long the critical phase lasts, as "6 h"."""
     needs: Annotated[tuple[Need, ...], Distinct] = ()
     """What every candidate's kernel must have in its configuration; a candidate that lacks one is out."""
+    accept_virtual: Annotated[bool, Strict()] = Field(False, alias="accept-virtual")
+    """true: take the virtual board's counted instructions for time, so that it may say "fly". For continuous
+    integration; the report says so."""
 
 
 class _Measured(Figure):

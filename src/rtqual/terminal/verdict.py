@@ -17,7 +17,7 @@ from rtqual.terminal.plain import fields_of, plain
 
 _NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
 _CAMERA_TONE = {Tone.MET: "green", Tone.OPEN: "yellow", Tone.FAILED: "red"}
-_TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow"}
+_TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow", Outcome.INDICATIVE: "cyan"}
 
 
 def print_verdicts(console: Console, selection: Selection) -> None:
@@ -25,8 +25,11 @@ def print_verdicts(console: Console, selection: Selection) -> None:
     caveats; then where the reports are."""
     if selection.evidence.camera.judged:
         _print_camera(console, selection.evidence.camera)
-    for verdict in selection.evidence.verdicts:
-        _print(console, verdict)
+    verdicts, answer = selection.evidence.verdicts, selection.evidence.answer
+    if answer is not None and len(verdicts) > 1:
+        _headline(console, answer.headline, "Verdict", answer.fly)
+    for verdict in verdicts:
+        _print(console, verdict, "Verdict" if len(verdicts) == 1 else "Evidence")
     for cell, reason in selection.failures.items():
         console.print(f"[red]failed[/red] {escape(f'{cell}: {reason}')}", highlight=False, soft_wrap=True)
     console.print(f"{selection.records} records. Reports:")
@@ -61,10 +64,12 @@ def _goals(score: Score | None) -> str:
     return f"[{_CAMERA_TONE[score.tone]}]{score.count}[/]" if score else "-"
 
 
-def _print(console: Console, verdict: Verdict) -> None:
-    tone = "green" if verdict.fly else "yellow"
-    title = f"Verdict, {verdict.board} board"
-    console.print(Panel(escape(verdict.headline), title=title, border_style=tone, title_align="left"))
+def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
+    console.print(Panel(escape(text), title=title, border_style="green" if fly else "yellow", title_align="left"))
+
+
+def _print(console: Console, verdict: Verdict, kind: str) -> None:
+    _headline(console, verdict.headline, f"{kind}, {verdict.board} board", verdict.fly)
     for standing in verdict.standings:
         console.print(_candidate(standing))
     for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
@@ -99,6 +104,7 @@ def _candidate(standing: Standing) -> Table:
 def as_dict(selection: Selection) -> dict[str, object]:
     """Everything the analysis found, without the samples."""
     return {
+        "answer": plain(selection.evidence.answer),
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
         "camera": [
             {"candidate": one.candidate, "load": one.load, "goals": {way: of.met for way, of in one.scores.items()}}

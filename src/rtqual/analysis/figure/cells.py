@@ -22,6 +22,7 @@ class Cells:
     failures: Mapping[Group, str]
     planned: frozenset[tuple[str, str, str]]  # (candidate, instrument, load)
     unplanned: frozenset[str] = frozenset()  # requirements that the scale measures of no candidate on any board
+    accept_virtual: bool = False  # the mission takes counted instructions for time
 
     def cpus(self, instrument: str, load: str) -> int:
         """The number of CPUs that counts: that of most runs, the smaller where they are as many.
@@ -83,6 +84,7 @@ def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failure
             failures={group: why for group, why in failures.items() if group.board == board},
             planned=frozenset(cell for cell in planned if boards[cell[0]] == board),
             unplanned=frozenset() if board == PUBLISHED else unplanned,
+            accept_virtual=mission.mission.accept_virtual,
         )
         for board in sorted({board for board, name in present if name in boards}, reverse=True)
     ]

@@ -157,3 +157,27 @@ def _p95_to_average(pool: Pool, value: float, *, relative: bool) -> Interval:
         return difference(Sure(p95, of_p95), Sure(average, of_average), alike)
     parts = ratio(Sure(average, of_average), Sure(p95, of_p95), alike)  # (p95 - avg) / p95 = 1 - avg / p95
     return Interval(1 - parts.high, 1 - parts.low, BY_RUNS, runs_to_close=parts.runs_to_close)
+
+
+def certain_miss(pool: Pool, name: str, limit: float) -> str:
+    """Why a quantile lies above a limit for certain, though its own interval may have no lower end; else empty.
+
+    Either every run's own quantile is above the limit (in RUNS_FOR_MEDIAN or more runs; were it not so, each would be
+    above it about every second time), or the share of samples beyond the limit is, at the lower end of its interval,
+    larger than the quantile leaves.
+    """
+    if name not in QUANTILES or pool.kind == Kind.SUMMARY:
+        return ""
+    of_run, place = pool.cumulative[:, -1], int(np.searchsorted(pool.values, limit, side="right"))
+    below = pool.cumulative[:, place - 1] if place else np.zeros_like(of_run)
+    left = float(1 - QUANTILES[name])
+    if pool.runs >= RUNS_FOR_MEDIAN and (of_run - below > of_run * left).all() and (of_run * left >= 1).all():
+        return f"it is above the limit in each of the {count(pool.runs, 'run')}"
+    samples, kept = int(of_run.sum()), float(below.sum() / of_run.sum())
+    if pool.runs < RUNS_FOR_INTERVAL or not 0 < kept < 1:
+        return ""
+    per_run: FloatArray = kept + pool.runs * (below - kept * of_run) / samples
+    beyond = 1 - share_interval(per_run, kept, samples).high
+    if beyond <= left:
+        return ""
+    return f"at least {100 * beyond:.2g} % of the samples are beyond the limit, and {name} allows {100 * left:g} %"

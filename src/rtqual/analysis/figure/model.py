@@ -82,6 +82,7 @@ class Summary:
     per_cpu: Mapping[int, Mapping[str, Figure]] = field(default_factory=dict)
     run_maxima: tuple[float, ...] = ()  # the largest sample of each run
     problems: tuple[str, ...] = ()  # why a verdict must not rest on it
+    hypervisor: str = ""  # of the machine that was measured in real time; empty: none
     caveats: tuple[str, ...] = ()  # what a reader must know and a verdict may stand: hypervisor, steal...
     series: tuple[str, ...] = ()  # what was sampled; figures of all but the first begin with their name
     absent: Mapping[str, str] = field(default_factory=dict)  # what the system does not offer, and why

@@ -38,6 +38,7 @@ class Measured:
     summary: Summary
     scalars: tuple[str, ...] = ()  # which of the figures the tool itself printed, one a run
     quantiles: Mapping[str, Figure] = field(default_factory=dict)  # of the headline, for a shift function
+    pools: Mapping[int | None, Pool] = field(default_factory=dict)  # of the headline; by CPU, and all together
 
     @property
     def group(self) -> Group:
@@ -74,6 +75,7 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
         if pool is not None:
             figures |= {prefix + statistic: figure for statistic, figure in pool_figures(pool).items()}
     headline = pools[names[0]] if names else None
+    by_cpu = _by_cpu(records, names[:1])
     scalars = _scalar_figures(records)
     summary = Summary(
         group=group,
@@ -82,15 +84,16 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
         samples=headline.samples if headline else 0,
         figures=figures | scalars,
         distribution=_distribution(headline),
-        per_cpu=_per_cpu(records, names[:1]),
+        per_cpu={cpu: pool_figures(pool) for cpu, pool in by_cpu.items() if cpu is not None},
         run_maxima=tuple(float(high) for high in headline.highs) if headline else (),
         problems=_problems(records),
+        hypervisor=next(iter(_hypervisors(records)), ""),
         caveats=_caveats(records),
         series=tuple(names),
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
     )
     quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
-    return Measured(summary, tuple(scalars), quantiles)
+    return Measured(summary, tuple(scalars), quantiles, by_cpu | ({None: headline} if headline else {}))
 
 
 def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
@@ -122,13 +125,13 @@ def _scalar_figures(records: Sequence[Record]) -> dict[str, Figure]:
     return figures
 
 
-def _per_cpu(records: Sequence[Record], names: Sequence[str]) -> dict[int, Mapping[str, Figure]]:
-    """The headline's figures for each CPU, where there is more than one."""
+def _by_cpu(records: Sequence[Record], names: Sequence[str]) -> dict[int | None, Pool]:
+    """The headline's runs on each CPU, where there is more than one."""
     cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
     if len(cpus) < 2:
         return {}
     pools = {cpu: pool_runs(_series(records, names[0], cpu)) for cpu in cpus}
-    return {cpu: pool_figures(pool) for cpu, pool in pools.items() if pool}
+    return {cpu: pool for cpu, pool in pools.items() if pool}
 
 
 def _distribution(pool: Pool | None) -> Distribution | None:
@@ -154,12 +157,19 @@ def _record_problems(record: Record) -> list[str]:
     return [*record.manifest.problems, *problems]
 
 
+def _facts_in_real_time(records: Sequence[Record]) -> list[dict[str, str]]:
+    return [one.manifest.provenance.facts for one in records if one.manifest.timing == Timing.REAL]
+
+
+def _hypervisors(records: Sequence[Record]) -> list[str]:
+    found = (one.get("hypervisor", "none") for one in _facts_in_real_time(records))
+    return [host for host in dict.fromkeys(found) if host != "none"]
+
+
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
     """What disturbed a measurement in real time from outside the system under test; counts in DETAIL."""
-    facts = [one.manifest.provenance.facts for one in records if one.manifest.timing == Timing.REAL]
-    hosts = dict.fromkeys(one["hypervisor"] for one in facts if one.get("hypervisor", "none") != "none")
-    caveats = [f"the machine is a guest of {host}, which can take the CPU away" for host in hosts]
-    ticks = [int(one["steal_ticks"]) for one in facts if one.get("steal_ticks", "").isdecimal()]
+    caveats = [f"the machine is a guest of {host}, which can take the CPU away" for host in _hypervisors(records)]
+    ticks = [int(one["steal_ticks"]) for one in _facts_in_real_time(records) if one.get("steal_ticks", "").isdecimal()]
     if any(ticks):
         runs = f"{sum(map(bool, ticks))} of {count(len(records), 'run')}"
         caveats.append(f"the hypervisor did take the CPU away{DETAIL}{count(sum(ticks), 'tick')} in {runs})")

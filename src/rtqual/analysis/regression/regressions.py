@@ -68,19 +68,19 @@ def regressions(
 
 
 def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Answer]:
-    """Every requirement that either side asks, in the order of the baseline's."""
+    """Every requirement that either side asks, in the order of the baseline's; by whatever clock it was judged."""
     if before is None or after is None:
         return
     old, new = _gates(before), _gates(after)
     for key in dict.fromkeys([*old, *new]):
         was, now = old.get(key), new.get(key)
-        course = _course(was.outcome if was else None, now.outcome if now else None)
+        course = _course(was.seen if was else None, now.seen if now else None)
         if was and now:
             limit = f"; the limit was '{was.limit}'" if was.limit != now.limit and was.limit else ""
             reason = now.reason + limit
         else:
             reason = now.reason if now else "not asked any more"
-        yield Answer(*key, course, was.outcome if was else None, now.outcome if now else None, reason)
+        yield Answer(*key, course, was.seen if was else None, now.seen if now else None, reason)
 
 
 def _gates(evidence: Evidence) -> dict[tuple[str, str, str], Gate]:

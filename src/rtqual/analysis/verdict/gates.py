@@ -9,17 +9,21 @@ nothing else: a run is one trajectory.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.figures import certain_miss
 from rtqual.analysis.figure.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
+from rtqual.analysis.figure.pool import Pool
 from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, is_size, samples_needed
 from rtqual.analysis.figure.wording import figure
 from rtqual.analysis.verdict.model import Gate, Outcome
-from rtqual.base.units import format_value
+from rtqual.base.units import DURATIONS_NS, format_value
 from rtqual.base.words import count, one_in, share, under
 from rtqual.kernel.needs import Known, check_needs, is_config
 from rtqual.mission import PUBLISHED, Requirement
+from rtqual.record.schema import Timing
 
 RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
@@ -68,12 +72,24 @@ def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> 
         return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
     figures = {"": found.summary.figures[name]}
     figures |= {f"CPU {cpu}: ": one[name] for cpu, one in found.summary.per_cpu.items() if name in one}
-    judged = {label: _judge(requirement, name, one) for label, one in figures.items()}
+    pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in found.pools.items()}
+    judged = {label: _judge(requirement, name, one, pools.get(label)) for label, one in figures.items()}
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
     outcome, why = judged[worst]
     misses = _misses(requirement, name, found.summary)
     reason = f"{worst}{_sentence(name, figures[worst], limit)}{_misses_text(misses, found.summary)}{why}"
-    return Gate(requirement.name, candidate, outcome, figures[worst], limit, reason, misses)
+    gate = Gate(requirement.name, candidate, outcome, figures[worst], limit, reason, misses)
+    counted = found.summary.timing != Timing.REAL and is_of_time(figures[worst].unit)
+    if not counted or cells.accept_virtual or outcome == Outcome.UNDECIDED:
+        return gate
+    seen = "kept" if outcome == Outcome.MET else "broken"
+    reason = f"{reason}; {seen} on the emulator, whose counted instructions are no flight latency"
+    return replace(gate, outcome=Outcome.INDICATIVE, on_emulator=outcome, reason=reason)
+
+
+def is_of_time(unit: str) -> bool:
+    """Whether a figure is one of time: a duration, or something by the second."""
+    return unit in DURATIONS_NS or unit.endswith("/s")
 
 
 def limit_text(requirement: Requirement) -> str:
@@ -108,11 +124,13 @@ def _why_unusable(requirement: Requirement, summary: Summary) -> str:
     return ""
 
 
-def _judge(requirement: Requirement, name: str, one: Figure) -> tuple[Outcome, str]:
+def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None) -> tuple[Outcome, str]:
     """The outcome, and what keeps it undecided."""
     limit, upper = requirement.limit.value, requirement.at_most is not None
     if upper and name in _ONLY_GROW and one.value > limit:
         return Outcome.NOT_MET, ""
+    if upper and pool is not None and (why := certain_miss(pool, name, limit)):
+        return Outcome.NOT_MET, f"; {why}"
     if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
         return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
     low, high = _ends(name, one)

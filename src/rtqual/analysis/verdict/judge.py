@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: MIT
 """What the records support: gates first, then the weighted score, and never more than the intervals allow."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.difference.statement import fits
 from rtqual.analysis.figure.cells import Asked, Cells, by_board
-from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import DETAIL, Measured
-from rtqual.analysis.figure.wording import span
 from rtqual.analysis.verdict.change import would_change
 from rtqual.analysis.verdict.findings import findings
-from rtqual.analysis.verdict.gates import beyond, gates, limit_text, shortfall
+from rtqual.analysis.verdict.gates import beyond, gates, limit_text
+from rtqual.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
 from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
 from rtqual.analysis.verdict.score import ScoreTable, score_table, scores_of
 from rtqual.base.words import count, listed, some, under
@@ -24,8 +23,10 @@ INSTRUCTIONS_CAVEAT = (
     "Figures from the virtual board count instructions, not caches or memory contention: "
     "they rank kernels, they are no latencies for flight."
 )
+ACCEPTED_CAVEAT = (
+    "The mission takes counted instructions for time (accept-virtual): good for continuous integration, not for flight."
+)
 HOST_TIMED_CAVEAT = "host-timed, so the same run gives other figures another time"
-NOT_MEASURED = "nothing was measured"
 _MOST_PLACES = 4  # named in a caveat
 _ORDER = (Outcome.MET, Outcome.UNDECIDED, Outcome.NOT_MET)
 
@@ -51,14 +52,17 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
     table = score_table(mission.criteria, cells)
     unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
     standings = _standings(mission, cells, table, configs)
-    fly = _choice([one for one in standings if one.may_fly == Outcome.MET])
+    ground = ground_of(mission, cells)
+    first = _choice([one for one in standings if one.seen == Outcome.MET])
     return Verdict(
         board=cells.board,
-        fly=fly,
-        headline=_headline(standings, table, fly, [one.name for one in unplanned]),
+        ground=ground,
+        fly=first if ground.clears else None,
+        first=first,
+        headline=headline(mission, cells, ground, standings, table, first, [one.name for one in unplanned]),
         standings=standings,
         findings=found,
-        would_change=would_change(mission, standings, table, fly),
+        would_change=would_change(mission, standings, table, first),
         caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *_caveats(mission, cells, table)])),
         not_measured=tuple(one.name for one in unplanned),
     )
@@ -76,14 +80,16 @@ def _standings(mission: Mission, cells: Cells, table: ScoreTable, configs: Mappi
     """All candidates: those that may fly first, then by total; equal ranks where no lead is certain."""
     asked = [one for one in mission.requirements if one.name not in cells.unplanned]
     judged = {name: gates(mission.mission.needs, asked, cells, name, configs.get(name)) for name in cells.candidates}
-    may_fly = {name: _may_fly(judged[name], cells, name) for name in cells.candidates}
+    may_fly = {name: _worst((gate.outcome for gate in judged[name]), cells, name) for name in cells.candidates}
+    seen = {name: _worst((gate.seen for gate in judged[name]), cells, name) for name in cells.candidates}
     totals = {name: table.total(name) for name in cells.candidates}
-    ordered = sorted(cells.candidates, key=lambda name: (_ORDER.index(may_fly[name]), -(totals[name] or 0.0)))
-    ranks = _ranks(ordered, may_fly, table)
+    ordered = sorted(cells.candidates, key=lambda name: (_ORDER.index(seen[name]), -(totals[name] or 0.0)))
+    ranks = _ranks(ordered, seen, table)
     return tuple(
         Standing(
             candidate=name,
             may_fly=may_fly[name],
+            seen=seen[name],
             rank=ranks.get(name),
             total=totals[name],
             gates=judged[name],
@@ -94,21 +100,21 @@ def _standings(mission: Mission, cells: Cells, table: ScoreTable, configs: Mappi
     )
 
 
-def _may_fly(judged: Sequence[Gate], cells: Cells, candidate: str) -> Outcome:
-    outcomes = {gate.outcome for gate in judged}
+def _worst(of_gates: Iterable[Outcome], cells: Cells, candidate: str) -> Outcome:
+    outcomes = {*of_gates}
     if Outcome.NOT_MET in outcomes:
         return Outcome.NOT_MET
     if Outcome.UNDECIDED in outcomes or cells.unplanned or not cells.of(candidate):
         return Outcome.UNDECIDED
-    return Outcome.MET
+    return Outcome.INDICATIVE if Outcome.INDICATIVE in outcomes else Outcome.MET
 
 
-def _ranks(ordered: Sequence[str], may_fly: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
+def _ranks(ordered: Sequence[str], seen: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
     """1 for the first. A candidate that cannot be told from the best of a rank shares that rank."""
     ranks: dict[str, int] = {}
     best = ""
     for place, name in enumerate((name for name in ordered if table.total(name) is not None), start=1):
-        if best and may_fly[best] == may_fly[name] and not table.leads(best, name):
+        if best and seen[best] == seen[name] and not table.leads(best, name):
             ranks[name] = ranks[best]
         else:
             ranks[name] = place
@@ -125,57 +131,6 @@ def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[
             yield f"'{gate.requirement}': {gate.reason}"
 
 
-def _headline(standings: Sequence[Standing], table: ScoreTable, fly: str | None, unplanned: Sequence[str]) -> str:
-    if unplanned and any(one.may_fly == Outcome.UNDECIDED for one in standings):
-        named = [one for one in standings if one.refusals or one.may_fly == Outcome.NOT_MET]
-        what = f"this scale does not measure {some(unplanned, 'requirements')}"
-        return f"No verdict: {'; '.join([what, *(_beside(one, table, fly) for one in named)])}."
-    may = [one for one in standings if one.may_fly == Outcome.MET]
-    others = "; ".join(_beside(one, table, fly) for one in standings if one.candidate != fly)
-    if fly is not None:
-        verb = "Fly" if len(standings) > 1 else "Cleared to fly:"
-        return f"{verb} {fly}: it {_meets(may[0])}" + (f"; {others}." if others else ".")
-    if len(may) > 1:
-        tied = [one.candidate for one in may if one.rank == may[0].rank]
-        return f"No verdict: {listed(tied)} {_meets(may[0]).replace('meets', 'meet')}, {_tie(tied, table)}."
-    if any(one.may_fly == Outcome.UNDECIDED for one in standings):
-        return f"No verdict: {others}."
-    return f"No candidate may fly: {others}."
-
-
-def _meets(one: Standing) -> str:
-    if not one.gates:
-        return "meets the mission, which sets no requirement"
-    return f"meets all {len(one.gates)} requirements" if len(one.gates) > 1 else "meets the one requirement"
-
-
-def _tie(tied: Sequence[str], table: ScoreTable) -> str:
-    if not table.criteria:
-        return "and no criterion was measured for all of them"
-    lead, interval = table.lead(*tied[:2])
-    if interval is None or interval.low > 0:
-        return f"and the lead of {tied[0]} rests on criteria without an interval from {RUNS_FOR_INTERVAL} or more runs"
-    return f"and their scores do not tell them apart (lead {lead:.3f}{span(interval, '1')})"
-
-
-def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
-    """A candidate that was not chosen, in a clause."""
-    if one.may_fly == Outcome.MET:
-        if fly is None or one.total is None or table.total(fly) is None:
-            return f"{one.candidate} meets them too"
-        lead, interval = table.lead(fly, one.candidate)
-        return f"{one.candidate} meets them too and scores {lead:.3f}{span(interval, '1')} less"
-    failed = [gate for gate in one.gates if gate.outcome == Outcome.NOT_MET]
-    if failed:
-        more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
-        return f"{one.candidate} fails {shortfall(failed[0])}{more}"
-    undecided = [gate for gate in one.gates if gate.outcome == Outcome.UNDECIDED]
-    if not undecided or NOT_MEASURED in one.refusals:
-        return f"{one.candidate} was not measured"
-    more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
-    return f"{one.candidate} is undecided on '{undecided[0].requirement}'{more}"
-
-
 def _not_measured(unplanned: Sequence[Requirement]) -> Iterator[str]:
     if unplanned:
         asked = [f"'{one.name}' ({one.instrument} {under(one.load)}, {limit_text(one)})" for one in unplanned]
@@ -186,18 +141,13 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
         yield INSTRUCTIONS_CAVEAT
+        if cells.accept_virtual:
+            yield ACCEPTED_CAVEAT
     for text, groups in _remarks(cells).items():
         yield f"{_where(groups, cells)}: {text}."
     for group, why in cells.failures.items():
         yield f"{group.instrument} {under(group.load)}, {group.candidate}: gave no record: {why}."
     yield from _left_out(table)
-    loose = [one.name for one, firm in zip(table.criteria, table.firm, strict=True) if not firm]
-    if loose:
-        verb = "has" if len(loose) == 1 else "have"
-        yield (
-            f"{some(loose, f'of {len(table.criteria)} criteria')} {verb} no interval from {RUNS_FOR_INTERVAL} or more "
-            "runs: in the score as measured."
-        )
     yield from _unused_margins([*mission.requirements, *mission.criteria], cells)
     yield from _on_other_cpus(mission, cells)
 
@@ -237,6 +187,9 @@ def _left_out(table: ScoreTable) -> Iterator[str]:
     for absent in dict.fromkeys(table.missing.values()):
         names = [name for name, lacking in table.missing.items() if lacking == absent]
         yield f"Not in the score, for want of a usable figure of {listed(absent)}: {some(names, 'criteria')}."
+    for why in dict.fromkeys(table.loose.values()):
+        names = [name for name, reason in table.loose.items() if reason == why]
+        yield f"Not in the score: {some(names, 'criteria')} ({why})."
 
 
 def _unused_margins(asked: Sequence[Asked], cells: Cells) -> Iterator[str]:

@@ -11,6 +11,22 @@ class Outcome(StrEnum):
     MET = "met"
     NOT_MET = "not met"
     UNDECIDED = "undecided"
+    INDICATIVE = "indicative"  # a limit in time, judged by counted instructions: it ranks, it clears nobody to fly
+
+
+class Ground(StrEnum):
+    """What the figures of a board can support."""
+
+    FLIGHT = "real time"  # "fly"
+    EMULATED = "counted instructions"  # "ranks first on the emulator"
+    ACCEPTED = "counted instructions that the mission takes for time"  # "fly", for continuous integration
+    PUBLISHED = "figures that a study printed"  # "fly", by that study's figures
+    REFERENCE = "a machine that does not fly"  # nothing but a comparison
+
+    @property
+    def clears(self) -> bool:
+        """Whether it can say "fly"."""
+        return self in (Ground.FLIGHT, Ground.ACCEPTED, Ground.PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -24,6 +40,12 @@ class Gate:
     limit: str  # as the mission states it
     reason: str  # one sentence with the figures
     misses: int | None = None  # samples beyond the limit; None: the limit does not apply to samples
+    on_emulator: Outcome | None = None  # of an INDICATIVE one: how the counted instructions stand to the limit
+
+    @property
+    def seen(self) -> Outcome:
+        """How the samples stand to the limit, whatever clock they were taken by."""
+        return self.on_emulator or self.outcome
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,7 @@ class Standing:
 
     candidate: str
     may_fly: Outcome  # MET: every gate is met
+    seen: Outcome  # the same by whatever clock: MET where only the emulator says so
     rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two candidates apart
     total: float | None  # weighted mean of the scores; None: nothing to compare with
     gates: tuple[Gate, ...]
@@ -62,7 +85,9 @@ class Verdict:
     """What the records support on one kind of board: figures of two kinds are not ranked together."""
 
     board: str
-    fly: str | None
+    ground: Ground
+    fly: str | None  # never by counted instructions
+    first: str | None  # ranks first among those that keep every limit, by whatever clock
     headline: str
     standings: tuple[Standing, ...]  # best first
     findings: tuple[str, ...]  # the candidates beside each other in each required figure

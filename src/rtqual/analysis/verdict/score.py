@@ -10,14 +10,15 @@ its own figures are nothing to compare it with.
 
 A largest sample grows with every run and has no interval, so max and max - min enter by the median over the runs. A
 lead's interval comes from those of the figures (MOVER: Zou & Donner 2008): each figure moves to the end of its interval
-that lowers the lead most, figures of the same runs together, others by the root of their squares. A criterion without
-an interval enters as measured; a lead is certain only where the criteria with intervals alone give it too.
+that lowers the lead most, figures of the same runs together, others by the root of their squares. A criterion whose
+figures have no interval, or are host-timed, is left out: nothing is ranked by chance. Only what a study printed, which
+has no runs, enters as printed, and no lead there is certain.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -30,7 +31,9 @@ from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.analysis.verdict.model import Score
-from rtqual.mission import Better, Criterion, Quantity
+from rtqual.base.words import count
+from rtqual.mission import PUBLISHED, Better, Criterion, Quantity
+from rtqual.record.schema import Timing
 
 BoolArray = npt.NDArray[np.bool_]
 _OPEN = 1e300  # where an interval has no end
@@ -48,6 +51,7 @@ class ScoreTable:
     margins: tuple[Quantity | None, ...]  # of each criterion: a difference that does not matter
     firm: BoolArray  # (criteria,) an interval from enough runs, or a size, for every candidate
     missing: Mapping[str, tuple[str, ...]]  # criterion left out -> candidates without a figure
+    loose: Mapping[str, str] = field(default_factory=dict)  # criterion left out -> why its figures rank nobody
 
     @cached_property
     def points(self) -> FloatArray:
@@ -130,7 +134,8 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
         for name, has in figures.items()
         if not has.keys() >= {*candidates}
     }
-    kept = tuple(one for one in criteria if figures[one.name] and one.name not in missing)
+    loose = {} if cells.board == PUBLISHED else _loose(criteria, cells, candidates)
+    kept = tuple(one for one in criteria if figures[one.name] and one.name not in missing and one.name not in loose)
     table = [[figures[criterion.name][name] for criterion in kept] for name in candidates]
     shape = len(candidates), len(kept)
     ends = np.array([[_ends(figure)[end] for figure in row] for end in (0, 1) for row in table], np.float64)
@@ -143,7 +148,24 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
         margins=tuple(_margin(criterion, table[0][k]) for k, criterion in enumerate(kept)),
         firm=np.array([all(_is_firm(row[k]) for row in table) for k in range(len(kept))], np.bool_),
         missing=missing,
+        loose={name: why for name, why in loose.items() if name not in missing},
     )
+
+
+def _loose(criteria: Sequence[Criterion], cells: Cells, candidates: Sequence[str]) -> dict[str, str]:
+    """Criteria whose figures rank nobody, and why."""
+    reasons = {}
+    for criterion in criteria:
+        summaries = [found.summary for name in candidates if (found := cells.find(criterion, name))]
+        figures = [one for name in candidates if (one := _figure(criterion, cells, name))]
+        few = [one.runs for one in figures if not _is_firm(one) and one.runs < RUNS_FOR_INTERVAL]
+        if any(one.timing == Timing.HOST_TIMED for one in summaries) and not all(is_size(one.unit) for one in figures):
+            reasons[criterion.name] = "host-timed"
+        elif few:
+            reasons[criterion.name] = f"{count(min(few), 'run')}, {RUNS_FOR_INTERVAL} are needed"
+        elif not all(map(_is_firm, figures)):
+            reasons[criterion.name] = "its figures have no interval"
+    return reasons
 
 
 def scores_of(table: ScoreTable, criteria: Sequence[Criterion], cells: Cells, candidate: str) -> tuple[Score, ...]:

@@ -4,7 +4,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
+from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.report.chapter.distributions import decisive
 from rtqual.report.chapter.judgement import score_text
 from rtqual.report.material import Material, timing_of
@@ -29,15 +29,21 @@ _MOST_BESIDE = 3  # candidates whose columns fit in half of a box
 
 
 def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
-    return tuple(
+    """The answer, where several boards give it together; then each board's verdict."""
+    verdicts, answer = material.evidence.verdicts, material.evidence.answer
+    kind = "Verdict" if len(verdicts) == 1 else "Evidence"
+    boxes = [
         VerdictBox(
-            f"Verdict, {verdict.board} board",
+            f"{kind}, {verdict.board} board",
             verdict.fly is not None,
             prose(verdict.headline),
             tuple(_box(material, verdict)),
         )
-        for verdict in material.evidence.verdicts
-    )
+        for verdict in verdicts
+    ]
+    if answer is not None and len(verdicts) > 1:
+        boxes.insert(0, VerdictBox("Verdict", answer.fly is not None, prose(answer.headline), ()))
+    return tuple(boxes)
 
 
 def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
@@ -84,14 +90,15 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
 
 
 def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
-    if standing.candidate == verdict.fly:
-        return "fly", "met"
+    emulated = verdict.ground == Ground.EMULATED
+    if standing.candidate == (verdict.first if emulated else verdict.fly):
+        return ("first on the emulator", "indicative") if emulated else ("fly", "met")
     if standing.may_fly == Outcome.NOT_MET:
         return "out", "failed"
-    if standing.refusals:
-        return "refused", "open"
-    if verdict.not_measured:
-        return "not judged", "open"
+    if standing.refusals or verdict.not_measured:
+        return "refused" if standing.refusals else "not judged", "open"
+    if standing.may_fly == Outcome.INDICATIVE:
+        return ("keeps the limits there" if standing.seen == Outcome.MET else "breaks limits there"), "indicative"
     return ("meets the mission", "met") if standing.may_fly == Outcome.MET else ("undecided", "open")
 
 
@@ -124,7 +131,7 @@ def _gate_matrix(material: Material, verdict: Verdict) -> Table:
 
 
 def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -> Cell:
-    """The sign and the figure; what is not met or undecided has its reason as a footnote."""
+    """The sign and the figure; what is not simply met has its reason as a footnote."""
     mark = notes.timed(timing_of(material, verdict, gate.requirement, gate.candidate)) if gate.measured else ""
     if gate.outcome != Outcome.MET:
         mark += notes.mark(prose(gate.reason))

@@ -12,8 +12,13 @@ from rtqual.report.machine.regressions import headline, overall, sections
 from rtqual.report.page.markdown import literal, table
 from rtqual.report.page.text import clean, number, prose
 
-_SIGNS = {Outcome.MET: "✅", Outcome.NOT_MET: "❌", Outcome.UNDECIDED: "❓"}
-_RESULTS = {Outcome.MET: "meets the mission", Outcome.NOT_MET: "out", Outcome.UNDECIDED: "undecided"}
+_SIGNS = {Outcome.MET: "✅", Outcome.NOT_MET: "❌", Outcome.UNDECIDED: "❓", Outcome.INDICATIVE: "🔶"}
+_RESULTS = {
+    Outcome.MET: "meets the mission",
+    Outcome.NOT_MET: "out",
+    Outcome.UNDECIDED: "undecided",
+    Outcome.INDICATIVE: "indicative",
+}
 _COURSES = {Course.WORSE: "❌ ", Course.UNDECIDED: "❓ ", Course.BETTER: "✅ "}
 
 
@@ -22,8 +27,11 @@ def to_github(mission: Mission, evidence: Evidence) -> str:
     text = f"## {_line(mission.mission.title)}\n\nScale {literal(evidence.scale)}.\n"
     if evidence.camera.judged:
         text += f"\n### Docking camera\n\n> **{_line(evidence.camera.reached.text)}**\n"
+    several = len(evidence.verdicts) > 1
+    if evidence.answer is not None and several:
+        text += f"\n### Verdict\n\n> **{_line(evidence.answer.headline)}**\n"
     for verdict in evidence.verdicts:
-        text += "".join(_verdict(verdict))
+        text += "".join(_verdict(verdict, "Evidence" if several else "Verdict"))
     failed = [f"{cell_name(group)}: {reason}" for group, reason in sorted(evidence.failures.items())]
     return text + _bullets("Gave no record", failed)
 
@@ -42,8 +50,8 @@ def gate_github(found: Regressions) -> str:
     return text
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
-    yield f"\n### Verdict, {_line(verdict.board)} board\n\n> **{_line(verdict.headline)}**\n"
+def _verdict(verdict: Verdict, kind: str) -> Iterator[str]:
+    yield f"\n### {kind}, {_line(verdict.board)} board\n\n> **{_line(verdict.headline)}**\n"
     yield table(("Candidate", "Result", "Score"), [_standing(verdict, one) for one in verdict.standings])
     gates = [[one.candidate, *row] for one in verdict.standings for row in _gates(one)]
     if gates:
@@ -57,6 +65,8 @@ def _verdict(verdict: Verdict) -> Iterator[str]:
 
 def _standing(verdict: Verdict, one: Standing) -> list[str]:
     result = "fly" if one.candidate == verdict.fly else _RESULTS[one.may_fly]
+    if verdict.fly is None and one.candidate == verdict.first:
+        result = "ranks first on the emulator"
     score = "-" if one.total is None else number(one.total)
     return [clean(one.candidate), f"{_SIGNS[one.may_fly]} {result}", score]
 

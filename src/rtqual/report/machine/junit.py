@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """JUnit XML, as Jenkins, GitLab and others read it: a requirement is a test case.
 
-Not met is a failure. Undecided is an error, never a pass. What the scale does not
+Not met is a failure. Undecided is an error, never a pass: nobody knows. A limit in time that counted instructions
+keep or break is skipped, with what they indicate: it has neither passed nor failed. What the scale does not
 measure, and a candidate that it does not run, is skipped. No time stands in it, so equal evidence gives equal bytes.
 """
 
@@ -20,7 +21,12 @@ from rtqual.report.machine.regressions import change, outcomes
 from rtqual.report.page.text import clean
 
 _NOT_MEASURED = "this scale measures it of no candidate"
-_RESULTS = {Outcome.MET: "", Outcome.NOT_MET: "failure", Outcome.UNDECIDED: "error"}
+_RESULTS = {
+    Outcome.MET: "",
+    Outcome.NOT_MET: "failure",
+    Outcome.UNDECIDED: "error",
+    Outcome.INDICATIVE: "skipped",
+}
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
         for standing in verdict.standings:
             who = {**whole, "candidate": standing.candidate, "board": verdict.board}
             yield "rtqual_fly", "1: the candidate to fly.", who, float(standing.candidate == verdict.fly)
+            about = "1: ranks first by counted instructions or a figure in time; only rtqual_fly clears it to fly."
+            yield "rtqual_first", about, who, float(standing.candidate == verdict.first)
             if standing.total is not None:
                 yield "rtqual_score", "Weighted mean over the criteria; 1 is best.", who, standing.total
             for gate in standing.gates:

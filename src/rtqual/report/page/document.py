@@ -13,8 +13,8 @@ from rtqual.report.page.text import TIMING_NOTE, marked, prose
 
 PAGES = {"html": "report.html", "pdf": "report.pdf", "md": "report.md"}  # format -> file
 PLOT_FOLDER = "plots"  # beside report.md
-TONES = {Outcome.MET: "met", Outcome.NOT_MET: "failed", Outcome.UNDECIDED: "open"}
-SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?"}
+TONES = {Outcome.MET: "met", Outcome.NOT_MET: "failed", Outcome.UNDECIDED: "open", Outcome.INDICATIVE: "indicative"}
+SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?", Outcome.INDICATIVE: "~"}
 
 
 @dataclass(frozen=True)
