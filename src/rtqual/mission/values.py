@@ -98,7 +98,9 @@ def _not_a_truth(value: object) -> object:
 
 
 def _written(quantity: Quantity) -> str | float:
-    return quantity.text if quantity.unit else float(quantity.text)
+    if quantity.unit:
+        return quantity.text
+    return int(quantity.text) if quantity.text.lstrip("+-").isdecimal() else float(quantity.text)
 
 
 _AS_WRITTEN = PlainSerializer(_written)
