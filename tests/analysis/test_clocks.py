@@ -83,7 +83,7 @@ def test_one_answer_for_several_boards_and_a_virtual_machine_is_no_flight_candid
         "this-machine is not a flight candidate: it is a guest of kvm. What was measured there is for comparison."
     )
     assert "No candidate may fly" not in to_github(asked, found)
-    assert to_github(asked, found).count("### Verdict\n") == 1
+    assert [heading for heading, _ in found.headed] == ["Verdict, virtual board", "Evidence, local board"]
 
 
 def test_real_time_answers_before_the_emulator() -> None:

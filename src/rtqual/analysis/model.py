@@ -29,3 +29,12 @@ class Evidence:
     def answer(self) -> Answer | None:
         """What all verdicts come to; None without any."""
         return answer(self.verdicts)
+
+    @property
+    def headed(self) -> tuple[tuple[str, Verdict], ...]:
+        """Every board's verdict under its heading: the one that is the answer first, the others as evidence."""
+        deciding = self.answer.boards if self.answer else ()
+        heading = "Verdict" if len(deciding) == 1 else "Evidence"
+        first = [(f"{heading}, {one.board} board", one) for one in self.verdicts if one.board in deciding]
+        others = [(f"Evidence, {one.board} board", one) for one in self.verdicts if one.board not in deciding]
+        return (*first, *others)

@@ -25,11 +25,11 @@ def print_verdicts(console: Console, selection: Selection) -> None:
     caveats; then where the reports are."""
     if selection.evidence.camera.judged:
         _print_camera(console, selection.evidence.camera)
-    verdicts, answer = selection.evidence.verdicts, selection.evidence.answer
-    if answer is not None and len(verdicts) > 1:
+    answer = selection.evidence.answer
+    if answer is not None and len(answer.boards) > 1:
         _headline(console, answer.headline, "Verdict", answer.fly)
-    for verdict in verdicts:
-        _print(console, verdict, "Verdict" if len(verdicts) == 1 else "Evidence")
+    for heading, verdict in selection.evidence.headed:
+        _print(console, verdict, heading)
     for cell, reason in selection.failures.items():
         console.print(f"[red]failed[/red] {escape(f'{cell}: {reason}')}", highlight=False, soft_wrap=True)
     console.print(f"{selection.records} records. Reports:")
@@ -68,8 +68,8 @@ def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
     console.print(Panel(escape(text), title=title, border_style="green" if fly else "yellow", title_align="left"))
 
 
-def _print(console: Console, verdict: Verdict, kind: str) -> None:
-    _headline(console, verdict.headline, f"{kind}, {verdict.board} board", verdict.fly)
+def _print(console: Console, verdict: Verdict, heading: str) -> None:
+    _headline(console, verdict.headline, heading, verdict.fly)
     for standing in verdict.standings:
         console.print(_candidate(standing))
     for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):

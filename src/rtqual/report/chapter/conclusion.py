@@ -9,10 +9,7 @@ from rtqual.report.page.text import prose
 
 
 def conclusion(material: Material) -> Iterator[Block]:
-    answer = material.evidence.answer
-    if answer is not None and len(answer.boards) < len(material.evidence.verdicts):
-        yield Paragraph(prose(answer.headline))
-    for verdict in material.evidence.verdicts:
+    for _, verdict in material.evidence.headed:
         yield Paragraph(f"On the {verdict.board} board: {prose(verdict.headline)}")
         yield from bullets("What would change this", verdict.would_change)
     if not material.evidence.verdicts:

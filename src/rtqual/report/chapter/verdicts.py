@@ -30,18 +30,17 @@ _MOST_BESIDE = 3  # candidates whose columns fit in half of a box
 
 def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
     """The answer, where several boards give it together; then each board's verdict."""
-    verdicts, answer = material.evidence.verdicts, material.evidence.answer
-    kind = "Verdict" if len(verdicts) == 1 else "Evidence"
+    answer = material.evidence.answer
     boxes = [
         VerdictBox(
-            f"{kind}, {verdict.board} board",
+            heading,
             verdict.fly is not None,
             prose(verdict.headline),
             tuple(_box(material, verdict)),
         )
-        for verdict in verdicts
+        for heading, verdict in material.evidence.headed
     ]
-    if answer is not None and len(verdicts) > 1:
+    if answer is not None and len(answer.boards) > 1:
         boxes.insert(0, VerdictBox("Verdict", answer.fly is not None, prose(answer.headline), ()))
     return tuple(boxes)
 
@@ -91,8 +90,10 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
 
 def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
     emulated = verdict.ground == Ground.EMULATED
+    if verdict.ground == Ground.REFERENCE:
+        return "for comparison", "open"
     if standing.candidate == (verdict.first if emulated else verdict.fly):
-        return ("first on the emulator", "indicative") if emulated else ("fly", "met")
+        return ("ranks first", "indicative") if emulated else ("fly", "met")
     if standing.may_fly == Outcome.NOT_MET:
         return "out", "failed"
     if standing.refusals or verdict.not_measured:

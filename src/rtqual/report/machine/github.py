@@ -27,11 +27,10 @@ def to_github(mission: Mission, evidence: Evidence) -> str:
     text = f"## {_line(mission.mission.title)}\n\nScale {literal(evidence.scale)}.\n"
     if evidence.camera.judged:
         text += f"\n### Docking camera\n\n> **{_line(evidence.camera.reached.text)}**\n"
-    several = len(evidence.verdicts) > 1
-    if evidence.answer is not None and several:
+    if evidence.answer is not None and len(evidence.answer.boards) > 1:
         text += f"\n### Verdict\n\n> **{_line(evidence.answer.headline)}**\n"
-    for verdict in evidence.verdicts:
-        text += "".join(_verdict(verdict, "Evidence" if several else "Verdict"))
+    for heading, verdict in evidence.headed:
+        text += "".join(_verdict(verdict, heading))
     failed = [f"{cell_name(group)}: {reason}" for group, reason in sorted(evidence.failures.items())]
     return text + _bullets("Gave no record", failed)
 
@@ -50,8 +49,8 @@ def gate_github(found: Regressions) -> str:
     return text
 
 
-def _verdict(verdict: Verdict, kind: str) -> Iterator[str]:
-    yield f"\n### {kind}, {_line(verdict.board)} board\n\n> **{_line(verdict.headline)}**\n"
+def _verdict(verdict: Verdict, heading: str) -> Iterator[str]:
+    yield f"\n### {_line(heading)}\n\n> **{_line(verdict.headline)}**\n"
     yield table(("Candidate", "Result", "Score"), [_standing(verdict, one) for one in verdict.standings])
     gates = [[one.candidate, *row] for one in verdict.standings for row in _gates(one)]
     if gates:
