@@ -55,6 +55,7 @@ def is_one_line(program: Program, done: subprocess.CompletedProcess[bytes]) -> b
     return line and not re.search(rb"[\0-\x1f]", done.stderr[:-1]) and done.stdout == b""
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("program", PROGRAMS, ids=NAMES)
 @settings(deadline=None, max_examples=150)
 @given(st.data())

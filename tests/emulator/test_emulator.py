@@ -49,6 +49,7 @@ def at(z: float, *rest: float) -> tuple[str, str]:
 WALL = ("--wall", "1", "--wall-albedo", "0.5", *at(900))
 
 
+@pytest.mark.guest
 def test_frames_are_the_same_bytes_every_time_and_the_seed_changes_them(write: Write) -> None:
     one, two, other = (write("--frames", "2", "--seed", seed) for seed in ("5", "5", "6"))
     assert one.frames == two.frames

@@ -146,6 +146,7 @@ def check_goals(answers: Sequence[Answer]) -> None:
     assert np.quantile(np.degrees(np.linalg.norm(near[:, 3:], axis=1)), 0.95) <= 1
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize(
     "scene",
     [(), ("--wall", 1.6), ("--sun", 200), ("--albedo", 0.9), ("--format", "z16")],

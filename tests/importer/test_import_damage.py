@@ -63,6 +63,7 @@ def damaged(data: st.DataObject, name: str) -> bytes:
     return (text[:start] + patch + text[stop:]).encode()
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=40, deadline=None, suppress_health_check=SLOW_FOLDER)
 @given(content=st.one_of(st.binary(), st.text(st.sampled_from(MARKS)).map(str.encode)))
@@ -72,6 +73,7 @@ def test_anything_is_read_or_refused(name: str, content: bytes, tmp_path: Path) 
     analysed_or_refused(path)
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=40, deadline=None, suppress_health_check=SLOW_FOLDER)
 @given(data=st.data())

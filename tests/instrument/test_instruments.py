@@ -333,6 +333,7 @@ def test_any_text_reads_or_is_refused(name: str, text: str) -> None:
     reads_or_refuses(name, text)
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("name", CAPTURED)
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())

@@ -67,6 +67,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.guest
 @settings(max_examples=400, deadline=None)
 @given(data=st.data())
 def test_mutated_missions(fuzz_file: Path, data: st.DataObject) -> None:

@@ -89,6 +89,7 @@ def test_the_static_probe_is_small(probe: Path) -> None:
         assert elf.get_section_by_name(".symtab") is None
 
 
+@pytest.mark.guest
 @needs_fifo
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("sanitizer", SANITIZERS)

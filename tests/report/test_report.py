@@ -20,6 +20,7 @@ from rtqual.report.write import write_report
 from support.report_material import HEADLINE, HOSTILE, Page, evidence, mission, records
 
 
+@pytest.mark.guest
 def test_writes_the_three_formats_and_the_plots(written: Path) -> None:
     text = (written / "report.md").read_text()
     named = re.findall(r"\]\((plots/[^)]+)\)", text)
@@ -96,6 +97,7 @@ def test_a_mark_that_a_whole_row_has_stands_once() -> None:
     assert raised(mixed) == mixed
 
 
+@pytest.mark.guest
 def test_comparisons_that_cannot_be_decided_are_one_sentence(tmp_path: Path) -> None:
     found = evidence()
     why = "1 and 1 run; an interval needs 10 of each"
