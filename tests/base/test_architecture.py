@@ -27,6 +27,13 @@ def test_every_module_lies_in_a_package_and_is_short_enough_to_read() -> None:
     assert [str(path) for path in paths if len(path.read_text().splitlines()) > 350] == []
 
 
+def test_no_file_in_c_is_too_long_to_read() -> None:
+    folders = ("common", "ds325", "emulator", "flight", "guest", "kmod", "probe", "tests")
+    paths = [path for folder in folders for kind in ("c", "h", "cpp") for path in (ROOT / folder).rglob(f"*.{kind}")]
+    assert paths
+    assert [str(path) for path in paths if len(path.read_text().splitlines()) > 450] == []
+
+
 def test_files_that_the_table_of_additions_names_are_there() -> None:
     named = re.findall(
         r"`((?:board|instrument|load|importer|kernel|report)/[\w/.]+)`", (ROOT / "docs/architecture.md").read_text()
