@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Has ds325-dmabuf.ko decode a video node's buffers where they are (kmod/ds325_dmabuf.h), and reads its ring. */
+/* Has ds325-dmabuf.ko decode a video node's buffers where they are (ds325/dmabuf.h), and reads its ring. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
