@@ -23,12 +23,12 @@ struct buffer {
 
 struct feed {
 	struct ds325_node node;
-	struct mutex lock; /* of what follows, and of the ring's writing side */
+	struct mutex lock; /* protects the fields below and writing to the ring */
 	struct file *feeder;
 	struct buffer buffers[DS325_DMABUF_MOST];
 	unsigned int count;
 	bool numbered;
-	u32 last; /* sequence of the frame before */
+	u32 last; /* sequence of the previous frame */
 	u32 unpublished; /* frames since the last that was published */
 };
 

@@ -20,7 +20,7 @@ enum port_status linux_setup(const struct settings *settings);
 /* The CPUs that the process was started with (taskset); the kernel would let it leave them. */
 enum { LINUX_CPUS_MOST = 1024 };
 bool linux_has_cpu(int cpu);
-/* The first of them: where benchmarks run unless told otherwise, since those of two threads compare only on one. */
+/* The first of them: where benchmarks run by default, since figures of two threads compare only on one CPU. */
 int linux_first_cpu(void);
 
 /* Is the kernel built with PREEMPT_RT? */

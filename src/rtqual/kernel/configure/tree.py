@@ -42,7 +42,7 @@ class Tree:
 
     @property
     def arch(self) -> str:
-        """ARCH, as make is told: "x86_64" or "arm64"."""
+        """ARCH, as make takes it: "x86_64" or "arm64"."""
         return _ARCH[self.architecture]
 
     @property
