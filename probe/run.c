@@ -8,7 +8,7 @@
 
 enum { VALUES_A_LINE = 16, PHASE_NS = 1 << 20 /* a millisecond, by and large */ };
 
-/* What would make a line too long is left out: names are short, and a failure is told by its beginning. */
+/* Text that would make a line too long is cut: names are short, and the beginning of a message names the failure. */
 static void put(struct text *text, const char *word)
 {
 	for (; *word && text->length < LINE_MOST - 12; word++)
