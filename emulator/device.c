@@ -269,7 +269,7 @@ static void send_frame(struct device *device, uint64_t now_ns, uint64_t (*clock)
 	}
 }
 
-/* Frames that came due while the one before was still in the camera. */
+/* Counts the frames that came due while the previous frame was still in the camera. */
 static void lose_overrun(struct device *device, uint64_t now_ns, uint64_t interval_ns)
 {
 	while (device->transfer.active && device->due_ns <= now_ns) {

@@ -99,7 +99,7 @@ struct pose *pose_init(const struct pose_model *model, const struct pose_camera 
 		       const struct pose_settings *settings, void *workspace, size_t bytes);
 /* Forget the target. */
 void pose_reset(struct pose *pose);
-/* Frames in the order of their time; one that is not later than the last is answered with "not found". */
+/* Takes frames in the order of their time; the answer to a frame that is not later than the last is "not found". */
 void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_result *result);
 
 #endif

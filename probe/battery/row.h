@@ -15,7 +15,7 @@ struct row {
 	struct series *time; /* cycles */
 	uint64_t stamp; /* when the operation began, from one thread for the other */
 	uint32_t turn; /* the number of that thread, from 1; for switch.c */
-	struct port_semaphore ready; /* higher threads tell the lowest that they are about to wait */
+	struct port_semaphore ready; /* higher threads signal the lowest that they are about to wait */
 	struct port_semaphore auxiliary;
 	struct port_semaphore middle; /* makes a thread of middle priority ready */
 	union {
