@@ -13,22 +13,23 @@ struct program {
 	const char *notes; /* and after them; NULL: nothing */
 	const struct option *tables[4]; /* the last is NULL */
 	bool bare; /* `key=value` is an option too */
-	/* Takes a word that is no option: false, and NULL: there are none, or no more. */
+	/* Takes a word that is not an option; false if it is one too many. NULL: the program takes none.
+	 */
 	bool (*word)(void *options, const char *word);
-	const char *complaint; /* in place of all of ours on options */
+	const char *complaint; /* used instead of everything else said about options */
 };
 
-/* Every program has this. */
+/* Every program has these options. */
 extern const struct program program;
 
 /* Fills in what the command line says; dies with one line on what is wrong and what is needed. */
 void command_line_read(int argc, char **argv, void *options);
 void command_line_help(void *file);
-/* "PROGRAM: ...", in one line whatever an option holds, and the end. */
+/* Prints "PROGRAM: ..." as one line, whatever an option holds, and exits. */
 void __attribute__((noreturn, format(printf, 2, 3))) die(int code, const char *format, ...);
 
 option_set option_real;
-/* The number at the start of `*text`, which moves on; false if there is none of this range. */
+/* Reads the number at the start of `*text` and moves past it; false if there is no number in this range. */
 bool real_at(const char **text, double least, double most, double *value);
 
 #endif

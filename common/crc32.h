@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* CRC-32 as in IEEE 802.3 and zlib, four bits at a time: of all that has been added to a sum that began with 0. */
+/* CRC-32 as in IEEE 802.3 and zlib, four bits at a time. Begin with a sum of 0 and add the pieces in order. */
 #ifndef COMMON_CRC32_H
 #define COMMON_CRC32_H
 

@@ -47,7 +47,7 @@ enum option_status option_whole(const struct option *option, void *to, const cha
 	return put(option, to, value);
 }
 
-/* Are they the same as far as `length`, where `name` ends? */
+/* Is the option's name the `length` characters of `name`? */
 static bool same(const char *name, const char *word, int length)
 {
 	for (; length && *name; name++, word++, length--)

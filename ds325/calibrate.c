@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* A decoder from a calibration, once, before frames come; in integers, so that the kernel makes the same tables. */
+/* Prepares a decoder from a calibration, once, before frames come. In integers, so that the kernel makes the same
+ * tables. */
 #include "decode.h"
 
 enum {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* The scalar reference, and which way to decode there is on this machine. */
+/* The scalar reference, and the choice of the decoders that this machine can run. */
 #include "decode.h"
 
 void ds325_blocks_scalar(const struct ds325_decoder *decoder, const void *raw, size_t first, size_t count,

@@ -38,7 +38,7 @@ struct ds325_calibration {
 
 /* Ready a decoder; NULL, or what is wrong with the calibration. Some 10 ms with distortion, 2 without. */
 const char *ds325_decoder_init(struct ds325_decoder *decoder, const struct ds325_calibration *calibration);
-/* Follow the camera's temperature; what only that changes is read once a frame. */
+/* Follow the camera's temperature. Only the offset changes with it, and decoders read that once a frame. */
 const char *ds325_decoder_set_temperature(struct ds325_decoder *decoder, const struct ds325_calibration *calibration);
 
 /* Where pixel (u, v) looks: x / z and y / z in 1/2^24, distortion undone. False where that has no solution. */
@@ -52,7 +52,7 @@ typedef void ds325_blocks(const struct ds325_decoder *decoder, const void *raw, 
 			  uint16_t *ranges);
 ds325_blocks ds325_blocks_scalar, ds325_blocks_sse2, ds325_blocks_avx2, ds325_blocks_neon;
 
-/* All a pixel says, each DS325_PIXELS long: phase is 0 where not valid or saturated, amplitude is in counts. */
+/* Everything a pixel holds, DS325_PIXELS of each: phase is 0 where not valid or saturated, amplitude is in counts. */
 struct ds325_planes {
 	uint16_t *ranges, *phases, *amplitudes;
 };
@@ -66,8 +66,8 @@ struct ds325_method {
 	ds325_blocks *blocks;
 	ds325_planes_blocks *planes;
 };
-/* The way to decode called `name` ("scalar", "sse2", "avx2", "neon", or "simd": the fastest here); NULL if this
- * machine has none of that name. */
+/* The decoder called `name` ("scalar", "sse2", "avx2", "neon", or "simd": the fastest here); NULL if this machine
+ * cannot run it. */
 const struct ds325_method *ds325_method(const char *name);
 
 /* Decode a frame; false, and no range written, unless it is DS325_FRAME_BYTES long. */

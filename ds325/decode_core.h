@@ -20,10 +20,10 @@
 #include "format.h"
 
 /*
- * With n = |Q| - |I| and d = |I| + |Q|, the angle in the first quadrant is pi/4 + atan(n / d): no swap, no branch.
- * The quotient is n * 8191 / d towards zero. Words that are not clipped have d <= 4092, so a quotient that is no
- * integer is at least 1/4092 below the next; the binary32 quotient of the same two integers, below 2^13, is rounded
- * by at most 2^-12 and cannot reach it. So the vector unit's division, truncated, gives this very integer.
+ * With n = |Q| - |I| and d = |I| + |Q|, the angle in the first quadrant is pi/4 + atan(n / d): no swap, no branch. The
+ * quotient is n * 8191 / d towards zero. Words that are not clipped have d <= 4092, so a quotient that is not an
+ * integer is at least 1/4092 below the next integer; the binary32 quotient of the same two integers, below 2^13, is
+ * rounded by at most 2^-12 and cannot reach it. So the vector unit's division, truncated, gives exactly this integer.
  */
 #define DS325_QUOTIENT_ONE 8191
 
@@ -39,7 +39,7 @@
 struct ds325_decoder {
 	uint16_t scale[DS325_PIXELS] __attribute__((aligned(64))); /* mm a turn, times 2^shift */
 	uint32_t least_power; /* counts squared: the confidence threshold */
-	uint16_t offset; /* 1/65536 turns to be taken off */
+	uint16_t offset; /* 1/65536 turns, subtracted */
 	uint16_t rounding; /* half a mm */
 	uint32_t shift;
 };

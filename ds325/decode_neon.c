@@ -6,7 +6,7 @@
 #include "decode.h"
 
 #ifdef __KERNEL__
-#include <asm/neon-intrinsics.h> /* after the kernel's own headers, which define again some of what it brings */
+#include <asm/neon-intrinsics.h> /* after the kernel's own headers, which define some of its names again */
 #else
 #include <arm_neon.h>
 #endif
@@ -70,7 +70,7 @@ VEC_INLINE vec32 vec_divided(vec32 a, vec32 b)
 	return vcvtq_s32_f32(vdivq_f32(vcvtq_f32_s32(a), vcvtq_f32_s32(b)));
 }
 
-/* The sum of two sizes fits 16 bits without sign, their difference 16 with. */
+/* The sum of two sizes fits 16 unsigned bits, their difference 16 signed bits. */
 VEC_INLINE vec vec_quotient(vec a, vec b)
 {
 	vec n = b - a;

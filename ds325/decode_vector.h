@@ -40,7 +40,7 @@ struct vec_pixels {
 	vec ranges, phases, amplitudes;
 };
 
-/* Read once, since a store of ranges might change the decoder for all that the compiler knows. */
+/* Read once: as far as the compiler knows, a store of ranges might change the decoder. */
 struct vec_settings {
 	uvec offset, rounding;
 	vec32 below;
@@ -53,7 +53,7 @@ VEC_INLINE struct vec_settings vec_settings(const struct ds325_decoder *decoder)
 				      (vec32){ 0 } + (int32_t)(decoder->least_power - 1), decoder->shift };
 }
 
-/* What is not asked for is not computed: `all` is a constant where this is inlined. */
+/* `all` is a constant where this is inlined, so that results nobody asked for are not computed. */
 VEC_INLINE struct vec_pixels vec_pixels(const struct vec_settings *settings, const uint8_t *raw, const uint16_t *scale,
 					bool all)
 {
@@ -64,7 +64,7 @@ VEC_INLINE struct vec_pixels vec_pixels(const struct vec_settings *settings, con
 	size_i = vec_size(i);
 	size_q = vec_size(q);
 	saturated = vec_most(size_i, size_q) > vec_all(DS325_WORD_MOST - 1);
-	if (all) { /* clipped, as the reference has them; of a saturated pixel's range they change nothing */
+	if (all) { /* clipped as in the reference; the range of a saturated pixel is not affected */
 		size_i = vec_least(size_i, vec_all(DS325_WORD_MOST));
 		size_q = vec_least(size_q, vec_all(DS325_WORD_MOST));
 	}
@@ -72,7 +72,7 @@ VEC_INLINE struct vec_pixels vec_pixels(const struct vec_settings *settings, con
 	phase = vec_phase(i, q, size_i, size_q);
 	pixels.ranges = vec_high_u((vec)((uvec)phase - settings->offset), vec_load(scale));
 	pixels.ranges = vec_shift((vec)((uvec)pixels.ranges + settings->rounding), settings->shift) & valid;
-	/* No range is as large as the mark. */
+	/* No range is as large as the mark of saturation. */
 	pixels.ranges = vec_most(pixels.ranges, saturated & vec_all(DS325_Z16_SATURATED));
 	if (all) {
 		pixels.phases = phase & valid & ~saturated;

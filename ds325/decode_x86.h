@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* decode_vector.h's operations on x86-64. The compiler's builtins and not its headers, which a kernel module cannot
- * include; X86(name) makes pmulhw128 or pmulhw256 of pmulhw. Unpacking and packing work in halves of 128 bits, in
- * which two blocks stay apart.
+/* decode_vector.h's operations on x86-64. It uses the compiler's builtins because a kernel module cannot include its
+ * headers; X86(name) turns pmulhw into pmulhw128 or pmulhw256. Unpacking and packing work on each half of 128 bits
+ * alone, so two blocks stay apart.
  */
 #include "decode.h"
 
@@ -54,7 +54,7 @@ VEC_INLINE vec vec_shift(vec x, uint32_t count)
 	return X86(psrlwi)(x, (int)count);
 }
 
-/* c_a a + c_b b in 32 bits, of the lower or the upper pairs. */
+/* c_a a + c_b b in 32 bits, for the lower or the upper pairs. */
 #define VEC_PAIRS(half, a, b, c_a, c_b) X86(pmaddwd)(X86(punpck##half##wd)(a, b), vec_two(c_a, c_b))
 
 VEC_INLINE vec vec_two(int a, int b)
@@ -82,7 +82,7 @@ VEC_INLINE vec vec_is_powerful(vec a, vec b, vec32 below)
 	return X86(packssdw)(VEC_POWER(l, a, b) > below, VEC_POWER(h, a, b) > below);
 }
 
-/* Exact: a power is below 2^24, and a root below 2^12 whose power is no square is farther from the next integer than
+/* Exact: a power is below 2^24, and a root below 2^12 whose power is not a square is farther from the next integer than
  * half a unit in its last place. */
 VEC_INLINE vec vec_root_power(vec a, vec b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What a program asks of /dev/ds325-dmabuf-N, opened for writing, to have frames decoded that another driver captures:
- * ATTACH once with the dma-bufs of its buffers (VIDIOC_EXPBUF), then DECODE for each frame between VIDIOC_DQBUF and
+ * How a program has /dev/ds325-dmabuf-N, opened for writing, decode the frames that another driver captures: ATTACH
+ * once with the dma-bufs of its buffers (VIDIOC_EXPBUF), then DECODE for each frame between VIDIOC_DQBUF and
  * VIDIOC_QBUF. The ranges appear in the node's ring (ds325/ring.h), for this program and all others.
  */
 #ifndef DS325_DMABUF_H
@@ -18,8 +18,8 @@
 #define DS325_DMABUF_MOST 8
 
 /*
- * Takes the place of what this file had attached; count 0: attaches nothing. EBUSY: another file feeds the ring.
- * EINVAL: a buffer is too small for a frame, or is no memory of the processor's.
+ * Replaces what this file had attached; count 0 only detaches. EBUSY: another file feeds the ring. EINVAL: a buffer is
+ * too small for a frame, or is not in the processor's memory.
  */
 struct ds325_dmabuf_attach {
 	uint32_t count;
@@ -27,8 +27,8 @@ struct ds325_dmabuf_attach {
 };
 
 /*
- * EINVAL: no such buffer. EBADMSG: `bytes` is not a frame's, or `damaged`: counted as refused. A gap in `sequence` is
- * counted as loss.
+ * EINVAL: no such buffer. EBADMSG: `bytes` is not a frame's size, or `damaged` is set; the frame is counted as refused.
+ * A gap in `sequence` is counted as loss.
  */
 struct ds325_dmabuf_decode {
 	uint32_t index;

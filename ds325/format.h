@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /* The frames of a SoftKinetic DS325 as they come over USB: what emulator, flight library and kernel modules agree on.
  *
- * A frame says it is YUYV of 640 x 240, and is 320 x 240 pixels of two signed 16-bit little-endian words, I and Q, in
- * rows from the top, pixels from the left. Eight pixels lie in 32 bytes: their eight words I, then their eight words Q.
- * What the words mean, and the camera frame, stand in docs/emulator.md.
+ * A frame is announced as YUYV of 640 x 240. It holds 320 x 240 pixels of two signed 16-bit little-endian words, I and
+ * Q, in rows from the top, pixels from the left. Eight pixels lie in 32 bytes: their eight words I, then their eight
+ * words Q. docs/emulator.md defines the words and the camera frame.
  */
 #ifndef DS325_FORMAT_H
 #define DS325_FORMAT_H
@@ -11,10 +11,10 @@
 #define DS325_WIDTH 320
 #define DS325_HEIGHT 240
 #define DS325_PIXELS (DS325_WIDTH * DS325_HEIGHT)
-#define DS325_BLOCK 8 /* pixels whose words of one kind lie together */
+#define DS325_BLOCK 8 /* pixels whose words I lie together, as do their words Q */
 #define DS325_BLOCK_BYTES (DS325_BLOCK * 2 * 2)
 #define DS325_FRAME_BYTES (DS325_PIXELS * 2 * 2)
-#define DS325_RAW_WIDTH 640 /* as which it is announced: YUYV, two bytes a pixel */
+#define DS325_RAW_WIDTH 640 /* as announced: YUYV, two bytes a pixel */
 #define DS325_RAW_HEIGHT 240
 #define DS325_Z16_BYTES (DS325_PIXELS * 2)
 
@@ -42,13 +42,14 @@
 #define DS325_SELECTOR 2 /* its control, */
 #define DS325_CONTROL_BYTES 7 /* and the control's length */
 
-/* A stamped frame ends in this instead of its last block: sequence number, and when its last bytes went to the host. */
+/* A stamped frame has this in place of its last block: its sequence number, and when its last bytes went to the host.
+ */
 #define DS325_STAMP_MAGIC 0x44533235u
 struct ds325_stamp { /* little-endian */
 	unsigned int magic;
 	unsigned int sequence;
 	unsigned long long sent_ns; /* CLOCK_MONOTONIC */
-	unsigned int due_late_us; /* how much later than due the transfer began */
+	unsigned int due_late_us; /* how long after its due time the transfer began */
 	unsigned int reserved[3];
 };
 

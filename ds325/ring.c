@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The reader's side of ring.h. What another process wrote into the header is checked once and then kept. */
+/* The reader's side of ring.h. The header, which another process wrote, is copied and checked once. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ static const char *complaint(const struct ds325_ring_header *header)
 	return NULL;
 }
 
-/* Memory that is shorter than the ring it claims to hold would be a bus error later. A device has no size. */
+/* Reading memory that is shorter than the ring it claims to hold would end in a bus error. A device has no size. */
 static bool holds(int fd, size_t bytes)
 {
 	struct stat stat;
@@ -75,8 +75,8 @@ void ds325_ring_unmap(struct ds325_ring *ring)
 }
 
 /*
- * A slot's fields may change under the reader; ds325_ring_take() finds that by the lock and reads again. The
- * sanitizer for threads does not know of such locks.
+ * A slot's fields may change under the reader; ds325_ring_take() notices by the lock and reads again. ThreadSanitizer
+ * does not know such locks.
  */
 static __attribute__((no_sanitize("thread"))) void
 look(const struct ds325_ring_header *header, const struct ds325_ring_slot *slot, struct ds325_ring_frame *frame)
@@ -91,7 +91,7 @@ look(const struct ds325_ring_header *header, const struct ds325_ring_slot *slot,
 
 static bool holds_still(const struct ds325_ring_slot *slot, uint64_t number)
 {
-	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* what was read before is read before the lock */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* all earlier reads are done before the lock is read */
 	return __atomic_load_n(&slot->lock, __ATOMIC_RELAXED) == 2 * number + 2;
 }
 
@@ -113,7 +113,7 @@ bool ds325_ring_take(struct ds325_ring *ring, enum ds325_ring_order order, struc
 		}
 		if (order == DS325_RING_NEWEST)
 			number = published - 1;
-		else if (published - number >= header->slots) /* the slot of the oldest is the next to be written */
+		else if (published - number >= header->slots) /* the oldest frame's slot is the next to be written */
 			number = published - header->slots + 1;
 		missed += number - ring->next;
 		ring->next = number + 1;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* A ring of decoded frames in memory that one writer (a kernel module) and any number of readers share. This is the ABI:
- * the layout, who writes what in which order, and what waiting means. docs/lidar.md tells it in words.
+/* A ring of decoded frames in memory that one writer (a kernel module) and any number of readers share. This is the
+ * ABI: the layout, who writes what in which order, and what waiting means. docs/lidar.md explains it.
  *
  * The mapping is one header page and `slots` slots. Frame number n (0, 1, 2 ... as published) lies in slot n % slots
  * until frame n + slots is written over it. The writer never waits: it knows of no reader. A reader that is too slow
  * finds another frame's number in the slot, and counts what it missed.
  *
  * Each slot has a lock of its own, as a seqlock has: 2n + 1 while frame n is written, 2n + 2 when it is whole. A reader
- * looks at it before and after it uses the ranges; unequal means that what it read is worth nothing.
+ * looks at the lock before and after it uses the ranges; if it changed, what was read must be thrown away.
  *
- * Waiting, on a device node: poll() says POLLIN when more frames have been published than the last read() of this open
- * file told; read() of 8 bytes gives header.published and blocks until it has grown (EAGAIN with O_NONBLOCK). The
- * first read() of a file counts from 0. ioctl DS325_RING_EVENTFD hands over an eventfd, which gets 1 a frame; -1 takes
- * it back. No reader's file or eventfd is touched by another's.
+ * Waiting, on a device node: poll() reports POLLIN when frames were published since the last read() of this open file;
+ * read() of 8 bytes gives header.published and blocks until it has grown (EAGAIN with O_NONBLOCK). The first read() of
+ * a file counts from 0. ioctl DS325_RING_EVENTFD hands over an eventfd, which gets 1 a frame; -1 takes it back. Readers
+ * do not affect each other.
  */
 #ifndef DS325_RING_H
 #define DS325_RING_H
@@ -123,8 +123,8 @@ static inline void ds325_ring_make(struct ds325_ring_header *header, uint32_t sl
 }
 
 /*
- * The slot of the next frame, readers told off it; its ranges may be written until ds325_ring_publish(). A frame that
- * turns out bad is not published: the slot, whose old frame is lost to slow readers, is begun again by the next.
+ * Locks the slot of the next frame against readers; its ranges may be written until ds325_ring_publish(). A frame that
+ * turns out bad is not published: the next frame takes the same slot. The slot's old frame is lost to slow readers.
  */
 static inline struct ds325_ring_slot *ds325_ring_begin(struct ds325_ring_header *header)
 {
@@ -136,7 +136,7 @@ static inline struct ds325_ring_slot *ds325_ring_begin(struct ds325_ring_header 
 	return slot;
 }
 
-/* After it the writer wakes whom poll(), read() and eventfds keep waiting. */
+/* Afterwards the writer has to wake those that wait by poll(), read() or eventfd. */
 static inline void ds325_ring_publish(struct ds325_ring_header *header, struct ds325_ring_slot *slot)
 {
 	uint64_t number = header->published;
@@ -158,7 +158,7 @@ struct ds325_ring {
 	uint64_t missed; /* overrun: frames published but written over before this reader came */
 };
 
-/* A frame where it lies. Its ranges are good only if ds325_ring_kept() still says so after they were used. */
+/* A frame, not copied. Its ranges are good only if ds325_ring_kept() is true after they were used. */
 struct ds325_ring_frame {
 	const uint16_t *ranges;
 	uint64_t number, frame_end_ns, published_ns;
@@ -167,8 +167,8 @@ struct ds325_ring_frame {
 };
 
 enum ds325_ring_order {
-	DS325_RING_NEXT, /* every frame, as far as it is still there */
-	DS325_RING_NEWEST, /* the last one published: what a control loop wants; older ones count as missed */
+	DS325_RING_NEXT, /* every frame that has not been written over */
+	DS325_RING_NEWEST, /* the last frame published, as a control loop wants; older frames count as missed */
 };
 
 /* Map the ring behind a descriptor; NULL, or what is wrong with it. Reading starts with the next frame published. */
@@ -176,7 +176,7 @@ const char *ds325_ring_map(struct ds325_ring *ring, int fd);
 void ds325_ring_unmap(struct ds325_ring *ring);
 /* True with a frame, false if there is none yet. Neither blocks nor calls the kernel. */
 bool ds325_ring_take(struct ds325_ring *ring, enum ds325_ring_order order, struct ds325_ring_frame *frame);
-/* Has the writer left it alone since it was taken? If not, the frame is counted as missed. */
+/* Is the frame unchanged since it was taken? If not, it is counted as missed. */
 bool ds325_ring_kept(struct ds325_ring *ring, const struct ds325_ring_frame *frame);
 /* Wait on the node until there may be a frame: 1, 0 after `timeout_ms`, -1 with errno. */
 int ds325_ring_wait(struct ds325_ring *ring, int timeout_ms);

@@ -45,7 +45,7 @@ static uint32_t format_bytes(unsigned int format)
 	return format == DS325_FORMAT_Z16 ? DS325_Z16_BYTES : DS325_FRAME_BYTES;
 }
 
-/* What the host may ask, made into what the camera does. */
+/* Turns what the host may ask for into what the camera does. */
 static void negotiate(uint8_t probe[PROBE_BYTES], const uint8_t *asked, uint32_t length)
 {
 	uint32_t interval = length >= 8 ? get_le32(asked + 4) : 0;
@@ -134,7 +134,7 @@ static int standard_request(struct camera *camera, const uint8_t setup[8], uint8
 		camera->streaming = camera->streaming && index != 1;
 		return value || index > 1 ? -EPIPE : 0;
 	case CLEAR_FEATURE:
-		/* How a host ends a bulk stream; after a stall it is how the host goes on. */
+		/* A host ends a bulk stream by this, and goes on with it after a stall. */
 		if (index == DS325_ENDPOINT && !value) {
 			camera->streaming = camera->streaming && camera->halted;
 			camera->halted = false;

@@ -35,14 +35,14 @@ struct camera {
 };
 
 void camera_start(struct camera *camera, enum speed speed, enum wrong wrong, unsigned int confidence);
-/* Answers a control request with `length` bytes of `data`, in or out by the setup packet, of room CONTROL_MOST.
- * Returns how many bytes came or went, or -EPIPE: the request is refused. */
+/* Answers a control request. `data` has room for CONTROL_MOST bytes, of which `length` go in or out as the setup packet
+ * says. Returns how many bytes came or went, or -EPIPE if the request is refused. */
 int camera_control(struct camera *camera, const uint8_t setup[8], uint8_t *data, uint32_t length);
 
 unsigned int camera_format(const struct camera *camera);
 uint32_t camera_frame_bytes(const struct camera *camera);
 uint64_t camera_interval_ns(const struct camera *camera);
-/* Amplitude against that of the scene as rendered, per cent. */
+/* Amplitude in per cent of that of the rendered scene. */
 unsigned int camera_gain(const struct camera *camera);
 
 #endif

@@ -53,12 +53,12 @@ struct writer {
 	uint32_t size, room;
 };
 
-/* Adds a descriptor whose length byte is filled in; returns where it begins. */
+/* Adds a descriptor and fills in its length byte; returns where it begins. */
 static uint8_t *add(struct writer *writer, const uint8_t *bytes, uint32_t size)
 {
 	uint8_t *at = writer->bytes + writer->size;
 
-	if (size > writer->room - writer->size) /* the room is sized for all that is here */
+	if (size > writer->room - writer->size) /* the room is large enough for all descriptors here */
 		__builtin_trap();
 	memcpy(at, bytes, size);
 	at[0] = (uint8_t)size;
@@ -72,7 +72,7 @@ static uint8_t *add(struct writer *writer, const uint8_t *bytes, uint32_t size)
 
 static const uint8_t yuyv[16] = { 'Y', 'U', 'Y', '2', 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71 };
 static const uint8_t z16[16] = { 'Z', '1', '6', ' ', 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71 };
-/* The real unit's GUID is not published; no driver at hand asks for it. */
+/* The real unit's GUID is not published; no known driver asks for it. */
 static const uint8_t unit_guid[16] = { 'D', 'S', '3', '2', '5', ' ', 'e', 'm', 'u', 'l', 'a', 't', 'o', 'r', 0, 1 };
 
 static void add_control_interface(struct writer *out, enum wrong wrong, uint8_t class)
@@ -85,7 +85,7 @@ static void add_control_interface(struct writer *out, enum wrong wrong, uint8_t 
 	header = ADD(out, TYPE_CLASS_INTERFACE, 1, LE16(0x0110), LE16(0), LE32(48000000), 1, 1);
 	ADD(out, TYPE_CLASS_INTERFACE, 2, CAMERA_TERMINAL, LE16(0x0201), 0, 0, LE16(0), LE16(0), LE16(0), 3, 0, 0, 0);
 	if (wrong != WRONG_NO_UNIT) {
-		/* One input, and controls up to the selector's, of which only that one is there. */
+		/* One input. The bitmap covers controls up to the selector's, and only the selector's is there. */
 		unit = ADD(out, TYPE_CLASS_INTERFACE, 6, DS325_UNIT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
 			   1, CAMERA_TERMINAL, 1, 1 << (DS325_SELECTOR - 1), 0);
 		memcpy(unit + 4, unit_guid, sizeof(unit_guid));
@@ -178,7 +178,7 @@ void descriptors_make(struct descriptors *all, enum speed speed, enum wrong wron
 	add_control_interface(&out, wrong, class);
 	add_streaming_interface(&out, speed, wrong, class);
 	put_le16(all->configuration + 2, wrong == WRONG_TOTAL ? 4096 : out.size);
-	if (wrong == WRONG_TRUNCATED) /* the total stays what it was */
+	if (wrong == WRONG_TRUNCATED) /* the total length stays unchanged */
 		out.size -= 60;
 
 	all->device_size = device.size;

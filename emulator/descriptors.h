@@ -14,10 +14,10 @@ enum wrong {
 	WRONG_TOTAL,        /* wTotalLength says more than there is */
 	WRONG_ZERO_LENGTH,  /* a class descriptor says it is 0 bytes long */
 	WRONG_LENGTH,       /* a frame descriptor says it is longer than the rest */
-	WRONG_INTERVALS,    /* a frame descriptor counts 255 frame intervals and holds 4 */
+	WRONG_INTERVALS,    /* a frame descriptor announces 255 frame intervals and holds 4 */
 	WRONG_INTERVAL,     /* all frame intervals are 0 */
 	WRONG_SIZE,         /* a frame of 65535 x 65535 pixels */
-	WRONG_FORMAT,       /* the format's GUID is nobody's */
+	WRONG_FORMAT,       /* the format's GUID belongs to no format */
 	WRONG_NO_FORMAT,    /* no format at all */
 	WRONG_NO_ENDPOINT,  /* no bulk endpoint */
 	WRONG_ENDPOINT,     /* the endpoint is isochronous, of 0 bytes */
@@ -35,7 +35,7 @@ extern const uint32_t frame_intervals[INTERVALS];
 
 struct descriptors {
 	uint8_t device[18];
-	uint8_t qualifier[10]; /* high speed: what it would be at full speed */
+	uint8_t qualifier[10]; /* high speed: the descriptor for full speed */
 	uint8_t bos[22];
 	uint8_t configuration[512];
 	uint32_t device_size, qualifier_size, bos_size, configuration_size;

@@ -32,7 +32,7 @@ static struct urb take_waiting(struct device *device)
 	return urb;
 }
 
-/* What a halted endpoint does to every transfer. */
+/* A halted endpoint answers every transfer like this. */
 static void refuse_waiting(struct device *device)
 {
 	while (device->count)
@@ -43,7 +43,7 @@ static void unlink_urb(struct device *device, const struct usbip_request *reques
 {
 	uint8_t header[USBIP_HEADER];
 	struct iovec part = { header, sizeof(header) };
-	int status = 0; /* it is not here: its answer is on the way */
+	int status = 0; /* not waiting here: its answer is on the way */
 
 	for (unsigned int i = 0; i < device->count; i++) {
 		if (device->waiting[(device->first + i) % URBS].number != request->unlinked)
@@ -117,7 +117,7 @@ int device_receive(struct device *device, const uint8_t *bytes, uint32_t size)
 	return device->gone ? -EPIPE : (int)taken;
 }
 
-/* The same places for the same frame, so that a test can tell them. */
+/* The same places for the same frame, so that a test knows them. */
 static const uint8_t *corrupted(struct device *device, const uint8_t *body, uint32_t bytes, uint64_t sequence,
 				uint32_t count)
 {
@@ -170,7 +170,7 @@ static void begin(struct device *device, uint64_t now_ns)
 		};
 	}
 	switch (fault.kind) {
-	case FAULT_SHORT: /* the stamp, if any, is among what is missing */
+	case FAULT_SHORT: /* the stamp, if any, is in the missing part */
 		transfer->stamp_bytes = 0;
 		transfer->body_bytes = bytes - (fault.argument < bytes ? fault.argument : bytes);
 		break;
@@ -195,7 +195,7 @@ static void begin(struct device *device, uint64_t now_ns)
 	}
 }
 
-/* Bytes `from` ... `from + length` of the payload as parts; returns how many parts. */
+/* Describes bytes `from` to `from + length` of the payload as parts; returns how many parts. */
 static int payload_parts(struct transfer *transfer, uint32_t from, uint32_t length, struct iovec parts[3])
 {
 	struct iovec whole[3] = { { transfer->header, sizeof(transfer->header) },
@@ -246,7 +246,7 @@ static void send_slice(struct device *device, uint64_t (*clock)(void))
 	count = payload_parts(transfer, transfer->sent, length, parts + 1);
 	send_parts(device, parts, 1 + count);
 	transfer->sent += length;
-	/* The host sees the end by a short transfer, or by the most bytes a payload may have. */
+	/* The host recognises the end by a short transfer, or when the payload has its largest size. */
 	transfer->ends_open = last && length && length == urb.length &&
 			      total < DS325_PAYLOAD_HEADER + camera_frame_bytes(&device->camera);
 	if (last && !transfer->ends_open)
@@ -269,7 +269,7 @@ static void send_frame(struct device *device, uint64_t now_ns, uint64_t (*clock)
 	}
 }
 
-/* Frames that came due while the one before was still in the camera. */
+/* Counts the frames that came due while the previous frame was still in the camera. */
 static void lose_overrun(struct device *device, uint64_t now_ns, uint64_t interval_ns)
 {
 	while (device->transfer.active && device->due_ns <= now_ns) {

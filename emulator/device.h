@@ -27,15 +27,15 @@ struct urb {
 	uint32_t number, length;
 };
 
-/* A frame on its way: UVC's header, the frame's bytes, then the stamp instead of the frame's last bytes. */
+/* A frame being sent: UVC's header, then the frame's bytes, of which the last may be replaced by the stamp. */
 struct transfer {
 	bool active;
 	uint8_t header[DS325_PAYLOAD_HEADER];
 	const uint8_t *body;
 	uint32_t body_bytes;
 	struct ds325_stamp stamp;
-	uint32_t stamp_bytes; /* 0 or all of it */
-	uint32_t sent;        /* bytes of all this */
+	uint32_t stamp_bytes; /* 0, or the size of the stamp */
+	uint32_t sent;        /* bytes sent so far */
 	uint32_t cut_at;      /* unplugged here; 0: never */
 	uint64_t not_before_ns;
 	bool ends_open;       /* its last URB was full: the host needs an empty one to see the end */
@@ -51,25 +51,25 @@ struct device {
 	struct urb waiting[URBS];
 	unsigned int first, count;
 	struct transfer transfer;
-	bool running;     /* the stream was on when last looked */
+	bool running;     /* the stream was on at the last look */
 	uint64_t due_ns;  /* of the next frame */
 	uint8_t frame_id; /* UVC's toggling bit */
 	uint8_t *scratch; /* room for a frame that is sent corrupted */
-	int (*send)(void *with, const struct iovec *parts, int count); /* all of it, or -errno */
+	int (*send)(void *with, const struct iovec *parts, int count); /* sends all of it, or returns -errno */
 	void *with;
-	bool leaving;     /* no frame begins any more */
+	bool leaving;     /* no more frames begin */
 	bool gone;        /* sending failed */
 	bool unplugged;
 	uint32_t replug_ms;
-	const char *why;  /* what was wrong with a request that ended the connection */
+	const char *why;  /* why a request ended the connection */
 };
 
-/* A new connection: nothing waits, nothing streams. The sequence number of frames goes on, in the log. */
+/* A new connection: nothing waits, nothing streams. The frames' sequence number, which is in the log, goes on. */
 void device_plug(struct device *device);
 /* Takes whole requests from the start of `bytes`. Returns how many bytes it took, or -errno: the connection is over. */
 int device_receive(struct device *device, const uint8_t *bytes, uint32_t size);
-/* Sends what is due at `now_ns` (CLOCK_MONOTONIC); returns when to call again at the latest, UINT64_MAX: when the host
- * asks. `clock` tells the time for stamps. */
+/* Sends what is due at `now_ns` (CLOCK_MONOTONIC). Returns when to call again at the latest; UINT64_MAX: only when the
+ * host asks. `clock` gives the time for stamps. */
 uint64_t device_pump(struct device *device, uint64_t now_ns, uint64_t (*clock)(void));
 
 #endif

@@ -11,7 +11,7 @@ enum fault_kind {
 	FAULT_DROP,    /* the frame is not sent */
 	FAULT_SHORT,   /* its last bytes are missing; argument: how many */
 	FAULT_CORRUPT, /* bytes are changed; argument: how many */
-	FAULT_ERROR,   /* the payload's header says: error */
+	FAULT_ERROR,   /* the error bit is set in the payload's header */
 	FAULT_HEADER,  /* the payload's header says it is 255 bytes long */
 	FAULT_LATE,    /* argument: by how many ms */
 	FAULT_STALL,   /* the bulk endpoint halts until the host clears it */
@@ -34,7 +34,7 @@ struct faults {
 	unsigned int count;
 };
 
-/* Reads `KIND@FRAME[:ARGUMENT]`, or with `next` also `KIND[:ARGUMENT]`, meaning frame `*next`. False: it is none. */
+/* Reads `KIND@FRAME[:ARGUMENT]`, or with `next` also `KIND[:ARGUMENT]`, meaning frame `*next`. False: not a fault. */
 bool fault_parse(const char *text, const uint64_t *next, struct fault *fault);
 bool faults_add(struct faults *faults, const struct fault *fault);
 /* Takes the first fault of this frame out of the list; FAULT_NONE if there is none. */

@@ -16,15 +16,15 @@ struct truth {
 	double temperature_c;
 };
 
-/* A ring: frame number n of a stream is number n % count here. */
+/* A ring: frame n of a stream is frame n % count here. */
 struct frames {
 	uint32_t count;
 	const uint8_t *iq;       /* NULL: a recording of Z16, which cannot be turned back into I and Q */
-	const uint8_t *z16;      /* made beforehand, or NULL: made when sent, which takes 76,800 arctangents */
-	unsigned int confidence; /* with which z16 was made */
+	const uint8_t *z16;      /* made beforehand; NULL: made when sent, which takes 76,800 arctangents */
+	unsigned int confidence; /* used to make z16 */
 	double modulation_hz;
 	const struct lens *lens;
-	uint8_t *scratch;        /* room for one frame as it goes out, where it is not sent as it is */
+	uint8_t *scratch;        /* room for one frame, where it has to be changed before it is sent */
 };
 
 /* Depths of a frame of I and Q, as the camera's Z16 has them. `out` may be `in`. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Throws what a host could send at the device, and watches its answers: each URB is answered at most once, with no more
+/* Sends the device whatever a host could send, and checks its answers: each URB is answered at most once, with no more
  * bytes than it asked for. `ds325-emulator-fuzz SEED ROUNDS` makes the input; libFuzzer and files bring their own. */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { FIRST_NUMBER = 1, NUMBERS = 1024, MESSAGES_MOST = 64, INPUT_MOST = MESSAGES_MOST * (USBIP_HEADER + 64) };
 
-/* What the host of one connection asks for, by URB number: how often, at most how many bytes. */
+/* What the host asks for in one connection, by URB number: how often, and at most how many bytes. */
 struct host {
 	struct {
 		uint32_t times, most;
@@ -55,7 +55,7 @@ static uint64_t no_time(void)
 	return 0;
 }
 
-/* Notes what is asked, as the device reads it. */
+/* Notes each request as the device reads it. */
 static void note(struct host *host, const uint8_t *bytes, uint32_t size)
 {
 	struct usbip_request request;
@@ -73,7 +73,7 @@ static void note(struct host *host, const uint8_t *bytes, uint32_t size)
 	}
 }
 
-/* Returns how many frames the host got to see. */
+/* Returns how many frames reached the host. */
 static uint64_t play(const uint8_t *bytes, uint32_t size)
 {
 	static uint8_t frame[DS325_FRAME_BYTES], scratch[2][DS325_FRAME_BYTES];
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 }
 
 #ifndef LIBFUZZER
-/* Messages that are nearly right reach further than noise. */
+/* Messages that are nearly right get further into the device than noise. */
 static uint32_t message(struct random *random, uint32_t number, uint8_t *out)
 {
 	static const uint8_t requests[] = { 0, 1, 3, 6, 8, 9, 10, 11, 48, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87 };
@@ -149,7 +149,7 @@ static uint32_t message(struct random *random, uint32_t number, uint8_t *out)
 	put_be32(out + 24, bulk ? dice >> 63 ? (uint32_t)(dice >> 40) % 512 : 1 << 19 : length);
 	for (int i = USBIP_HEADER; i < USBIP_HEADER + 64; i++)
 		out[i] = (uint8_t)random_next(random);
-	if (dice % 64 == 7) /* and sometimes a byte of it is wrong */
+	if (dice % 64 == 7) /* sometimes with a wrong byte */
 		out[(dice >> 40) % USBIP_HEADER] ^= (uint8_t)(dice >> 48);
 	return USBIP_HEADER + (in || unlink ? 0 : length);
 }

@@ -9,7 +9,7 @@ struct vector lens_direction(const struct lens *lens, double u, double v)
 	double seen_y = (v - DS325_CY_UPX * 1e-6) / (DS325_FY_UPX * 1e-6);
 	double x = seen_x, y = seen_y, length;
 
-	/* The distortion is given from the straight ray to the seen one; its inverse is a fixed point. */
+	/* The model distorts the straight ray into the seen ray; its inverse is computed by fixed-point iteration. */
 	for (int i = 0; i < 100 && (lens->k1 != 0 || lens->k2 != 0); i++) {
 		double r2 = x * x + y * y;
 		double factor = 1 + lens->k1 * r2 + lens->k2 * r2 * r2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where each pixel looks: 74 x 58 degrees, with radial distortion (Brown 1966) where asked for. */
+/* The direction of each pixel: 74 x 58 degrees, with radial distortion (Brown 1966) if asked for. */
 #ifndef EMULATOR_LENS_H
 #define EMULATOR_LENS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What became of every frame, kept in memory and written at the end: a file would disturb what is measured. */
+/* What became of every frame. Kept in memory and written at the end, since writing to a file would disturb the
+ * measurement. */
 #ifndef EMULATOR_LOG_H
 #define EMULATOR_LOG_H
 
@@ -12,7 +13,7 @@ enum outcome { SENT, LOST_NO_URB, DROPPED, CUT };
 
 struct log_entry {
 	uint64_t sequence;
-	uint32_t frame; /* which of the ring */
+	uint32_t frame; /* its place in the ring */
 	enum fault_kind fault;
 	enum outcome outcome;
 	uint64_t due_ns, begun_ns, sent_ns;
@@ -25,7 +26,7 @@ struct log {
 	uint64_t sent, lost, dropped, cut;
 	uint64_t bytes;
 	uint64_t plugs, streams;
-	uint64_t late_most_ns; /* how much later than due a frame's transfer began */
+	uint64_t late_most_ns; /* how long after its due time a frame's transfer began */
 	uint64_t control_requests, unit_requests;
 	struct log_entry *entries; /* LOG_ENTRIES of them; later ones are only counted */
 	uint64_t kept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ds325-emulator: makes or reads frames, plugs the camera in, says at the end what became of them. */
+/* ds325-emulator: makes or reads frames, plugs the camera in, and reports at the end what became of the frames. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static int signals(void)
 	return fd;
 }
 
-/* Made where it is not there; open for both directions, so that it never ends. */
+/* Created if it does not exist. Opened for reading and writing, so that it never reports its end. */
 static int control_fifo(const char *path)
 {
 	int fd;
@@ -70,7 +70,7 @@ static int control_fifo(const char *path)
 	return fd;
 }
 
-/* The rest of the run goes on in the background; who started us goes on when the camera is plugged in. */
+/* Moves the rest of the run to the background; the caller continues when the camera is plugged in. */
 static void into_background(void)
 {
 	pid_t child = fork();
@@ -162,7 +162,8 @@ static void report(const struct options *options, const struct log *log, uint64_
 		die(RUN_FAILED, "the log %s cannot be written: %s", options->log, strerror(errno));
 }
 
-/* The real camera waits for no scheduler. By system call: musl's function refuses, for POSIX means a process by it. */
+/* The real camera waits for no scheduler. By system call: musl's function refuses, because in POSIX it is for
+ * processes. */
 static void raise_priority(int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -196,7 +197,7 @@ static void run(struct options *options, const struct lens *lens)
 	if (options->truth)
 		recording_truth(options, &frames, truths, options->truth);
 	render_ns = cpu_ns();
-	session.signals = signals(); /* until here a signal ends it at once */
+	session.signals = signals(); /* until here a signal ends the program at once */
 	raise_priority(options->priority);
 	if (options->attach)
 		run_attached(options, &session);

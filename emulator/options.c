@@ -21,7 +21,7 @@ static enum option_status add_waypoint(const struct option *option, void *to, co
 			die(BAD_INPUT, "at \"%s\": not from %d to %d", rest, i ? -1000 : 0, i ? 1000 : 1000000);
 	if (rest[strspn(rest, " \t")])
 		die(BAD_INPUT, "at \"%s\": seven numbers are needed: time, x, y, z, roll, pitch, yaw", text);
-	if (!options->waypoints++) /* in place of the usual ones */
+	if (!options->waypoints++) /* instead of the usual messages */
 		scene->waypoint_count = 0;
 	if (scene->waypoint_count == WAYPOINTS)
 		die(BAD_INPUT, "at \"%s\": there are %d waypoints already, no more are allowed", text, WAYPOINTS);
@@ -56,7 +56,7 @@ static const char *const formats[] = { "iq", "z16", NULL }, *const speeds[] = { 
 #define WHOLE(field, least, most) OPTION_WHOLE(struct options, field, least, most)
 #define REAL(field, least, most) OPTION_REAL(struct options, field, least, most)
 #define CHOICE(field, names) OPTION_CHOICE(struct options, field, names)
-/* What decides the frames: of the command line, and of scene files. */
+/* The options that decide what frames hold, on the command line and in scene files. */
 static const struct option frame_keys[] = {
 	{ "frames", "N", "how many are made (60)", WHOLE(frames, 1, 1000000) },
 	{ "step", "S", "scene time between two of them (1/60)", REAL(step_s, 1e-6, 3600) },

@@ -27,12 +27,12 @@ struct options {
 	/* the device */
 	struct settings settings;
 	struct faults faults;
-	/* where it is plugged in: one of these */
+	/* where it is plugged in: exactly one of these */
 	bool attach;
 	const char *listen;
 	/* running it */
 	bool daemon;
-	int priority; /* SCHED_FIFO's, 0: as started */
+	int priority; /* for SCHED_FIFO; 0: unchanged */
 	const char *control, *report, *log;
 };
 

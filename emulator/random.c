@@ -41,7 +41,7 @@ uint64_t random_next(struct random *random)
 	return result;
 }
 
-/* Box and Muller's way. The first uniform number is above 0, so that its logarithm is finite. */
+/* The Box-Muller method. The first uniform number is above 0, so that its logarithm is finite. */
 void random_normal(struct random *random, double pair[2])
 {
 	double u = (double)((random_next(random) >> 11) + 1) * 0x1p-53;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames made, written to files and read from them: FILE, FILE.truth, FILE.range (docs/emulator.md). */
+/* Makes frames, writes them to files and reads them: FILE, FILE.truth, FILE.range (docs/emulator.md). */
 #ifndef EMULATOR_RECORDING_H
 #define EMULATOR_RECORDING_H
 
@@ -8,14 +8,15 @@
 #include "frames.h"
 #include "options.h"
 
-/* Makes `options->frames` frames in memory, with Z16 beside them if that is the format. Dies with a line on why. */
+/* Makes `options->frames` frames in memory, with Z16 beside them if that is the format. Dies with a line that says why.
+ */
 void recording_render(const struct options *options, const struct lens *lens, struct frames *frames,
 		      struct truth *truths);
-/* Makes them one by one and writes the three files; memory does not grow with their number. */
+/* Makes frames one by one and writes the three files; memory does not grow with their number. */
 void recording_write(const struct options *options, const struct lens *lens);
-/* A written file as the ring. */
+/* Reads a written file into the ring. */
 void recording_replay(const struct options *options, struct frames *frames);
-/* The truth about a ring, as FILE.truth has it, to a file of its own. */
+/* Writes the truth about a ring to a file of its own, in the format of FILE.truth. */
 void recording_truth(const struct options *options, const struct frames *frames, const struct truth *truths,
 		     const char *path);
 

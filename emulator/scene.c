@@ -16,7 +16,7 @@ static const struct box boxes[] = {
 
 static const double port_outer_m = 0.045, port_inner_m = 0.035, port_rim_z_m = -0.020;
 
-/* Holds all of the target. */
+/* A box that holds all of the target. */
 static const struct vector middle = { 0, 0, 0.040 };
 static const double radius_m = 0.240;
 
@@ -64,7 +64,7 @@ static void meet(struct hit *hit, int surface, double range, double cosine, doub
 		*hit = (struct hit){ surface, range, fabs(cosine), albedo };
 }
 
-/* Where the ray is between two parallel planes: narrows [*in, *out], and notes the axis by which it comes in. */
+/* Narrows [*in, *out] to where the ray is between two parallel planes, and notes the axis along which it enters. */
 static void slab(double eye, double way, double least, double most, int axis, double *in, double *out, int *through)
 {
 	double near = (least - eye) / way, far = (most - eye) / way; /* infinite where the ray is parallel */
@@ -96,7 +96,7 @@ static void meet_box(struct hit *hit, const struct box *box, int surface, struct
 		meet(hit, surface + through, in, through == 0 ? way.x : through == 1 ? way.y : way.z, albedo);
 }
 
-/* The tube's wall of one radius, between its rim and the face; both sides of it are seen. */
+/* The tube's inner or outer wall, between its rim and the face, seen from either side. */
 static void meet_wall(struct hit *hit, double radius, int surface, struct vector eye, struct vector way, double albedo)
 {
 	double a = way.x * way.x + way.y * way.y;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is before the camera and how it moves: the docking target, and a wall if asked for. */
+/* What is in front of the camera and how it moves: the docking target, and a wall if asked for. */
 #ifndef EMULATOR_SCENE_H
 #define EMULATOR_SCENE_H
 
@@ -9,7 +9,7 @@
 
 enum { WAYPOINTS = 64 };
 
-/* Where the target is at a time; between two of them it moves straight, and turns, at constant rates. */
+/* Where the target is at a time. Between two of these it moves in a straight line and turns, both at constant rates. */
 struct waypoint {
 	double time_s;
 	struct pose pose;
@@ -22,9 +22,9 @@ struct scene {
 	double wall_z_m, wall_albedo; /* 0: there is no wall */
 };
 
-/* What a ray meets first. */
+/* The first surface that a ray meets. */
 struct hit {
-	int surface;   /* 0: nothing; else tells surfaces apart */
+	int surface;   /* number of the surface; 0: none */
 	double range_m;
 	double cosine; /* between the ray and the surface's normal */
 	double albedo;
@@ -38,7 +38,7 @@ struct view {
 	struct vector eye; /* the camera in target coordinates */
 };
 
-/* The approach of the docking demo: 20 s, from 1.2 m to 0.16 m, with offset and attitude that go to 0. */
+/* The approach of the docking demo: 20 s, from 1.2 m to 0.16 m; offset and attitude shrink to 0. */
 void scene_default(struct scene *scene);
 struct pose scene_pose(const struct scene *scene, double time_s);
 struct view scene_view(const struct scene *scene, double time_s);

@@ -27,7 +27,7 @@ double sensor_temperature(const struct sensor *sensor, double time_s)
 	return sensor->temperature_c + sensor->warm_up_k * (1 - exp(-time_s / sensor->warm_up_s));
 }
 
-/* What every pixel of a frame has in common. */
+/* Figures shared by all pixels of a frame. */
 struct exposure {
 	double radians_per_m;
 	double offset_m;
@@ -35,8 +35,8 @@ struct exposure {
 	double sun, amplitude, full_well;
 };
 
-/* The variance of a word is read noise and shot noise, which grows with the light; rounding to a count adds 1/12. The
- * shot noise is what makes all of it `noise_mm` at 1 m: sigma_R = c / (4 pi f) sigma / A. */
+/* The variance of a word is read noise and shot noise, which grows with the light; rounding to a count adds 1/12. Shot
+ * noise is chosen so that the total is `noise_mm` at 1 m: sigma_R = c / (4 pi f) sigma / A. */
 static struct exposure expose(const struct sensor *sensor, double time_s)
 {
 	struct exposure exposure = {
@@ -57,7 +57,7 @@ static struct exposure expose(const struct sensor *sensor, double time_s)
 	return exposure;
 }
 
-/* Light as the sensor sums it: the two words before noise, and the amount. */
+/* Light as the sensor sums it: the two words before noise, and the amount of light. */
 struct light {
 	double i, q, amplitude;
 };
@@ -73,7 +73,7 @@ static struct light seen(const struct exposure *exposure, const struct hit *hit)
 	return (struct light){ amplitude * cos(phase), amplitude * sin(phase), amplitude };
 }
 
-/* At an edge a pixel sums the light of both sides: its range lies between them, or nowhere ("flying pixel"). */
+/* At an edge a pixel sums the light of both sides: its range lies between them, or is meaningless ("flying pixel"). */
 static struct light mixed(const struct exposure *exposure, const struct lens *lens, const struct view *view, int pixel)
 {
 	struct light sum = { 0, 0, 0 };
@@ -130,7 +130,7 @@ void sensor_frame(const struct sensor *sensor, const struct lens *lens, const st
 		if (sensor->noise_mm > 0)
 			random_normal(&random, normal);
 		sigma = sqrt(exposure.fixed_variance + exposure.variance_per_count * (light.amplitude + exposure.sun));
-		if (light.amplitude + exposure.sun > exposure.full_well) /* both words at their end: no phase is left */
+		if (light.amplitude + exposure.sun > exposure.full_well) /* both words clipped: the phase is lost */
 			light = (struct light){ 1e6, 1e6, 0 };
 		put_le16(at, word(light.i + sigma * normal[0]));
 		put_le16(at + DS325_BLOCK * 2, word(light.q + sigma * normal[1]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what a pixel sees to its words I and Q: amplitude, phase, noise, saturation (docs/emulator.md, "Noise"). */
+/* Makes a pixel's words I and Q from what it sees: amplitude, phase, noise, saturation (docs/emulator.md, "Noise"). */
 #ifndef EMULATOR_SENSOR_H
 #define EMULATOR_SENSOR_H
 
@@ -10,9 +10,9 @@
 
 struct sensor {
 	double modulation_hz;
-	double amplitude;       /* counts of a white surface (albedo 1) at 1 m, seen straight on */
+	double amplitude;       /* amplitude in counts of a white surface (albedo 1) at 1 m, seen straight on */
 	double noise_mm; /* standard deviation of a range at 1 m, albedo 0.5, straight on; 0: no noise at all */
-	double read_noise; /* counts, of each word */
+	double read_noise; /* standard deviation in counts, of each word */
 	double sun; /* constant light, in counts of amplitude: adds shot noise, takes from the full well */
 	double full_well; /* counts of amplitude and sun together */
 	double offset_mm;

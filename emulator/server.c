@@ -25,7 +25,7 @@ enum {
 	DEVICE_BYTES = 312,
 	SPEED_OF_HIGH = 3,
 	SPEED_OF_SUPER = 5,
-	PATIENCE_S = 5, /* with a client that says or takes nothing */
+	PATIENCE_S = 5, /* a client that sends or takes nothing is given up after this */
 };
 
 static const char bus_id[] = "1-1";
@@ -163,7 +163,7 @@ bool server_greet(int client, const struct settings *settings)
 	if (setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
 	    setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))
 		return false;
-	setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)); /* only a matter of speed */
+	setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)); /* matters for speed only */
 	if (!read_all(client, header, sizeof(header)) || get_be16(header) != VERSION_BCD)
 		return false;
 	switch (get_be16(header + 2)) {

@@ -13,7 +13,7 @@
 
 enum {
 	PART_MOST = 8,
-	QUIET_MS = 50, /* a host that asks nothing for so long has ended what it was at */
+	QUIET_MS = 50, /* a host that asks nothing for this long is done */
 	LEAVE_MOST_MS = 500,
 };
 
@@ -25,7 +25,7 @@ uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Blocks until the host's side has taken all of it; a host that takes nothing runs into the socket's timeout. */
+/* Blocks until the host has taken all of it; if it takes nothing, the socket's timeout ends this. */
 static int send_all(void *with, const struct iovec *parts, int count)
 {
 	struct iovec rest[PART_MOST];
@@ -79,7 +79,8 @@ static void read_commands(struct session *session)
 	}
 }
 
-/* Polls the descriptors until `until_ns`; false when a signal came. `signals` -1: one that came before is known. */
+/* Polls the descriptors until `until_ns`; false when a signal came. `signals` is -1 when an earlier signal is already
+ * known. */
 static bool wait_until(struct session *session, int signals, struct pollfd *other, uint64_t until_ns)
 {
 	struct pollfd all[3] = { { .fd = signals, .events = POLLIN },
@@ -116,9 +117,9 @@ static bool done(const struct device *device)
 }
 
 /*
- * When to close after a signal. Linux's vhci_hcd never gives back a transfer that its driver has submitted and taken back
- * before the thread that sends both has run, if the connection ends right then: the driver waits for ever. So whoever is
- * asked to end lets the host end first.
+ * When to close after a signal. If a driver submits a transfer and takes it back before vhci_hcd's sending thread has
+ * run, and the connection ends right then, vhci_hcd never gives the transfer back and the driver waits for ever. So
+ * after a signal the host is given time to end first.
  */
 static uint64_t close_at(uint64_t heard_ns, uint64_t signal_ns)
 {

@@ -8,7 +8,7 @@
 enum session_end {
 	SESSION_HOST_LEFT, /* the other side closed or broke the connection */
 	SESSION_UNPLUGGED, /* by a fault: device->replug_ms says for how long */
-	SESSION_DONE,      /* the frames asked for are sent */
+	SESSION_DONE,      /* all frames asked for were sent */
 	SESSION_SIGNAL,    /* SIGTERM or SIGINT */
 };
 
@@ -16,15 +16,15 @@ struct session {
 	struct device *device;
 	int signals; /* signalfd */
 	int control; /* FIFO, or -1 */
-	char line[64]; /* of the FIFO, as far as it has come */
+	char line[64]; /* the command read from the FIFO so far */
 	unsigned int line_length;
 };
 
 uint64_t monotonic_ns(void);
 /* Talks until the connection ends; closes nothing. */
 enum session_end session_run(struct session *session, int socket);
-/* Waits for signals and commands only, `ms` milliseconds or (UINT64_MAX) without end, or until `listener` (-1: none) can
- * accept. SESSION_SIGNAL, or SESSION_HOST_LEFT: go on. */
+/* Waits `ms` milliseconds (UINT64_MAX: for ever), or until `listener` (-1: none) can accept; only signals and commands
+ * are handled. Returns SESSION_SIGNAL, or SESSION_HOST_LEFT: go on. */
 enum session_end session_wait(struct session *session, uint64_t ms, int listener);
 
 #endif

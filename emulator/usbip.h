@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USB/IP's messages (Linux: Documentation/usb/usbip_protocol.rst), read and written without input or output.
  *
- * Between request and answer both sides speak of URBs: transfers that the host has asked for. */
+ * An URB is a transfer that the host has asked for. */
 #ifndef EMULATOR_USBIP_H
 #define EMULATOR_USBIP_H
 
@@ -17,16 +17,17 @@ struct usbip_request {
 	uint32_t number;   /* the URB's */
 	uint32_t endpoint; /* without the direction bit */
 	bool in;
-	uint32_t length;   /* bytes the host offers (out) or takes at most (in) */
+	uint32_t length;   /* bytes that the host sends (out) or accepts at most (in) */
 	uint8_t setup[8];
 	const uint8_t *data; /* `length` bytes, out only */
 	uint32_t unlinked;   /* UNLINK: number of the URB to give up */
 };
 
-/* Reads one request at the start of `bytes`. Returns its size, 0 if more bytes are needed, or -EPROTO where no camera
- * can answer: the connection is of no use any more; *why says what was wrong. */
+/* Reads one request at the start of `bytes`. Returns its size, 0 if more bytes are needed, or -EPROTO if it cannot be
+ * answered and the connection has to end; *why says what was wrong. */
 int usbip_parse(const uint8_t *bytes, uint32_t size, struct usbip_request *request, const char **why);
-/* The answer to an URB of which `length` bytes went or come, and the answer to UNLINK. `status`: 0 or -errno. */
+/* Writes the answer to an URB of which `length` bytes were taken or follow, and the answer to UNLINK. `status`: 0 or
+ * -errno. */
 void usbip_answer_submit(uint8_t header[USBIP_HEADER], uint32_t number, int status, uint32_t length);
 void usbip_answer_unlink(uint8_t header[USBIP_HEADER], uint32_t number, int status);
 

@@ -43,7 +43,7 @@ int vhci_attach(enum speed speed)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
 		die(RUN_FAILED, "no socket: %s", strerror(errno));
-	/* Without the right to it the usual size does, at more switches between threads. */
+	/* Without the right to do so the usual size is enough, with more switches between threads. */
 	if (setsockopt(ends[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) && errno != EPERM)
 		die(RUN_FAILED, "the socket's buffer: %s", strerror(errno));
 	/* Port, socket, device id (bus 1, device 1: any will do), speed. */
@@ -53,6 +53,6 @@ int vhci_attach(enum speed speed)
 	if (file < 0 || write(file, text, (size_t)length) != length)
 		die(RUN_FAILED, CONTROLLER "attach does not take the camera: %s (is this root?)", strerror(errno));
 	close(file);
-	close(ends[1]); /* the controller has it */
+	close(ends[1]); /* the controller has its own descriptor */
 	return ends[0];
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Linux's virtual USB host controller (vhci_hcd): plugs a socket in as a device, in this machine. */
+/* Linux's virtual USB host controller (vhci_hcd): plugs a socket into this machine as a device. */
 #ifndef EMULATOR_VHCI_H
 #define EMULATOR_VHCI_H
 
 #include "descriptors.h"
 
-/* Returns our end of the connection; dies with a line on what is missing. */
+/* Returns our end of the connection; dies with a line that says what is missing. */
 int vhci_attach(enum speed speed);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The published driver's way with a frame. Slow on purpose: do not improve. */
+/* Does with a frame what the published driver does. Slow on purpose: do not improve. */
 #include <string.h>
 
 #include "baseline.h"
@@ -30,15 +30,16 @@ int ds325_baseline_switches(const char *text)
 	}
 }
 
-/* Nearer than the words' sizes tell: 0 to 1023 steps become 255 to 0, in eight bits. */
+/* For the nearest pixels: 0 to 1023 steps become 255 to 0, in eight bits. */
 static uint8_t mirrored(uint8_t low, unsigned int high)
 {
 	return (uint8_t)(255 - 255 * (int)(low + 255 * high) / 1023);
 }
 
 /*
- * A pixel's class and place in it. `i_high` and `q_high` are the words' upper bytes, which for words of 12 bits are
- * sign and size; the classes are the description's, near to far 1 to 7, and 0, 0xd, 0xe, 0xf for out of range.
+ * A pixel's class, and its place within the class. `i_high` and `q_high` are the words' upper bytes, which for words of
+ * 12 bits are sign and size. The classes are those of the description: 1 to 7 from near to far; 0, 0xd, 0xe and 0xf for
+ * out of range.
  */
 static uint16_t classified(uint8_t i_high, uint8_t q_low, uint8_t q_high, bool contour)
 {
@@ -66,7 +67,7 @@ static uint16_t classified(uint8_t i_high, uint8_t q_low, uint8_t q_high, bool c
 	return contour ? (uint16_t)(q_high << 12 | q_low) : q_low;
 }
 
-/* Word after word: those of I with the Q 16 bytes on give a pixel, those of Q are passed over. */
+/* Word after word: a word of I gives a pixel together with the Q 16 bytes on, a word of Q is skipped. */
 static void decode(struct ds325_baseline *baseline, const uint8_t *raw, uint16_t *depth)
 {
 	uint8_t *infrared = baseline->infrared;

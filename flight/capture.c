@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Frame after frame, whatever the camera does. */
+/* Takes frame after frame, whatever the camera does. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/dma-buf.h>
@@ -33,7 +33,7 @@ static void note(struct ds325_capture *capture, struct ds325_loss loss)
 	capture->loss_count++;
 }
 
-/* The driver counts what it saw begin; of the emulator's own count it knows nothing. */
+/* The driver counts the frames that it saw begin; it does not know the emulator's own count. */
 static void number(struct ds325_capture *capture, uint32_t number)
 {
 	uint32_t gap = capture->numbered ? number - capture->last_number - 1 : 0;
@@ -70,10 +70,10 @@ static void read_stamp(struct ds325_capture *capture, struct ds325_frame *frame)
 }
 
 /*
- * What silence cost. A camera sends no numbers, and those of the driver end with a connection, so it is told by time: so
- * many intervals without a frame, after an interruption at least the one in flight. What gaps or stamps have counted is
- * not counted again; while stamps come, only an interruption is told by time. `frame` is a good one, NULL if none came
- * any more.
+ * Counts the frames that a silence cost. A camera sends no numbers, and the driver's numbers end with a connection, so
+ * they are estimated by time: the number of intervals without a frame, and after an interruption at least the frame in
+ * flight. What gaps or stamps have counted is not counted again; while stamps come, only interruptions are estimated.
+ * `frame` is a good frame, NULL if no more came.
  */
 static void settle(struct ds325_capture *capture, const struct ds325_frame *frame)
 {
@@ -113,7 +113,7 @@ static enum ds325_event gone(struct ds325_capture *capture)
 	return DS325_GONE;
 }
 
-/* At the old name or, if that was still taken, at another, by the name of the card. */
+/* Looks at the old name or, if that was still taken, at all others for a card of the same name. */
 static enum ds325_event look_for_it(struct ds325_capture *capture, int timeout_ms)
 {
 	const uint64_t until_ns = now_ns() + (uint64_t)timeout_ms * 1000000;
@@ -169,7 +169,7 @@ static bool queue(struct ds325_capture *capture, uint32_t index)
 	return true;
 }
 
-/* A frame's bytes, or how many came instead; false with errno. */
+/* A frame's bytes, or how many came if it was not whole; false with errno. */
 static bool fetch(struct ds325_capture *capture, struct ds325_frame *frame, size_t *bytes, bool *damaged)
 {
 	struct v4l2_buffer buffer = empty(capture);
@@ -248,7 +248,8 @@ enum ds325_event ds325_capture_next(struct ds325_capture *capture, int timeout_m
 	}
 	if (ready <= 0)
 		return DS325_TIMEOUT;
-	/* A camera that has gone is an error here and ENODEV there; an error that is not, would be found again and again. */
+	/* When a camera goes, poll() reports an error and the ioctl ENODEV. Any error of poll() counts as gone, since
+	 * it would only be reported again. */
 	if (!(poll_of.revents & POLLIN))
 		return gone(capture);
 	return take(capture, frame);

@@ -87,7 +87,7 @@ static bool set_format(struct ds325_capture *capture)
 	return true;
 }
 
-/* The memory of buffer `index`, as the way asks; its descriptor in `buffer` is ready to be queued. */
+/* Takes the memory of buffer `index` as `io` asks; afterwards its descriptor in `buffer` is ready to be queued. */
 static bool map(struct ds325_capture *capture, uint32_t index, struct v4l2_buffer *buffer)
 {
 	struct v4l2_exportbuffer export = { .type = V4L2_BUF_TYPE_VIDEO_CAPTURE,
@@ -160,7 +160,7 @@ void ds325_capture_stop(struct ds325_capture *capture)
 	if (capture->fd < 0)
 		return;
 	if (capture->io != DS325_READ)
-		ds325_ioctl(capture->fd, VIDIOC_STREAMOFF, &type); /* of a camera that has gone it fails, rightly */
+		ds325_ioctl(capture->fd, VIDIOC_STREAMOFF, &type); /* fails if the camera has gone, as it should */
 	for (uint32_t index = 0; index < DS325_BUFFERS_MOST; index++) {
 		if (capture->buffer[index].start && capture->io != DS325_USERPTR)
 			munmap(capture->buffer[index].start, capture->buffer[index].bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Frames against the file that the emulator wrote before it sent them. */
+/* Compares frames with the file that the emulator wrote before it sent them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ void checker_open(struct checker *checker, const struct options *options, const 
 				    checker->ranges + one * DS325_PIXELS);
 }
 
-/* Is `got` the next of these, or one after it? */
+/* Is `got` the next of these frames, or a later one? */
 static bool search(struct checker *checker, const void *frames, size_t stride, const void *got, size_t bytes)
 {
 	for (size_t away = 0; away < checker->count; away++) {

@@ -28,7 +28,8 @@ void become_realtime(int priority)
 
 	if (!priority)
 		return;
-	/* By the system call: musl's own does nothing, since it would mean the thread and POSIX the process. */
+	/* By the system call: musl's function does nothing, since the call is for a thread where POSIX means the
+	 * process. */
 	if (syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &parameters))
 		die(RUN_FAILED, "SCHED_FIFO priority %d (be root, or raise RLIMIT_RTPRIO with ulimit -r): %s", priority,
 		    strerror(errno));
@@ -59,7 +60,7 @@ static uint64_t faults(void)
 
 void meter_open(struct meter *meter)
 {
-	clock_ns(CLOCK_MONOTONIC); /* its first reading faults in the page that the kernel keeps the time in */
+	clock_ns(CLOCK_MONOTONIC); /* the first reading faults in the page in which the kernel keeps the time */
 	meter->user = instructions(false);
 	meter->all = instructions(true);
 }

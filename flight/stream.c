@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ds325-stream: takes frames by one way, decodes them by another, and says what that cost. */
+/* ds325-stream: takes frames in a chosen way, decodes them in a chosen way, and reports what that cost. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 		capture.rate = options.rate;
 		stream_v4l2(&options, &capture, &results);
 	}
-	/* Long reports must not hold up the camera and its driver, which stop only now. */
+	/* Lowers the priority: a long report must not hold up the camera and its driver, which are stopping now. */
 	become_realtime(options.priority ? 1 : 0);
 	report(&options, &results, &capture, out);
 	if (fflush(out) || ferror(out) || (out != stdout && fclose(out)))

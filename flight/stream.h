@@ -25,16 +25,16 @@ struct options {
 	uint32_t frames, buffers, rate;
 	int priority, timeout_ms, replug_ms;
 	bool newest, pose;
-	int method_number, way_number; /* as they stand in --help */
+	int method_number, way_number; /* as listed in --help */
 };
 
 void read_options(struct options *options, int argc, char **argv);
 
-/* What one frame took, kept until the end. */
+/* The figures of a frame, kept until the end. */
 struct sample {
-	uint32_t number; /* the camera's by its stamp, else the driver's or the ring's */
+	uint32_t number; /* the camera's number by its stamp, else the driver's or the ring's */
 	uint32_t latency_ns; /* frame's end to ranges */
-	uint64_t end_ns; /* of a ring: the frame's end that latencies count from (CLOCK_MONOTONIC) */
+	uint64_t end_ns; /* for rings: the frame's end, from which latencies count (CLOCK_MONOTONIC) */
 	uint32_t cpu_ns; /* this thread's, from the wake-up to the ranges and the buffer given back */
 	/* With --pose: frame's end to pose, or to "not found"; this thread's time for that alone; enum pose_status. */
 	uint32_t pose_latency_ns, pose_cpu_ns, pose_status;
@@ -49,10 +49,10 @@ struct results {
 	uint64_t timeouts, commands, commands_failed, copies;
 	uint64_t replug_ns; /* longest from a camera's return to its first good frame */
 	int64_t stamp_error_ns; /* largest, of the baseline's invented times */
-	const char *ended; /* why, if not with all frames */
+	const char *ended; /* why the run ended, if before all frames */
 };
 
-/* --- meter.c: what it costs --- */
+/* --- meter.c: CPU time, instructions, page faults --- */
 uint64_t clock_ns(int clock);
 void become_realtime(int priority);
 struct meter {
@@ -70,7 +70,7 @@ struct checker {
 	size_t count, next;
 };
 void checker_open(struct checker *checker, const struct options *options, const struct ds325_decoder *decoder);
-/* Is it the next of the file's frames, or one after it? `number` is the camera's, or negative if not known. */
+/* Is it the next of the file's frames, or a later one? `number` is the camera's, or negative if not known. */
 bool checker_frame(struct checker *checker, const uint8_t *raw, int64_t number);
 bool checker_ranges(struct checker *checker, const uint16_t *ranges);
 
@@ -81,7 +81,7 @@ struct poser {
 void poser_open(struct poser *poser, const struct options *options);
 /* `ranges` along each pixel's ray; `time_ns` is the sensor's, `end_ns` the frame's end. Fills the sample's pose_*. */
 void poser_frame(struct poser *poser, const uint16_t *ranges, uint64_t time_ns, uint64_t end_ns, struct sample *sample);
-/* The last ranges were not one frame's: what came of them is forgotten. */
+/* The last ranges were a mixture of frames: forgets what was made of them. */
 void poser_forget(struct poser *poser);
 
 /* --- stream_dmabuf.c: a video node's buffers, decoded by the kernel; nothing without --decode=kernel --- */
@@ -90,13 +90,13 @@ struct feed {
 	struct ds325_ring ring;
 };
 void feed_open(struct feed *feed, const struct options *options);
-/* The buffers that the camera has now: after it came, and after it went. False with errno. */
+/* Attaches the buffers that the camera has now; called after it came and after it went. False with errno. */
 bool feed_attach(struct feed *feed, const struct ds325_capture *capture);
 /* The frame's ranges, in the ring; NULL: the module refused it. */
 const uint16_t *feed_decode(struct feed *feed, const struct ds325_frame *frame);
 void feed_close(struct feed *feed);
 
-/* --- the two sources of frames; each returns when all came or none came in time --- */
+/* --- the two sources of frames; each returns when all frames have come, or none came in time --- */
 void stream_v4l2(const struct options *options, struct ds325_capture *capture, struct results *results);
 void stream_ring(const struct options *options, struct results *results, FILE *out);
 

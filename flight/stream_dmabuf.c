@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Has ds325-dmabuf.ko decode a video node's buffers where they are (kmod/ds325_dmabuf.h), and reads its ring. */
+/* Has ds325-dmabuf.ko decode a video node's buffers where they are (ds325/dmabuf.h), and reads its ring. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ const uint16_t *feed_decode(struct feed *feed, const struct ds325_frame *frame)
 
 	if (ds325_ioctl(feed->fd, DS325_DMABUF_DECODE, &request))
 		return NULL;
-	/* Nobody else may feed the node, so what it published last stays until the next call. */
+	/* Nobody else may feed the node, so the last published frame stays until the next call. */
 	return ds325_ring_take(&feed->ring, DS325_RING_NEWEST, &decoded) ? decoded.ranges : NULL;
 }
 

@@ -15,7 +15,7 @@ static enum option_status set_switches(const struct option *option, void *to, co
 	return OPTION_SET;
 }
 
-/* As enum ds325_io has them, and a ring. */
+/* In the order of enum ds325_io, then a ring. */
 static const char *const methods[] = { "read", "mmap", "userptr", "dmabuf", "ring", NULL };
 enum { MMAP = 1, RING = 4 };
 static const char *const ways[] = { "none", "baseline", "kernel", "simd", "scalar", "sse2", "avx2", "neon", NULL };

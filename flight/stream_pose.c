@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* From a frame's ranges to the target's pose, in the thread that got them, and what that took. */
+/* From a frame's ranges to the target's pose, in the thread that got them, with the time it took. */
 #include <stdlib.h>
 #include <time.h>
 
 #include "stream.h"
 
-enum { STACK_USED = 48 * 1024 }; /* more than an update takes: a bound, for locked memory to be there before it */
+enum { STACK_USED = 48 * 1024 }; /* more than an update needs; faulted in beforehand, since memory is locked */
 
 static __attribute__((noinline)) void fault_in_stack(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Ranges out of a ring that a kernel module fills. */
+/* Takes ranges from a ring that a kernel module fills. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static void on_ranges(struct ring_run *run, const struct ds325_ring_frame *frame
 
 	poser_frame(&run->poser, frame->ranges, frame->frame_end_ns, frame->frame_end_ns, sample);
 	good = !run->checker.count || checker_ranges(&run->checker, frame->ranges);
-	if (!ds325_ring_kept(&run->ring, frame)) { /* what was looked at was half another frame */
+	if (!ds325_ring_kept(&run->ring, frame)) { /* the writer had overwritten part of the frame */
 		poser_forget(&run->poser);
 		run->torn++;
 		return;
@@ -94,8 +94,7 @@ void stream_ring(const struct options *options, struct results *results, FILE *o
 	poser_open(&run.poser, options);
 	meter_open(&meter);
 	become_realtime(options->priority);
-	fd = open(options->device,
-		  O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a camera that streams while it is open begins */
+	fd = open(options->device, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* opening the node makes the camera stream */
 	if (fd < 0)
 		die(RUN_FAILED, "%s: opening it: %s", options->device, strerror(errno));
 	wrong = ds325_ring_map(&run.ring, fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Frames from a video node to ranges, and what it took. */
+/* Turns frames from a video node into ranges, and measures what that takes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void baseline_waste(struct v4l2_run *run, const struct ds325_frame *frame
 		nanosleep(&pause, NULL);
 }
 
-/* The camera's own setting, got once, is set again: what the command costs, without what it would change. */
+/* Sets the camera's own setting again, read once: the cost of the command without its effect. */
 static void baseline_command(struct v4l2_run *run)
 {
 	struct results *results = run->results;
@@ -50,7 +50,7 @@ static void baseline_command(struct v4l2_run *run)
 	results->commands++;
 }
 
-/* Where the ranges are; NULL if there are none. */
+/* Returns where the ranges are; NULL if there are none. */
 static const uint16_t *decode(struct v4l2_run *run, const struct ds325_frame *frame)
 {
 	if (run->options->decoding == DECODE_KERNEL)
@@ -95,7 +95,7 @@ static bool on_frame(struct v4l2_run *run, const struct ds325_frame *frame, uint
 
 		results->matched += good;
 		results->wrong += !good;
-		*cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID); /* checking is none of the frame's cost */
+		*cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID); /* checking is not part of the frame's cost */
 	}
 	results->frames++;
 	return true;
@@ -128,7 +128,7 @@ static void loop(struct v4l2_run *run)
 			break;
 		case DS325_BACK:
 			run->back_ns = clock_ns(CLOCK_MONOTONIC);
-			feed_attach(&run->feed, run->capture); /* what fails shows at the next frame */
+			feed_attach(&run->feed, run->capture); /* a failure shows at the next frame */
 			break;
 		case DS325_TIMEOUT:
 			run->results->ended = away ? "the camera did not come back" : "no frame came in time";
@@ -136,7 +136,7 @@ static void loop(struct v4l2_run *run)
 		case DS325_FAILED:
 			run->results->ended = run->capture->why;
 			return;
-		case DS325_GONE: /* its buffers would stay as long as they are attached */
+		case DS325_GONE: /* buffers are not freed while they are attached */
 			feed_attach(&run->feed, run->capture);
 			break;
 		case DS325_REFUSED:

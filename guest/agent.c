@@ -92,7 +92,7 @@ static int print_thread(FILE *out, pid_t tid, const char *name)
 	cpu_set_t cpus;
 
 	if (policy < 0 || sched_getparam(tid, &param) || sched_getaffinity(tid, sizeof(cpus), &cpus))
-		return 0; /* it ended meanwhile */
+		return 0; /* it has ended meanwhile */
 	fprintf(out, "%d %d %d ", tid, policy & ~SCHED_RESET_ON_FORK, param.sched_priority);
 	for (int cpu = 0, first = 1; cpu < CPU_SETSIZE; cpu++) {
 		if (CPU_ISSET(cpu, &cpus)) {
@@ -140,9 +140,9 @@ static int print_threads(FILE *out, pid_t pid)
 }
 
 /*
- * Look at the program's threads until it ends: often until there is one above the priority it was started with, since a
- * tool may take a second to start a measurement of a tenth, then ever more seldom, since looking disturbs. The lowest
- * real-time priority sees through a load and never delays a real-time measurement.
+ * Look at the program's threads until it ends. First often, until a thread is above the priority it was started with: a
+ * tool may take a second to start a measurement that lasts a tenth of one. Then ever more seldom, since looking
+ * disturbs. The lowest real-time priority gets past a load and never delays a real-time measurement.
  */
 static void watch_threads(const char *dir, const char *name, pid_t pid, int fifo)
 {
@@ -199,7 +199,7 @@ static int run(const char *dir, const char *name, int fifo, char **argv)
 	if (watcher < 0)
 		die("cannot fork: %s", strerror(errno));
 	if (!watcher) {
-		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }); /* if we may */
+		sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 }); /* if allowed */
 		watch_threads(dir, name, pid, fifo);
 		_exit(0);
 	}
@@ -229,8 +229,8 @@ static uint64_t splitmix64(uint64_t *state)
 }
 
 /*
- * One deterministic run is one draw. The seed moves where the free lists stand and when, against the tick and
- * the load, the measurement begins.
+ * One deterministic run is one draw. The seed changes the state of the free lists, and when the measurement begins
+ * relative to the tick and the load.
  */
 static int phase(uint64_t seed)
 {
@@ -255,7 +255,7 @@ static int resolution(void)
 	return 0;
 }
 
-/* The CPU clocks of processes: unlike /proc/PID/schedstat every kernel has them, and in ns. */
+/* The CPU clocks of processes count ns and, unlike /proc/PID/schedstat, exist on every kernel. */
 static int times(void)
 {
 	DIR *processes = opendir("/proc");
@@ -264,7 +264,7 @@ static int times(void)
 	if (!processes)
 		die("cannot open /proc: %s", strerror(errno));
 	while ((entry = readdir(processes))) {
-		char path[40], name[80] = ""; /* a worker says after its name what it does */
+		char path[40], name[80] = ""; /* a worker's name is followed by what it does */
 		struct timespec spent;
 		clockid_t clock;
 		FILE *comm;
@@ -346,8 +346,9 @@ static int send_frame(const char *path)
 	if (dprintf(fd, "RTQUAL1 %zu %08x\n", size, crc32_add(0, bytes, size)) < 0)
 		die("cannot send on %s: %s", path, strerror(errno));
 	/*
-	 * QEMU takes each byte at once and interrupts. Where interrupts have threads (PREEMPT_RT), all that come while the
-	 * thread writes on count as nobody's, and the kernel turns an interrupt off of which more than 999 in 1000 are.
+	 * QEMU takes each byte at once and interrupts. Where interrupts have threads (PREEMPT_RT), those that arrive
+	 * while the thread goes on writing count as unhandled, and the kernel turns off an interrupt of which more than
+	 * 999 in 1000 are unhandled.
 	 */
 	for (size_t done = 0; done < size; done += got) {
 		got = write(fd, bytes + done, size - done < piece ? size - done : piece);

@@ -32,7 +32,7 @@ static const uint8_t arm_wfi[] = { 0x03, 0xf0, 0x20, 0xe3 };
 static const uint8_t thumb_wfi[] = { 0x30, 0xbf };
 static const uint8_t a64_wfi[] = { 0x7f, 0x20, 0x03, 0xd5 };
 
-/* QEMU's plugin interface, of which Debian ships no header. */
+/* QEMU's plugin interface; Debian ships no header for it. */
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 typedef uint64_t qemu_plugin_id_t;
@@ -51,14 +51,15 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb_t cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata);
 
-/* Not of that interface, which can neither end a turn nor count, but QEMU exports them. */
+/* Not part of that interface, which can neither end a turn nor count; but QEMU exports them. */
 struct CPUState;
 struct CPUState *qemu_get_cpu(int index);
 void cpu_exit(struct CPUState *cpu);
 void icount_update(struct CPUState *cpu);
 bool runstate_is_running(void);
 
-/* No-ops that nobody else writes: one with an odd displacement, a hint that is not assigned. machine_*.c have them too. */
+/* No-ops that no other code contains: one with an odd displacement, and an unassigned hint. machine_*.c have them too.
+ */
 static const uint8_t x86_mark[] = { 0x0f, 0x1f, 0x80, 'R', 'T', 'Q', 'U' };
 static const uint8_t thumb_mark[] = { 0xaf, 0xf3, 0x5a, 0x80 };
 static const uint8_t a64_mark[] = { 0x5f, 0x2b, 0x03, 0xd5 };
@@ -67,9 +68,9 @@ static const uint8_t a64_mark[] = { 0x5f, 0x2b, 0x03, 0xd5 };
 const int qemu_plugin_version = 1;
 
 /*
- * Instructions since the last turn was ended. It is here because QEMU hands the translation callback no user data, and
- * the one word that an execution callback gets is taken by the length of the block. One count serves all CPUs, as they
- * share a thread.
+ * Instructions since the last turn was ended. It is a global because QEMU hands the translation callback no user data,
+ * and the only word that an execution callback gets already holds the block's length. One count serves all CPUs, since
+ * they share a thread.
  */
 static size_t insns;
 
@@ -102,7 +103,7 @@ static bool is(const struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t
 	return qemu_plugin_insn_size(insn) == size && !memcmp(qemu_plugin_insn_data(insn), bytes, size);
 }
 
-/* None of these begins an instruction of that size for another processor. */
+/* None of these is the start of an instruction of the same size on another processor. */
 static bool is_halt(const struct qemu_plugin_insn *insn)
 {
 	return is(insn, x86_hlt, sizeof(x86_hlt)) || is(insn, arm_wfi, sizeof(arm_wfi)) ||

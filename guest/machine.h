@@ -11,10 +11,10 @@ void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2))
 void machine_fw_select(uint16_t item);
 uint8_t machine_fw_byte(void);
 
-/* Tell the host that the guest is ready to be saved, and stand still at clock.c's mark meanwhile. */
+/* Tell the host that the guest is ready to be saved, and wait at clock.c's mark meanwhile. */
 void machine_pause(void);
 
-/* Time since the machine was switched on, in ns: firmware and a kernel unpacking itself are in it. */
+/* Time since the machine was switched on, in ns. Includes firmware, and a kernel that unpacks itself. */
 uint64_t machine_now_ns(void);
 
 /* Leave the emulator. */

@@ -15,7 +15,7 @@
 enum { FW_CFG = 0x09020000, PAGE = 4096 };
 #define PVPANIC "/sys/bus/pci/devices/0000:00:04.0/"
 
-/* A hint that is not assigned, at which clock.c holds the guest; and the virtual counter. */
+/* An unassigned hint, at which clock.c holds the guest; and the virtual counter. */
 #ifdef __aarch64__
 #define MARK "hint #90"
 #define READ_COUNTER "mrs %0, cntvct_el0"

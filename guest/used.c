@@ -3,8 +3,8 @@
  * used - note which code of the guest's kernel is executed.
  *
  * QEMU translates a block of instructions when it is first about to run, so the blocks translated are the code that
- * ran. Their addresses go into the file given as log=FILE, eight bytes each in the host's order, as they come: QEMU
- * may be killed at any time. Some come more than once. Nothing of the guest is changed, and its clock neither.
+ * ran. Their addresses go into the file given as log=FILE, eight bytes each in the host's order, as they come: QEMU may
+ * be killed at any time. Some addresses come more than once. Neither the guest nor its clock is changed.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 /* Addresses noted last, to leave most of the repetitions out. */
 #define SLOTS 65536
 
-/* QEMU's plugin interface, of which Debian ships no header. */
+/* QEMU's plugin interface; Debian ships no header for it. */
 struct qemu_plugin_tb;
 typedef uint64_t qemu_plugin_id_t;
 typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
@@ -28,7 +28,7 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb
 /* QEMU looks this and qemu_plugin_install() up by name. */
 const int qemu_plugin_version = 1;
 
-/* The interface hands no data to a callback of translation. */
+/* A global because the interface hands no data to the translation callback. */
 static int log_fd;
 static uint64_t noted[SLOTS];
 

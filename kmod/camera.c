@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One thread a camera owns its transfers, from the first that is submitted to the last that is killed; completions only
- * tell it.
+ * Each camera has one thread that owns its transfers, from the first that is submitted to the last that is killed;
+ * completions only wake it.
  */
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -74,7 +74,7 @@ static int write_register(struct camera *camera, u16 number, int value)
 	return set_current(camera, DS325_UNIT, DS325_SELECTOR, camera->control, sizeof(request));
 }
 
-/* Ask for I and Q at our rate, and look at what the camera makes of it. After it the stream is on. */
+/* Ask for I and Q at our rate, and check the camera's answer. Afterwards the stream is on. */
 static int negotiate(struct camera *camera)
 {
 	u8 *probe = camera->request;
@@ -106,7 +106,8 @@ static int negotiate(struct camera *camera)
 
 /* --- transfers ---------------------------------------------------------------------------------------- */
 
-/* In a thread, or in the completion: never both, since the thread takes nothing from transfers that went well then. */
+/* Runs in the thread or in the completion, never in both: with `in_completion` the thread skips transfers that
+ * succeeded. */
 static void take(struct camera *camera, const struct transfer *transfer)
 {
 	const struct urb *urb = transfer->urb;
@@ -135,7 +136,7 @@ void ds325_camera_completed(struct urb *urb)
 	wake_up_process(camera->thread);
 }
 
-/* What the thread does with a transfer; its buffer goes back to the bus at once. */
+/* The thread's work on a transfer; its buffer goes back to the bus at once. */
 static void handle(struct camera *camera, struct transfer *transfer)
 {
 	if (camera->broken || camera->settings->in_completion)
@@ -176,7 +177,7 @@ static void stop(struct camera *camera, bool fault)
 		usb_kill_urb(camera->transfers[one].urb);
 	ds325_payload_break(&camera->place->payload, fault);
 	camera->running = false;
-	/* This ends a bulk stream, and a stall; of a camera that is gone it fails, which changes nothing. */
+	/* This ends a bulk stream, and a stall. It fails if the camera is gone, which does not matter. */
 	usb_clear_halt(camera->device, camera->pipe);
 }
 
@@ -191,7 +192,7 @@ static void nap(struct camera *camera)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* Is there something to do now? */
+/* Is there work for the thread? */
 static bool due(struct camera *camera)
 {
 	bool wanted = ds325_node_wanted(&camera->place->node) && !camera->unfit;
@@ -209,7 +210,7 @@ static void work(struct camera *camera)
 		handle(camera, &camera->transfers[camera->taken++ % DS325_TRANSFERS]);
 	if (camera->running && READ_ONCE(camera->broken)) {
 		stop(camera, wanted);
-		nap(camera); /* before an unplug is known, transfers fail already */
+		nap(camera); /* transfers fail even before the unplug is reported */
 	} else if (camera->running && !wanted) {
 		stop(camera, false);
 	} else if (!camera->running && wanted && start(camera)) {

@@ -14,10 +14,10 @@ enum {
 	DS325_PROBE_BYTES = 34, /* UVC 1.1, table 4-75 */
 };
 
-/* The module's parameters, of all cameras. */
+/* The module's parameters, for all cameras. */
 struct ds325_settings {
 	unsigned int rate; /* frames a second */
-	int mode, exposure; /* -1 leaves it */
+	int mode, exposure; /* -1: unchanged */
 	bool in_completion; /* decode in the transfers' completion instead of in the thread */
 };
 
@@ -29,10 +29,10 @@ struct transfer {
 	u64 ended_ns;
 };
 
-/* A node, and what it goes on with when the next camera comes. */
+/* A node, and the state that it keeps until the next camera comes. */
 struct place {
 	struct ds325_node node;
-	struct ds325_payload payload; /* the camera's thread's; or its completions' */
+	struct ds325_payload payload; /* used by the camera's thread or by its completions */
 };
 
 struct camera {
@@ -42,20 +42,20 @@ struct camera {
 	unsigned int pipe;
 	struct place *place;
 	struct task_struct *thread;
-	u8 *request; /* DS325_PROBE_BYTES, of memory that can be transferred */
+	u8 *request; /* DS325_PROBE_BYTES, in memory that USB can transfer */
 
 	struct transfer transfers[DS325_TRANSFERS];
-	atomic_t completed; /* transfers since they were submitted first; they come back in order */
+	atomic_t completed; /* transfers completed since streaming began; they complete in order */
 	unsigned int taken; /* of these */
 	bool running;
 	bool broken; /* a transfer failed */
-	bool unfit; /* its answers are not a DS325's: until it is unplugged */
+	bool unfit; /* its answers are not a DS325's; set until it is unplugged */
 	unsigned int failures; /* in a row */
 };
 
 /* The thread of `data`, a camera: streams while its node is open. */
 int ds325_camera_thread(void *data);
-/* Of the camera's transfers. */
+/* The completion of the camera's transfers. */
 void ds325_camera_completed(struct urb *urb);
 
 #endif

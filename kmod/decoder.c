@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The calibration and the way to decode, from the module's parameters, and the slices in which vectors are used. */
+/* The calibration and the choice of decoder, from the module's parameters, and the slices in which vectors are used. */
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/vmalloc.h>
@@ -19,8 +19,8 @@
 #define vectors_end() kernel_neon_end()
 
 /*
- * The control register still has what the program set that ran last, whoever decodes now. Programs get theirs back with
- * the rest of their registers.
+ * Sets the rounding that the decoder needs: the control register still holds what the last program set. Programs get
+ * their own setting back with the rest of their registers.
  */
 static void vectors_begin(void)
 {
@@ -82,7 +82,7 @@ static void decode_slices(const struct ds325_decoder *by, const u8 *from, size_t
 		first += slice;
 		count -= slice;
 		if (may_sleep)
-			cond_resched(); /* kernels without full preemption wait for it */
+			cond_resched(); /* the chance to run others, on kernels without full preemption */
 	}
 }
 
@@ -99,7 +99,7 @@ void ds325_node_blocks_atomic(const struct ds325_decoder *by, const void *raw, s
 }
 EXPORT_SYMBOL_GPL(ds325_node_blocks_atomic);
 
-/* A way to decode by its name; false if this processor has none of it. */
+/* Chooses a decoder by its name; false if this processor cannot run it. */
 static bool choose(const char *name)
 {
 	bool any = !strcmp(name, "auto");

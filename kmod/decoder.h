@@ -5,19 +5,20 @@
 
 #include "ds325/decode.h"
 
-/* Made from ds325-ring's parameters when it was loaded, constant since. */
+/* Made from ds325-ring's parameters when it is loaded, constant afterwards. */
 const struct ds325_decoder *ds325_node_decoder(void);
 
 /*
- * Decode by the way that ds325-ring's parameter `decode` names, DS325_SLICE_BLOCKS at a time. Vector registers are
- * held, with preemption off, within a slice only; in between, whatever waits may run. Where vector registers must not
- * be touched, the scalar decoder takes their place. All ways give the same bits. _atomic is for any context.
+ * Decode as ds325-ring's parameter `decode` says, DS325_SLICE_BLOCKS at a time. Vector registers are held, with
+ * preemption off, only within a slice; between slices other threads may run. Where vector registers must not be
+ * touched, the scalar decoder is used. All decoders give the same bits. _atomic may be called in any context.
  */
 ds325_blocks ds325_node_blocks, ds325_node_blocks_atomic;
 
 /*
- * 1 KiB of a frame: some 2,300 instructions with SSE2 and 1,000 with AVX2, which are 5 and 2 microseconds on the virtual
- * board. Of 128 blocks, wake-ups of a thread beside them came up to 24 microseconds late, of 32 up to 17.
+ * 1 KiB of a frame: some 2,300 instructions with SSE2 and 1,000 with AVX2, which are 5 and 2 microseconds on the
+ * virtual board. Beside slices of 128 blocks, another thread's wake-ups came up to 24 microseconds late; beside 32, up
+ * to 17.
  */
 #define DS325_SLICE_BLOCKS 32
 

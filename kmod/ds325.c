@@ -37,8 +37,9 @@ MODULE_PARM_DESC(priority, "SCHED_FIFO priority of the decoding thread");
 enum {
 	CAMERAS_MOST = 8,
 	/*
-	 * Four transfers and 12,290 bytes are a frame: few, since each costs the USB host as much as 8 KiB, and little is left
-	 * to decode when the last has come. 1.9 frames are in flight.
+	 * A frame is four transfers and 12,290 bytes. Few transfers, since each costs the USB host as much time as 8
+	 * KiB of data; and a short last one, so that little is left to decode when it has come. 1.9 frames are in
+	 * flight.
 	 */
 	TRANSFER_BYTES = 72 * 1024,
 };
@@ -99,7 +100,8 @@ failed:
 	return NULL;
 }
 
-/* The first node without a camera gets this one: the ring goes on where the last left it. The thread may run at once. */
+/* The first node without a camera gets this camera; its ring goes on where the last camera left it. The thread may run
+ * at once. */
 static int attach(struct camera *camera)
 {
 	for (unsigned int one = 0; one < cameras; one++) {
@@ -166,7 +168,7 @@ free:
 	return error;
 }
 
-/* Comes for both interfaces, in either order; the first takes all down. */
+/* Called for both interfaces, in either order; the first call takes everything down. */
 static void ds325_disconnect(struct usb_interface *interface)
 {
 	struct camera *camera = usb_get_intfdata(interface);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Decodes frames where another driver, as uvcvideo, has put them, by dma-buf: ds325_dmabuf.h says how it is asked. */
+/* Decodes frames where another driver, such as uvcvideo, has put them, by dma-buf. The interface is in ds325/dmabuf.h.
+ */
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
 #include <linux/ktime.h>
@@ -22,18 +23,18 @@ struct buffer {
 
 struct feed {
 	struct ds325_node node;
-	struct mutex lock; /* of what follows, and of the ring's writing side */
+	struct mutex lock; /* protects the fields below and writing to the ring */
 	struct file *feeder;
 	struct buffer buffers[DS325_DMABUF_MOST];
 	unsigned int count;
 	bool numbered;
-	u32 last; /* sequence of the frame before */
+	u32 last; /* sequence of the previous frame */
 	u32 unpublished; /* frames since the last that was published */
 };
 
 static struct feed *feed;
 
-/* From 6.2 on the function of this name wants the buffer's lock held, and another takes it. */
+/* From 6.2 on the function of this name expects the buffer's lock to be held, and another function takes it. */
 static int map_buffer(struct buffer *buffer)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
@@ -106,12 +107,12 @@ static int attach(struct feed *to, struct file *file, const struct ds325_dmabuf_
 	return 0;
 }
 
-/* The camera's frames that this one's number says are missing. */
+/* The number of frames that are missing before this one, by its sequence number. */
 static void count_losses(struct feed *to, u32 sequence)
 {
 	u32 lost = to->numbered ? sequence - to->last - 1 : 0;
 
-	if (lost > S32_MAX) /* it went back: numbered anew */
+	if (lost > S32_MAX) /* the number fell: numbering began anew */
 		lost = 0;
 	to->numbered = true;
 	to->last = sequence;

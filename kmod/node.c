@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Nodes of rings. The rules for waiting stand in ds325/ring.h. */
+/* Device nodes of rings. ds325/ring.h has the rules for waiting. */
 #include <linux/compat.h>
 #include <linux/eventfd.h>
 #include <linux/log2.h>
@@ -24,7 +24,7 @@ struct reader {
 
 static u64 published(const struct ds325_node *node)
 {
-	/* What was written before it is seen by whoever is told of it: pairs with ds325_ring_publish(). */
+	/* Whoever sees the new count also sees the frame: pairs with ds325_ring_publish(). */
 	return smp_load_acquire(&node->ring->published);
 }
 
@@ -112,7 +112,7 @@ static int node_mmap(struct file *file, struct vm_area_struct *area)
 {
 	struct reader *reader = file->private_data;
 
-	/* The header is what the writer goes by, so nobody else may write it. */
+	/* The writer relies on the header, so nobody else may write it. */
 	if (area->vm_flags & VM_WRITE)
 		return -EACCES;
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)

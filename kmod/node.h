@@ -18,7 +18,7 @@
 
 struct ds325_node;
 
-/* What a module offers beyond reading; it is asked with no lock held. Both may be left out. */
+/* What a module offers beyond reading; called with no lock held. Either may be NULL. */
 struct ds325_node_extra {
 	long (*ioctl)(struct ds325_node *node, struct file *file, unsigned int command, unsigned long argument);
 	void (*release)(struct ds325_node *node, struct file *file);
@@ -32,11 +32,11 @@ struct ds325_node {
 	struct ds325_ring_header *ring;
 	size_t bytes;
 	wait_queue_head_t readers;
-	spinlock_t signals; /* of the list, and of the eventfds in it */
+	spinlock_t signals; /* protects the list and the eventfds in it */
 	struct list_head files;
 
-	struct mutex lock; /* of what follows */
-	struct task_struct *source; /* is woken when `opened` turns to or from 0 */
+	struct mutex lock; /* protects the fields below */
+	struct task_struct *source; /* woken when `opened` changes to or from 0 */
 	unsigned int opened;
 };
 
@@ -45,7 +45,7 @@ int ds325_node_make(struct ds325_node *node, const char *name, unsigned int slot
 		    const struct ds325_node_extra *extra);
 void ds325_node_remove(struct ds325_node *node);
 
-/* A source comes, or goes with NULL; false if the node has another. */
+/* Attaches a source, or detaches it with NULL; false if the node has another source. */
 bool ds325_node_attach(struct ds325_node *node, struct task_struct *source);
 bool ds325_node_wanted(struct ds325_node *node);
 

@@ -14,8 +14,8 @@ static void add(uint64_t *counter, uint32_t count)
 }
 
 /*
- * The camera numbers nothing, so a silence of n intervals and a half or more says that n frames are missing. Rounding
- * forgives half an interval of delay.
+ * The camera does not number its frames, so n frames are missing after a silence of n and a half intervals or more. The
+ * half forgives that much delay.
  */
 static uint32_t missing(const struct ds325_payload *payload, uint64_t now_ns)
 {
@@ -73,7 +73,7 @@ static void decode(struct ds325_payload *payload, const uint8_t *data, uint32_t 
 	payload->bytes += blocks * DS325_BLOCK_BYTES;
 }
 
-/* Some of a frame. Whole blocks are decoded where they lie; the two parts of one that is cut are put together. */
+/* A part of a frame. Whole blocks are decoded where they lie; a block that is cut in two is put together first. */
 static void frame_bytes(struct ds325_payload *payload, const uint8_t *data, uint32_t length)
 {
 	uint32_t carried = payload->bytes % DS325_BLOCK_BYTES;
@@ -104,7 +104,7 @@ static void frame_bytes(struct ds325_payload *payload, const uint8_t *data, uint
 	payload->bytes += length;
 }
 
-/* Returns the header's length; all there is if it is none, and then the payload is worth nothing. */
+/* Returns the header's length. If this is no header, the length of everything: then the whole payload is ignored. */
 static uint32_t header(struct ds325_payload *payload, const uint8_t *data, uint32_t length, uint64_t now_ns)
 {
 	uint32_t size = data[0];
@@ -121,7 +121,7 @@ static uint32_t header(struct ds325_payload *payload, const uint8_t *data, uint3
 	return size;
 }
 
-/* The first byte of a payload that is not its header's: does another frame begin? */
+/* Called at the first byte after a payload's header: does another frame begin? */
 static void open_frame(struct ds325_payload *payload, uint64_t now_ns)
 {
 	payload->opened = true;

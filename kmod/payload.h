@@ -13,15 +13,15 @@ struct ds325_payload {
 	/* Set by the caller. */
 	struct ds325_ring_header *ring;
 	const struct ds325_decoder *decoder;
-	ds325_blocks *blocks; /* the way to decode */
+	ds325_blocks *blocks; /* the decoder */
 	uint64_t (*clock)(void); /* CLOCK_MONOTONIC, ns */
 	uint64_t interval_ns; /* between frames as negotiated; a longer silence is a loss */
-	uint32_t most; /* bytes of a payload with its header */
+	uint32_t most; /* bytes of a payload including its header */
 
 	/* The payload. */
 	uint32_t done; /* bytes so far; 0: its header comes next */
-	bool skip; /* its header made no sense, so neither does the rest */
-	bool opened; /* bytes that are not its header's have come */
+	bool skip; /* its header made no sense, so the rest is ignored */
+	bool opened; /* bytes after its header have come */
 	uint8_t flags; /* of its header */
 
 	/* The frame. */
@@ -30,7 +30,7 @@ struct ds325_payload {
 	uint8_t frame_flags; /* of its first payload */
 	uint32_t bytes;
 	uint32_t sequence;
-	uint64_t begun_ns; /* when its first transfer ended; 0: nothing to count losses from */
+	uint64_t begun_ns; /* when its first transfer ended; 0: no losses can be counted from it */
 	uint8_t carry[DS325_BLOCK_BYTES]; /* a block that lies in two transfers */
 
 	uint32_t next; /* sequence of the next frame, if none is lost before it */
@@ -38,13 +38,13 @@ struct ds325_payload {
 };
 
 /*
- * A transfer that ended at `ended_ns` with `length` bytes; `ends` if it is shorter than was asked for. Returns how many
- * frames were published.
+ * Takes a transfer that ended at `ended_ns` with `length` bytes; `ends` if it is shorter than was asked for. Returns
+ * how many frames were published.
  */
 unsigned int ds325_payload_take(struct ds325_payload *payload, const uint8_t *data, uint32_t length, bool ends,
 				uint64_t ended_ns);
 
-/* The stream stops or breaks: a frame that has begun is refused. With `fault` at least one frame is lost in any case. */
+/* The stream stops or breaks: a frame that has begun is refused. With `fault` at least one frame counts as lost. */
 void ds325_payload_break(struct ds325_payload *payload, bool fault);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every benchmark is given and gives. A benchmark is one function: it opens what it needs, starts its threads,
- * lets them fill series of samples, joins them, and returns a status; run.c prints what it left.
+ * What every benchmark gets and returns. A benchmark is a function: it opens what it needs, starts its threads, lets
+ * them fill series of samples, joins them, and returns a status; run.c prints the result.
  */
 #ifndef RTQUAL_BATTERY_H
 #define RTQUAL_BATTERY_H
@@ -14,7 +14,7 @@ struct options {
 	uint32_t iterations; /* samples of each series; 0: as many as the family says */
 	uint64_t interval_ns; /* period of periodic benchmarks; 0: what the family says */
 	int cpu; /* that the measuring threads run on */
-	uint32_t seed; /* ns that shift the phase against the system's own timers */
+	uint32_t seed; /* ns by which the phase is shifted against the system's own timers */
 };
 
 /* Samples in the order they were taken. What does not fit 32 bits is counted in `overflows`, not cut. */
@@ -43,10 +43,10 @@ struct run {
 	unsigned int fact_count;
 	uint32_t *memory; /* not yet given to a series */
 	size_t room;
-	const char *complaint; /* what went wrong, where it was not the port that failed */
+	const char *complaint; /* what went wrong, if it was not the port that failed */
 };
 
-/* A line of the result on its way out. */
+/* A line of the result that is being written. */
 enum { LINE_MOST = 240 };
 struct text {
 	char line[LINE_MOST];
@@ -67,31 +67,31 @@ struct benchmark {
 	enum port_status (*measure)(struct run *run);
 };
 
-/* Those that are run together under one name on the command line; the last has no name. */
+/* Benchmarks that are run together under one name on the command line; the last entry has no name. */
 struct family {
 	const char *name;
 	const struct benchmark *benchmarks;
-	uint32_t iterations; /* where the caller does not say */
+	uint32_t iterations; /* default */
 	uint64_t interval_ns;
-	size_t words; /* of sample memory that its benchmarks fill with more than samples, threads and small objects */
+	size_t words; /* of sample memory, used beyond samples, threads and small objects */
 };
 
 extern const struct family battery[];
 
-/* A series with room for `capacity` samples, or NULL, with a complaint, when the memory does not suffice. */
+/* A series with room for `capacity` samples; NULL, with a complaint, if there is not enough memory. */
 struct series *run_series(struct run *run, const char *name, const char *unit, uint32_t capacity);
-/* Memory for a benchmark's own objects, aligned for any of them, or NULL, with a complaint. Not cleared. */
+/* Memory for a benchmark's own objects, aligned for any type, not cleared; NULL with a complaint. */
 void *run_memory(struct run *run, size_t bytes);
 void run_fact(struct run *run, const char *name, const char *unit, uint64_t value);
 
 /*
- * Run a family and write its result. The first status of a benchmark that neither succeeded nor lacks its mechanism,
- * or of port_write() when the result could not be written; workspace->complaint says why. The workspace, some 2 KiB,
- * is main's: too large for a kernel's stack.
+ * Run a family and write its result. Returns the status of the first benchmark that failed otherwise than by lacking
+ * its mechanism, or that of port_write() if the result could not be written; workspace->complaint says why. The
+ * workspace, some 2 KiB, is main's: too large for a kernel's stack.
  */
 enum port_status battery_run(const struct family *family, const struct options *options, struct workspace *workspace);
 
-/* The least that a measuring loop does with a sample. */
+/* The minimum of work that a measuring loop does for a sample. */
 static inline void series_add(struct series *series, uint64_t value)
 {
 	if (value > UINT32_MAX)
@@ -103,8 +103,8 @@ static inline void series_add(struct series *series, uint64_t value)
 }
 
 /*
- * A value that one thread leaves for another, in order only where a mechanism of the port orders them. As plain
- * memory, but the compiler keeps its place and writes it whole.
+ * A value that one thread leaves for another, ordered only by a mechanism of the port. Like plain memory, except that
+ * the compiler neither moves nor splits the access.
  */
 static inline void shared_set32(uint32_t *where, uint32_t value)
 {

@@ -4,22 +4,23 @@
  * the folder (-I linux, kernel, freertos or xenomai), so no benchmark knows which system it runs on.
  *
  * Objects are the caller's memory and complete types, so that nothing allocates after the start. Times are in
- * nanoseconds of one monotonic clock that every port names. A call that can fail says so by its status; a mechanism
- * that a system does not have is PORT_NOT_OFFERED, which a report shows as that, never as zero.
+ * nanoseconds of one monotonic clock that every port names. A call that can fail returns a status; a mechanism that a
+ * system does not have is PORT_NOT_OFFERED, which a report shows as such, never as zero.
  */
 #ifndef RTQUAL_PORT_H
 #define RTQUAL_PORT_H
 
 /*
- * Of the port: uint8_t ... int64_t, UINT32_MAX, bool, size_t, NULL; struct port_{thread,semaphore,mutex,queue,pipe,
- * event,timer}; and uint64_t port_divide(uint64_t, uint32_t), which 32-bit kernels do by a function of their own.
+ * The port defines: uint8_t ... int64_t, UINT32_MAX, bool, size_t, NULL; struct
+ * port_{thread,semaphore,mutex,queue,pipe, event,timer}; and uint64_t port_divide(uint64_t, uint32_t), for which 32-bit
+ * kernels have a function of their own.
  */
 #include "port_types.h"
 
 enum port_status {
 	PORT_OK = 0,
 	PORT_NOT_OFFERED, /* the system has no such mechanism */
-	PORT_DENIED, /* it has, but not for us: priority, memory lock */
+	PORT_DENIED, /* it has the mechanism, but denies it to us: priority, memory lock */
 	PORT_FULL, /* a queue, pipe or buffer cannot take more */
 	PORT_FAILED, /* anything else; port_failure() says what */
 };
@@ -30,8 +31,8 @@ const char *port_failure(void);
 /* --- threads ------------------------------------------------------------------------------------ */
 
 /*
- * Real-time priorities, as the battery needs them. Ports map them in this order to their own; equal ones take turns
- * only by yielding.
+ * Real-time priorities, as the battery needs them. Ports map them in this order to their own; threads of equal priority
+ * take turns only by yielding.
  */
 enum port_priority {
 	PORT_LOW = 1,
@@ -47,7 +48,7 @@ typedef void (*port_entry)(void *argument);
 /* Start a thread; fails with PORT_DENIED unless it has the priority (and the CPU) that was asked for. */
 enum port_status port_thread_start(struct port_thread *thread, const char *name, enum port_priority priority, int cpu,
 				   port_entry entry, void *argument);
-/* Wait for its end; the caller must be of lower priority or block on something else meanwhile. */
+/* Wait for its end; the caller must have a lower priority or block on something else meanwhile. */
 enum port_status port_thread_join(struct port_thread *thread);
 /* The caller's priority as the system has it now (a mutex may lend it a higher one). */
 enum port_status port_priority_now(enum port_priority *priority);
@@ -70,7 +71,7 @@ enum port_path {
 	PORT_PATH_HARD_TIMER, /* a timer that expires in hard-interrupt context and wakes the thread directly */
 	PORT_PATH_SOFT_TIMER, /* a timer deferred to a softirq or a timer task */
 	PORT_PATH_NETWORK, /* a datagram on the loopback, sent by another thread at the time */
-	PORT_PATH_FUTEX, /* another thread, woken at the time, that wakes this one by a semaphore */
+	PORT_PATH_FUTEX, /* another thread, woken at the time, that wakes this thread by a semaphore */
 	PORT_PATHS
 };
 
@@ -89,7 +90,7 @@ enum port_status port_semaphore_wait(struct port_semaphore *semaphore);
 enum port_status port_semaphore_post(struct port_semaphore *semaphore);
 void port_semaphore_close(struct port_semaphore *semaphore);
 
-/* A mutex with priority inheritance; PORT_NOT_OFFERED where there is none with it. */
+/* A mutex with priority inheritance; PORT_NOT_OFFERED if the system has none. */
 enum port_status port_mutex_open(struct port_mutex *mutex);
 enum port_status port_mutex_lock(struct port_mutex *mutex);
 enum port_status port_mutex_unlock(struct port_mutex *mutex);
@@ -117,7 +118,7 @@ void port_event_close(struct port_event *event);
 
 /* --- the probe's own cost, and its results ------------------------------------------------------- */
 
-/* What must not happen while measuring; counted by the port, absent (PORT_NOT_OFFERED) where it cannot. */
+/* Events that must not happen while measuring; PORT_NOT_OFFERED if the port cannot count them. */
 struct port_disturbance {
 	uint64_t page_faults;
 	uint64_t involuntary_switches;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Runs a family of benchmarks and writes what they gave, one line at a time. Every line ends with '#' and the CRC-32
- * (IEEE 802.3) of everything before the '#', earlier lines included, so that a reader can name the first damaged line.
+ * Runs a family of benchmarks and writes their results, a line at a time. Every line ends with '#' and the CRC-32 (IEEE
+ * 802.3) of everything before the '#', earlier lines included, so that a reader can name the first damaged line.
  */
 #include "battery.h"
 #include "common/crc32.h"
 
-enum { VALUES_A_LINE = 16, PHASE_NS = 1 << 20 /* a millisecond, by and large */ };
+enum { VALUES_A_LINE = 16, PHASE_NS = 1 << 20 /* roughly a millisecond */ };
 
-/* What would make a line too long is left out: names are short, and a failure is told by its beginning. */
+/* Text that would make a line too long is cut: names are short, and the beginning of a message names the failure. */
 static void put(struct text *text, const char *word)
 {
 	for (; *word && text->length < LINE_MOST - 12; word++)
@@ -176,8 +176,8 @@ static void write_head(struct text *text, const struct family *family, const str
 }
 
 /*
- * Where in the system's tick a benchmark begins decides which of its samples the tick falls into. One run is one draw,
- * so it begins elsewhere for every seed and benchmark. Spread by SplitMix64 (Steele, Lea, Flood 2014).
+ * Where in the system's tick a benchmark begins decides which of its samples the tick falls into. A run is only one
+ * draw, so the place differs by seed and benchmark. Spread by SplitMix64 (Steele, Lea, Flood 2014).
  */
 static void shift_phase(uint32_t seed, uint32_t number)
 {

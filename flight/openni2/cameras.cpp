@@ -30,7 +30,7 @@ static bool has_id(const fs::path &file, unsigned int id)
 std::vector<Camera> find_cameras()
 {
 	std::vector<Camera> found;
-	std::error_code error; /* whatever goes away while it is looked at is not there */
+	std::error_code error; /* what goes away during the search counts as not there */
 
 	for (fs::directory_iterator entry(NODES, error), end; !error && entry != end; entry.increment(error)) {
 		const std::string node = "/dev/" + entry->path().filename().string();

@@ -34,7 +34,7 @@ oni::driver::StreamBase *Device::createStream(OniSensorType wanted)
 void Device::destroyStream(oni::driver::StreamBase *)
 {
 	std::unique_lock<std::mutex> lock(mutex);
-	const auto destroyed = std::move(stream); /* ends with this function, after the lock */
+	const auto destroyed = std::move(stream); /* ends with this function, after the lock is released */
 
 	lock.unlock();
 }

@@ -21,7 +21,7 @@ class Device final : public oni::driver::DeviceBase
 	OniStatus getProperty(int property, void *data, int *bytes) override;
 	OniBool isPropertySupported(int property) override;
 
-	/* The port's camera came back and was opened anew: this one's stream no longer waits for it. */
+	/* The port's camera came back and was opened anew, so this device's stream no longer waits for it. */
 	void retire();
 	const std::string &port() const { return camera.port; }
 
@@ -31,7 +31,7 @@ class Device final : public oni::driver::DeviceBase
 	OniVideoMode modes[DS325_MODE_COUNT];
 	OniSensorInfo sensor;
 	std::mutex mutex; /* of the stream; not held while its thread is awaited */
-	std::shared_ptr<Stream> stream; /* OpenNI makes at most one of a sensor */
+	std::shared_ptr<Stream> stream; /* OpenNI makes at most one stream of a sensor */
 };
 
 #endif

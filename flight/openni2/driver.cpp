@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* libDS325.so: the cameras that come and go, told to OpenNI. */
+/* libDS325.so: tells OpenNI of the cameras that come and go. */
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -13,7 +13,7 @@
 
 #include "device.h"
 
-/* OniDriverAPI.h uses them and leaves them to a header that is not installed. */
+/* OniDriverAPI.h uses these macros, but the header that defines them is not installed. */
 #define XN_NEW(type, ...) new type(__VA_ARGS__)
 #define XN_DELETE(object) delete object
 
@@ -37,8 +37,8 @@ class Driver final : public oni::driver::DriverBase
 	void read_events();
 	void watch();
 
-	/* Of the two below. Not held while OpenNI is called, which may call back, nor while a stream's thread is awaited,
-	 * which may be in such a call. */
+	/* Protects the two fields below. Not held while calling OpenNI, which may call back, nor while waiting for a
+	 * stream's thread, which may be in such a call. */
 	std::mutex mutex;
 	std::map<std::string, Camera> cameras; /* by URI */
 	std::vector<std::shared_ptr<Device>> devices;
@@ -133,7 +133,7 @@ void Driver::forget(const std::string &node)
 	deviceDisconnected(&info);
 }
 
-/* All that has happened in /dev since the last time; a camera that went and came back is both. */
+/* Everything that happened in /dev since the last call; a camera that went and came back is reported as both. */
 void Driver::read_events()
 {
 	alignas(inotify_event) char events[16 * (sizeof(inotify_event) + NAME_MAX + 1)];
@@ -190,7 +190,7 @@ void Driver::deviceClose(oni::driver::DeviceBase *old)
 
 	if (found == devices.end())
 		return;
-	const auto closed = *found; /* ends with this function, after the lock */
+	const auto closed = *found; /* ends with this function, after the lock is released */
 	devices.erase(found);
 	lock.unlock();
 }

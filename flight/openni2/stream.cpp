@@ -21,7 +21,7 @@ enum {
 static const float RADIANS = 3.14159265f / 180;
 
 #define MODE(rate) { ONI_PIXEL_FORMAT_DEPTH_1_MM, DS325_WIDTH, DS325_HEIGHT, rate }
-/* The first is what a program gets that asks for none: OpenNI's usual rate. */
+/* The first rate is the default: OpenNI's usual rate. */
 const OniVideoMode DS325_MODES[] = { MODE(30), MODE(25), MODE(50), MODE(60) };
 static_assert(sizeof(DS325_MODES) == DS325_MODE_COUNT * sizeof(*DS325_MODES), "every mode is counted");
 
@@ -220,8 +220,8 @@ void Stream::run()
 	log_counts();
 }
 
-/* Let go of the node, so that the next camera at this port may have its name, and wait for it. The library's own
- * search is by the card's name: of two cameras it might take the other. */
+/* Let go of the node, so that the next camera at this port may have its name, and wait for that camera. The library's
+ * own search goes by the card's name and might take the other of two cameras. */
 void Stream::come_back()
 {
 	log(WARNING, capture.why[0] ? capture.why : "the camera is gone");
@@ -232,8 +232,8 @@ void Stream::come_back()
 }
 
 /*
- * OpenNI has one word for pixels without a depth, 0: programs index tables by depth, so the mark of saturation would
- * send them beyond the table's end.
+ * OpenNI has only one value for pixels without a depth, 0. Programs index tables by depth, so the mark of saturation
+ * would take them beyond the table's end.
  */
 static void finish(uint16_t *depth, bool mirror)
 {

@@ -27,9 +27,9 @@ class Stream final : public oni::driver::StreamBase
 	OniStatus getProperty(int property, void *data, int *bytes) override;
 	OniBool isPropertySupported(int property) override;
 
-	/* On errors the reason is in OpenNI's extended error. */
+	/* After an error OpenNI's extended error holds the reason. */
 	OniStatus start() override;
-	/* May be called again, and by two at once. */
+	/* May be called again, and by two threads at once. */
 	void stop() override;
 
       private:
@@ -42,7 +42,7 @@ class Stream final : public oni::driver::StreamBase
 
 	const std::string port;
 	oni::driver::DriverServices &services;
-	std::mutex starting; /* held while the thread is made or ended */
+	std::mutex starting; /* held while the thread is started or ended */
 	std::thread thread;
 	std::atomic<bool> running = false, mirrored = false;
 	OniVideoMode mode;

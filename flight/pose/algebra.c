@@ -119,7 +119,7 @@ bool invert6(const double a[36], double out[36])
 			for (int k = 0; k < j; k++)
 				sum -= l[6 * i + k] * l[6 * j + k];
 			if (i == j) {
-				/* Against what was there: a pivot lost to rounding is no pivot. */
+				/* Compared with the original diagonal: a pivot lost to rounding is not a pivot. */
 				if (!(sum > 1e-13 * a[6 * i + i]) || !isfinite(sum))
 					return false;
 				l[6 * i + i] = sqrt(sum);
@@ -159,7 +159,7 @@ void multiply6_vector(const double a[36], const double x[6], double out[6])
 	}
 }
 
-/* One of Jacobi's rotations: makes a[p][q] zero. */
+/* A Jacobi rotation that makes a[p][q] zero. */
 static void turn(int n, double *a, double *vectors, int p, int q)
 {
 	if (a[n * p + q] == 0)

@@ -44,10 +44,12 @@ void rotation_from_quaternion(const double q[4], double out[9]);
 void multiply3(const double a[9], const double b[9], double out[9]);
 void orthonormalise(double r[9]);
 
-/* Inverse of a symmetric positive definite 6 x 6 matrix; false where it is not, and out is then untouched. */
+/* Inverse of a symmetric positive definite 6 x 6 matrix; false if it is not positive definite; out is then unchanged.
+ */
 bool invert6(const double a[36], double out[36]);
 void multiply6_vector(const double a[36], const double x[6], double out[6]);
-/* Eigenvalues and, in columns, eigenvectors of a symmetric n x n matrix (n <= 6), by Jacobi's rotations; a is lost. */
+/* Eigenvalues and, in columns, eigenvectors of a symmetric n x n matrix (n <= 6), by Jacobi's rotations; a is
+ * overwritten. */
 void eigen(int n, double *a, double *values, double *vectors);
 
 #endif

@@ -4,7 +4,7 @@
 #define LEAST_BLOCKS 12
 #define MOST_PIECES 64
 
-/* The mean of the four pixels in the middle, where they agree: a block on an edge is none. */
+/* The mean of the four pixels in the middle if they agree; a block on an edge has no range. */
 static float block_range(const struct pose *pose, const struct pose_frame *frame, int left, int top, uint32_t most_mm)
 {
 	const uint16_t *row = frame->range_mm + (long)(top + 1) * pose->camera.width + left + 1;
@@ -26,7 +26,7 @@ static float block_range(const struct pose *pose, const struct pose_frame *frame
 	return 0.001 * (high - low) < 0.02 + 6 * range_noise(pose, mean) ? (float)mean : 0;
 }
 
-/* Labels one piece from a block on; its number of blocks and the sum of their ranges. */
+/* Labels the piece that a block belongs to; gives its number of blocks and the sum of their ranges. */
 static int fill(struct pose *pose, int wide, int high, int from, int16_t label, double *sum)
 {
 	struct block *blocks = pose->blocks;
@@ -81,7 +81,7 @@ int blocks_label(struct pose *pose, const struct pose_frame *frame, int16_t *lab
 
 		if (count < LEAST_BLOCKS)
 			continue;
-		/* Sorted in: nearest first. */
+		/* Inserted in order: nearest first. */
 		double mean = sum / count;
 		int place = kept < most ? kept++ : most - 1;
 
@@ -113,7 +113,7 @@ void blocks_points(const struct pose *pose, int16_t label, struct face_points *o
 			continue;
 		bool border = block->x == 0 || block->y == 0 || block->x == wide - 1 || block->y == high - 1;
 
-		/* Those at the border decide whether a side is seen whole. */
+		/* The blocks at the border decide whether a side is seen whole. */
 		if (seen++ % step && !(border && seen % 2))
 			continue;
 		if (out->points == MOST_POINTS)

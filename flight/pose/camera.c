@@ -13,7 +13,7 @@ bool camera_usable(const struct pose_camera *camera)
 	       camera->fx >= 1 && camera->fy >= 1;
 }
 
-/* Distorted coordinates of (x/z, y/z), and their derivative by those, row by row. */
+/* Distorted coordinates of (x/z, y/z), and their derivative, row by row. */
 static void distort(const struct pose_camera *c, double x, double y, double out[2], double d[4])
 {
 	double r2 = x * x + y * y, radial = 1 + r2 * (c->k1 + r2 * (c->k2 + r2 * c->k3));

@@ -12,7 +12,7 @@ void filter_start(struct pose *pose, const struct placed *at)
 	memset(pose->rate, 0, sizeof(pose->rate));
 	memset(pose->cov, 0, sizeof(pose->cov));
 	for (int k = 0; k < 3; k++) {
-		pose->cov[13 * k] = 0.1 * 0.1; /* m^2: the fit that follows knows better, save what it does not see */
+		pose->cov[13 * k] = 0.1 * 0.1; /* m^2: the fit corrects it, except in what it does not see */
 		pose->cov[13 * (3 + k)] = 0.3 * 0.3;
 		pose->cov[13 * (6 + k)] = speed * speed;
 		pose->cov[13 * (9 + k)] = rate * rate;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Where in the frame is the target, with nothing known before? Connected pieces of about one range, nearest first; the
- * plane most of a piece lies in and the rectangle around it; every face of the body that fits, in each of its turns;
- * the few that explain the frame best are fitted, and the best fit is the target, or there is none.
+/* Finds the target in a frame when nothing is known before. Steps: connected pieces of about one range, nearest first;
+ * the plane that most of a piece lies in, and the rectangle around it; every face of the body that fits the rectangle,
+ * in each of its turns. The few guesses that explain the frame best are fitted. The best fit is the target, if it is
+ * good enough.
  *
- * All that in one frame would take several times what tracking does, so it is spread: one frame for the guesses, one for
- * each of their fits, one to go on with the best, and the one after begins to track. The target has moved by some
- * millimetres meanwhile, which is less than a guess is off by.
+ * All that in one frame would take several times as long as tracking, so it is spread over frames: one for the guesses,
+ * one for each fit, one to go on with the best fit. Tracking begins with the frame after. Meanwhile the target moves by
+ * some millimetres, which is less than the error of a guess.
  */
 #include "find.h"
 
@@ -15,9 +16,9 @@
 #define WAYS 24
 #define SAMPLES 200
 #define MOST_COST 0.35
-#define GRID 8 /* points a side of a block's top */
+#define GRID 8 /* points along each side of a block's top */
 
-/* Mean cost of what the frame shows against what it should, 0 (all as it should) to 1. */
+/* Mean cost of the difference between what the frame shows and what it should show, 0 (no difference) to 1. */
 static double find_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
 {
 	int window[4], count = 0;
@@ -57,9 +58,9 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 	return count < 20 ? 1 : cost / count;
 }
 
-/* How far the frame speaks for the blocks on the docking face being where this pose has them, -2 (against) to 2: half
- * the difference in squared deviations between the bare face and their tops, in the mean over the tops. It decides
- * between turns of a body that looks the same all around; in the mean over the whole body it would drown.
+/* How well the frame agrees with this pose's places for the blocks on the docking face, -2 (not at all) to 2: half the
+ * difference in squared deviations between the bare face and the blocks' tops, averaged over the tops. This decides
+ * between turns of a body that looks the same all around; averaged over the whole body it would be too small to see.
  */
 static double blocks_seen(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
@@ -99,7 +100,7 @@ static double blocks_seen(const struct pose *pose, const struct pose_frame *fram
 			evidence += fmax(-2, fmin(2, 0.5 * (z_face * z_face - z_top * z_top)));
 		}
 	}
-	/* Where the tops are within the noise, the few pixels they have are no reason to turn the target over. */
+	/* If the tops are lower than the noise, their few pixels are no reason to turn the target over. */
 	return count ? evidence / count * fmin(1, sharp / count) : 0;
 }
 
@@ -114,7 +115,7 @@ static double from_hint(const struct pose *pose, const struct placed *at)
 	return norm3(vector);
 }
 
-/* What looks alike is decided by the blocks, and if they are not seen by what is expected. */
+/* The blocks decide between views that look alike; if the blocks are not seen, the expected orientation does. */
 static double total_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
 {
 	return find_cost(pose, frame, at, wanted) + 0.015 * from_hint(pose, at) - 0.2 * blocks_seen(pose, frame, at);
@@ -136,7 +137,7 @@ static bool middle(const struct rectangle *rectangle, int axis, double half, dou
 	return true;
 }
 
-/* The body so that its face (axis, sign), turned by quarters, is the rectangle. */
+/* Places the body so that its face (axis, sign), turned by quarters, is the rectangle. */
 static bool place(const struct pose *pose, const struct face_points *points, const struct rectangle *rectangle,
 		  int axis, int sign, int quarters, struct placed *out)
 {
@@ -186,7 +187,7 @@ static void keep(struct guess *guesses, int *count, int most, const struct guess
 	guesses[at] = *one;
 }
 
-/* Of the next piece, every way in which the body may lie there; the best few stay. */
+/* Tries every way in which the body may lie at the next piece; keeps the best few. */
 static void look(struct pose *pose, const struct pose_frame *frame)
 {
 	struct search *search = &pose->search;
@@ -227,8 +228,9 @@ static void try_guess(const struct pose *pose, const struct pose_frame *frame, s
 		*best = *guess;
 }
 
-/* The body looks much the same after half a turn. Guesses were judged on one frame each, so between these the noise may
- * have decided: here all are judged on the same frame, which leaves it to the blocks, or to what is expected.
+/* The body looks much the same after half a turn. Each guess was judged on a frame of its own, so noise may have
+ * decided between the two. Here all are judged on the same frame, so that the blocks or the expected orientation
+ * decide.
  */
 static void settle_turn(const struct pose *pose, const struct pose_frame *frame, struct guess *best)
 {

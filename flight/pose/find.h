@@ -7,7 +7,7 @@
 
 #define MOST_POINTS 400
 
-/* Points of one face, camera coordinates. */
+/* A plane through points of a face, camera coordinates. */
 struct face_points {
 	double point[MOST_POINTS][3];
 	bool at_border[MOST_POINTS]; /* the picture ends there, not the face */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* Gauss-Newton on everything a frame says, with the filter's prediction as one more measurement: the iterated update
- * of an error-state Kalman filter, so that directions which the frame does not show stay where they were predicted.
+/* Gauss-Newton on everything a frame says, with the filter's prediction as one more measurement: the iterated update of
+ * an error-state Kalman filter, so that directions that the frame does not show keep their prediction.
  */
 #include "state.h"
 
 #include <string.h>
 
-#define COARSE 250 /* pixels of the first round, which only has to come near */
+#define COARSE 250 /* pixels of the first round, which only has to get near */
 #define FINE 900
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))
@@ -91,7 +91,7 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 		if (!invert6(h, cov))
 			return false;
 		multiply6_vector(cov, g, step);
-		/* No measurement moves the target by more than this; a step that does comes of a wrong guess. */
+		/* No measurement moves the target by more than this; a larger step comes from a wrong guess. */
 		if (!(norm3(step) < 0.5 && norm3(step + 3) < 1))
 			return false;
 		placed_move(&out->at, step);

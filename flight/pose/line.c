@@ -22,7 +22,8 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 	}
 	if (!(fabs(pixel[0]) < 1e4 && fabs(pixel[1]) < 1e4))
 		return false;
-	/* Along a row or a column, whichever is more across; the edge's crossing of that very row. */
+	/* Along a row or a column, whichever is more across the edge; the place where the edge crosses that same row.
+	 */
 	if (fabs(nx) >= fabs(ny)) {
 		line->dx = nx > 0 ? 1 : -1;
 		line->dy = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The target as a few convex solids, and what a ray meets of them first. */
+/* The target as a few convex solids, and the first surface of them that a ray meets. */
 #include "state.h"
 
 bool model_usable(const struct pose_model *model)
@@ -23,7 +23,7 @@ bool model_usable(const struct pose_model *model)
 	return true;
 }
 
-/* A ray in target coordinates; 1 / direction is wanted by every box. */
+/* A ray in target coordinates; every box needs 1 / direction. */
 struct ray {
 	const double *o, *d;
 	double inverse[3];
@@ -56,7 +56,7 @@ static inline bool box_hit(const struct pose_part *box, const struct ray *ray, s
 	return true;
 }
 
-/* The wall of a radius: where the ray enters it (side -1), or leaves it as seen from within the hole (+1). */
+/* The round wall of a radius: where the ray enters the cylinder (side -1), or leaves the hole (+1). */
 static bool wall_hit(const struct pose_part *c, const struct ray *ray, double radius, int side, struct hit *hit)
 {
 	const double *o = ray->o, *d = ray->d;
@@ -79,7 +79,7 @@ static bool wall_hit(const struct pose_part *c, const struct ray *ray, double ra
 	return true;
 }
 
-/* The top (towards -z), unless its hole, else a wall. Seen from below there is a body before it. */
+/* The top (towards -z) except its hole, else a wall. From below, the body hides the cylinder. */
 static inline bool cylinder_hit(const struct pose_part *c, const struct ray *ray, struct hit *hit)
 {
 	const double *o = ray->o, *d = ray->d;
@@ -89,7 +89,7 @@ static inline bool cylinder_hit(const struct pose_part *c, const struct ray *ray
 		double x = o[0] + t * d[0] - c->centre[0], y = o[1] + t * d[1] - c->centre[1], at = x * x + y * y;
 		double slip = 2 * c->half[2] * ray->inverse[2], far = c->half[0] + slip;
 
-		/* From the top's plane to the foot's it goes sideways by less than `slip`. */
+		/* Between the planes of top and foot the ray moves sideways by less than `slip`. */
 		if (at > far * far)
 			return false;
 		if (at < c->half[1] * c->half[1])

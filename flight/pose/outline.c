@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The body's outline: where, along a line of pixels across it, the target ends. A frontal view has its sideways offset
- * and its roll from here.
+/* The body's outline: where, along a line of pixels across it, the target ends. A frontal view gets its sideways offset
+ * and its roll from the outline.
  */
 #include "state.h"
 
@@ -9,8 +9,8 @@
 #define MOST_REACH 12
 #define SAMPLES 24
 #define PRIOR 6
-#define SHADE 0.004 /* pixels: how far the means of true edges scatter beyond what their crossings do */
-#define PIXEL 0.29 /* 1 / sqrt(12): of a place that is known to the pixel */
+#define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
+#define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
 #define GOLDEN 0.6180339887498949
@@ -20,7 +20,7 @@ struct face {
 	double normal[3], level;
 };
 
-/* How much of a pixel shows the face inside: its light, where it is about as far away; -1: unknown. */
+/* How much of a pixel shows the face inside, by its light if it is about as far away; -1: unknown. */
 static double membership(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
 			 const struct face *face, int at, double slack)
 {
@@ -49,7 +49,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	double inside[2 * MOST_REACH + 1], sum = 0, best = -INFINITY;
 	int last = -reach - 1;
 
-	/* The end after which least is inside and before which most is. */
+	/* The end that best separates pixels of the target from the others. */
 	for (int j = -reach; j <= reach; j++) {
 		double member = membership(pose, frame, line, face, j, slack);
 
@@ -62,7 +62,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 			last = j;
 		}
 	}
-	/* Three pixels of evidence on either side, else it may lie beyond. */
+	/* Needs three pixels of evidence on either side, else the end may lie beyond. */
 	if (last < -reach + 2 || last > reach - 3)
 		return false;
 	int within = 0, beyond = 0;
@@ -95,8 +95,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	return true;
 }
 
-/* Without amplitudes a pixel counts that shows some of the target, so that it seems wider, by as much on all sides: WIDER
- * pixels give or take WIDER_BY, one more unknown of the frame. These are the sums that it takes to solve for it.
+/* Without amplitudes every pixel counts that shows some of the target, so the target seems wider, by the same on all
+ * sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame. These are the sums needed to solve for it.
  */
 struct wider {
 	double row[6], weight, error;
@@ -114,9 +114,9 @@ static void solve_wider(const struct wider *wider, struct normal *normal)
 	}
 }
 
-/* What an edge's crossings say of their own noise: they lie on a line, whatever the pose is off by; what they are off
- * that line by is noise. It differs by edge: one that runs along a row is cut by all its pixels alike, one that runs
- * across them is averaged within each. With `pooled`, the mean of all edges, for PRIOR crossings more.
+/* The noise of an edge's crossings, from the crossings themselves: whatever the pose's error, they lie on a line, and
+ * their distance from it is noise. It differs by edge: an edge along a row cuts all its pixels alike, an edge across
+ * rows is averaged within each. `pooled`, the mean of all edges, counts as PRIOR further crossings.
  */
 static double scatter(const double error[SAMPLES], const double place[SAMPLES], int count, double pooled)
 {
@@ -146,7 +146,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 {
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
-	/* Where along the edge: never at even distances, which may fall in step with the pixels that it crosses. */
+	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
 	int count = 0;
@@ -188,7 +188,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	for (int i = 0; i < count; i++) {
 		double z = fabs(error[i]) / gate;
 
-		/* As with pixels: whole weight up to `gate`, none from 5/3 of it on. */
+		/* As with pixels: full weight up to `gate`, none from 5/3 of it on. */
 		if (z > 5.0 / 3)
 			continue;
 		double weight = (z < 1 ? 1 : (5 - 3 * z) / 2) / (own * own);
@@ -201,8 +201,8 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		for (int k = 0; k < 6; k++)
 			wider->row[k] += weight * row[i][k];
 	}
-	/* An edge along the rows cuts all its pixels alike, and what a pixel makes of that is the same for all; from half
-	 * a pixel on it averages away. What does not is that the face's light changes towards its edge.
+	/* An edge along the rows cuts all its pixels alike, so all have the same error; when it crosses half a pixel or
+	 * more, the error averages away. What does not average away is that the face's light changes towards its edge.
 	 */
 	double parts = frame->amplitude ? 4 : 1, span = parts * (high - low);
 
@@ -211,8 +211,8 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 
 enum sight { HIDDEN, UNSURE, SEEN };
 
-/* Is this face in the picture? One that is seen along itself is narrow, and so dim that it may count as no signal: its
- * far edge or its near one ends the target then, and taking the one for the other would tilt it.
+/* Is this face in the picture? A face seen almost edge-on is narrow, and may be too dim to count as signal. Then the
+ * target ends at its far edge or at its near edge, and mistaking them would tilt the pose.
  */
 static enum sight sight(const struct pose *pose, const double eye[3], int axis, double sign, double light)
 {

@@ -6,14 +6,14 @@
 #define TRIALS 40
 #define LEAST_POINTS 10
 
-/* Numerical Recipes' quick generator: which three points are tried need not be unpredictable, only the same each run. */
+/* Numerical Recipes' quick generator: the choice of points need not be unpredictable, only the same in each run. */
 static int draw(struct pose *pose, int below)
 {
 	pose->random = pose->random * 1664525u + 1013904223u;
 	return (int)(((uint64_t)pose->random * (unsigned int)below) >> 32);
 }
 
-/* The plane through the mean of those within `most` of the last plane, with the least squares; their number. */
+/* The least-squares plane of the points within `most` of the last plane; returns their number. */
 static int refine(struct face_points *points, double most, bool drop)
 {
 	double mean[3] = { 0 }, scatter[9] = { 0 }, values[3], vectors[9], level = dot3(points->normal, points->centre);
@@ -107,11 +107,11 @@ bool plane_fit(struct pose *pose, struct face_points *points)
 	if (!refine(points, 2 * near, false) || !refine(points, 2 * near, true))
 		return false;
 	points->range = norm3(points->centre);
-	/* A plane seen along itself is none. */
+	/* A plane seen edge-on cannot be used. */
 	return fabs(dot3(points->normal, points->centre)) > 0.1 * points->range;
 }
 
-/* `at`: the points' coordinates in the plane; along axes that are turned by the angle of this cosine and sine. */
+/* The extent of the points (`at`, in the plane) along axes that are turned by the angle of this cosine and sine. */
 static void reach(const struct face_points *points, double at[][2], double c, double s, struct rectangle *out)
 {
 	for (int a = 0; a < 2; a++) {
@@ -135,7 +135,7 @@ static void reach(const struct face_points *points, double at[][2], double c, do
 	}
 }
 
-/* The rectangle of least area, tried in steps of 3 degrees. */
+/* The rectangle of least area, searched in steps of 3 degrees. */
 void plane_rectangle(const struct pose *pose, const struct face_points *points, struct rectangle *out)
 {
 	const double step_c = cos(3 * M_PI / 180), step_s = sin(3 * M_PI / 180);
@@ -171,7 +171,7 @@ void plane_rectangle(const struct pose *pose, const struct face_points *points, 
 		s = step_s * c + step_c * s;
 		c = turned;
 	}
-	/* Blocks on the edge dropped out: half a block and what of one is hidden, on each side. */
+	/* Blocks on the edge were left out: add half a block and the hidden part of a block on each side. */
 	double pad = 0.75 * BLOCK * points->range / pose->camera.fx;
 
 	for (int a = 0; a < 2; a++) {

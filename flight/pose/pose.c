@@ -5,10 +5,10 @@
 
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
-#define MOST_CONTRARY 0.004 /* of the pixels: a right pose has 0.002 at most, one that is turned over 0.016 close by */
-#define NOISE_STEP 6 /* pixels between those at which it is looked for */
+#define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
+#define NOISE_STEP 6 /* pixels between those that are looked at */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
-#define MOST_GAP 1.0 /* s without a frame, after which nothing is predicted */
+#define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
 void pose_default_model(struct pose_model *model)
 {
@@ -41,7 +41,7 @@ void pose_default_settings(struct pose_settings *settings)
 {
 	*settings = (struct pose_settings){
 		.noise_at_1m =
-			0.014, /* the emulator's, not verified (docs/emulator.md); shot noise, so with the root of the light */
+			0.014, /* the emulator's, not verified (docs/emulator.md); shot noise: root of the light */
 		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
 		.range_bias = 0.0001,
 		.edge_noise = 0.07,
@@ -136,14 +136,14 @@ static double median(const int histogram[64], int count)
 	return (eighth + (half - below) / fmax(1, histogram[eighth])) / 8;
 }
 
-/* By what this frame's `count` errors are larger than thought. Slowly, and within reason. */
+/* Adapts the noise to this frame's `count` errors, slowly and within bounds. */
 static void learn(double *scale, double larger, int count)
 {
 	*scale *= pow(fmin(2, fmax(0.5, larger)), count / (count + 1500.0));
 	*scale = fmin(10, fmax(0.1, *scale));
 }
 
-/* Which of the target's axes this frame does not tell: those that lie in directions of too little information. */
+/* Which of the target's axes this frame does not show: those in directions with too little information. */
 static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 {
 	double h[36], half[36], values[6], vectors[36], lever = pose->set.lever;
@@ -186,8 +186,8 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
-/* Is the noise larger than thought, as in first frames under the sun? By how far ranges are from the middle of their
- * neighbours in the row, which is noise whatever the pose: a wrong one must not pass for noise.
+/* Is the noise larger than thought, as in the first frames under the sun? Measured by the distance of ranges from the
+ * middle of their neighbours in the row, which is noise whatever the pose: a wrong pose must not pass for noise.
  */
 static bool noisy(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
@@ -210,8 +210,8 @@ static bool noisy(const struct pose *pose, const struct pose_frame *frame, const
 	return median(histogram, count) > 1;
 }
 
-/* A guess has to be borne out by the whole picture. And a view that does not tell all of the pose does not tell either
- * whether this is the target.
+/* The whole picture has to agree with a guess. And a view that does not show all of the pose does not show whether this
+ * is the target either.
  */
 static bool borne_out(const struct pose *pose, const struct pose_frame *frame, const struct fit *fit)
 {
@@ -270,8 +270,8 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		pose_reset(pose);
 	if (pose->tracking) {
 		filter_predict(pose, seconds);
-		/* A target out of sight is expected where it was predicted and looked for elsewhere, in turn: each frame has
-		 * the time for one of both. The first miss is not yet a loss: a frame may be bad.
+		/* A target out of sight is looked for where it was predicted and elsewhere, in turn, since a frame has
+		 * time for one of these only. The first miss is not yet a loss: the frame may be bad.
 		 */
 		tried = pose->misses % 2 == 0;
 	}

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define POSE_RANGE_INVALID 0
-#define POSE_RANGE_LAST 31999 /* mm; above are the camera's marks */
+#define POSE_RANGE_LAST 31999 /* mm; larger values are the camera's marks */
 #define POSE_RANGE_SATURATED 32002
 #define POSE_PARTS 8
 
@@ -46,17 +46,17 @@ struct pose_model {
 /* What is known beforehand; pose_default_settings() says where each figure comes from. */
 struct pose_settings {
 	double noise_at_1m;        /* standard deviation of one pixel's range at 1 m, m; grows with range */
-	double noise_floor;        /* what adds to it everywhere, m */
-	double range_bias;         /* standard deviation of what all ranges of a frame, and the next, are off by, m */
+	double noise_floor;        /* noise that adds to it everywhere, m */
+	double range_bias;         /* standard deviation of the error that all ranges share over frames, m */
 	double edge_noise;         /* standard deviation of one outline crossing, pixels */
-	double edge_bias; /* of what all crossings share of an edge that lies along a row or column, pixels */
+	double edge_bias; /* of the error shared by all crossings of an edge along a row or column, pixels */
 	double acceleration; /* of the target beside constant velocity: spectral density, m/s^2/sqrt(Hz) */
 	double angular_acceleration; /* rad/s^2/sqrt(Hz) */
 	double first_speed, first_rate; /* standard deviations assumed when the target is found, m/s and rad/s */
-	double least_amplitude; /* what the decoder takes for no signal: a dimmer face is not in the picture */
+	double least_amplitude; /* amplitude that the decoder takes for no signal: hides dimmer faces */
 	double most_range; /* farther than this nothing is looked for, m */
-	double unobservable; /* a direction known no better than this from one frame counts as not observed, m */
-	double lever; /* length that makes metres of a rotation for that, m */
+	double unobservable; /* a direction that one frame gives no better than this counts as not observed, m */
+	double lever; /* lever that turns rotations into metres for that, m */
 	double hint[4]; /* expected orientation (w, x, y, z): decides between views that look alike */
 };
 
@@ -74,15 +74,15 @@ enum { POSE_X = 1, POSE_Y = 2, POSE_Z = 4, POSE_RX = 8, POSE_RY = 16, POSE_RZ = 
 struct pose_result {
 	enum pose_status status;
 	uint64_t time_ns;
-	unsigned int unobserved; /* axes that this frame says nothing about; the filter bridges them */
+	unsigned int unobserved; /* axes that this frame does not show; the filter bridges them */
 	double range_mm, range_sigma_mm; /* to the target's origin */
 	double position[3]; /* m */
 	double orientation[4]; /* w, x, y, z; w >= 0 */
 	double covariance[36]; /* of (position, rotation), row by row */
 	double velocity[6]; /* m/s and rad/s, camera frame */
 	double noise_scale, edge_scale; /* noise of pixels and of outline crossings, in units of the settings' */
-	int samples, crossings; /* pixels and outline crossings the fit rests on */
-	double agreement; /* share of the pixels that should show the target and do */
+	int samples, crossings; /* pixels and outline crossings used by the fit */
+	double agreement; /* of the pixels that should show the target, the share that does */
 };
 
 struct pose;
@@ -99,7 +99,7 @@ struct pose *pose_init(const struct pose_model *model, const struct pose_camera 
 		       const struct pose_settings *settings, void *workspace, size_t bytes);
 /* Forget the target. */
 void pose_reset(struct pose *pose);
-/* Frames in the order of their time; one that is not later than the last is answered with "not found". */
+/* Takes frames in the order of their time; the answer to a frame that is not later than the last is "not found". */
 void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_result *result);
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* The rims of what stands on the docking face: ring and keys. Close by the outline leaves the picture, and these tell
- * where the target is sideways and how it is rolled.
+/* The rims of what stands on the docking face: ring and keys. Close by, the outline leaves the picture, and the rims
+ * give the sideways position and the roll.
  *
- * Across a rim the range jumps by some millimetres, which is no more than a pixel's noise. So no crossing is looked for;
- * the sum of (range measured - range predicted) along the line is the jump times the pixels that the rim is off by. It
- * is linear in the pose, and its noise is that of the pixels.
+ * Across a rim the range jumps by some millimetres, which is no more than a pixel's noise. So no crossing is looked
+ * for. Instead, the sum of (range measured - range predicted) along the line equals the jump times the rim's error in
+ * pixels. It is linear in the pose, and its noise is that of the pixels.
  */
 #include "state.h"
 
 #define AROUND 28    /* points of a circle */
 #define ALONG 7      /* points of a straight rim */
-#define SHARED 0.06 /* pixels: what all points of a rim may be off by, as mixed pixels are not drawn */
-#define LEAST_JUMP 0.004 /* m; less says less than a mixed pixel spoils */
+#define SHARED 0.06 /* pixels: an error that all points of a rim may share, since mixed pixels are not modelled */
+#define LEAST_JUMP 0.004 /* m; a smaller jump helps less than a mixed pixel harms */
 
 static void measure_point(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 			  const struct view *view, const double point[3], const double along[3], const double out[3],
@@ -20,7 +20,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 	double arm[3], along_there[3], out_there[3], row[6] = { 0 }, error = 0, variance = 0, seen = 0;
 	struct line line;
 
-	/* Where the wall below the rim is seen, the range does not jump. */
+	/* If the wall below the rim is seen, the range does not jump. */
 	for (int k = 0; k < 3; k++)
 		seen += (view->origin[k] - point[k]) * out[k];
 	if (seen > 0)
@@ -40,7 +40,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 
 	if (!(jump > LEAST_JUMP && jump < 0.5 * distance))
 		return;
-	/* Beside the outline a place this uncertain says nothing; most of an approach's frames are spared the work. */
+	/* Beside the outline a place this uncertain adds nothing; most frames of an approach skip this work. */
 	if (range_noise(pose, distance) * sqrt(2 * reach + 1) > jump)
 		return;
 	for (int j = -reach; j <= reach; j++) {
@@ -62,7 +62,8 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 	/* Pixels nearer the camera where the rim moves outwards. */
 	for (int k = 0; k < 6; k++)
 		row[k] -= jump / line.slant * line.row[k];
-	/* The model is asked at the middle of each pixel, the camera takes its whole area: 1 / sqrt(12) pixels. */
+	/* The model is evaluated at the middle of each pixel, the camera averages its whole area: 1 / sqrt(12) pixels.
+	 */
 	double mixed = 0.29 * jump / line.slant;
 	double weight = 1 / (variance + mixed * mixed);
 
@@ -75,7 +76,7 @@ static void measure_circle(const struct pose *pose, const struct pose_frame *fra
 			   const struct view *view, const struct pose_part *part, double radius, double sign, int reach,
 			   struct normal *normal)
 {
-	/* The next point by turning the last: no sine a point. */
+	/* The next point by turning the last one, which needs no sine. */
 	const double c = cos(2 * M_PI / AROUND), s = sin(2 * M_PI / AROUND);
 	double x = 1, y = 0;
 	struct bias *bias = normal_bias(normal, SHARED * part->half[2] * 2);

@@ -7,7 +7,7 @@
 #include "pose.h"
 
 #define BLOCK 4          /* pixels a side: finding the target looks at blocks first */
-#define GUESSES 4        /* that are fitted */
+#define GUESSES 4        /* guesses that are fitted */
 #define MOST_BIASES 40   /* unknowns that many measurements of a frame share */
 
 /* Where the target is thought to be. */
@@ -35,12 +35,12 @@ struct normal {
 	struct bias bias[MOST_BIASES];
 	int biases;
 	int samples, crossings;
-	int shown, agreeing;       /* pixels that should show the target; those that do */
-	int contrary;              /* those that show something else, before or behind it */
+	int shown, agreeing;       /* pixels that should show the target; pixels that do */
+	int contrary;              /* pixels that show something else, in front of it or behind it */
 	double light;              /* amplitude of a face seen straight on at 1 m, summed over the samples */
 	int pixel_errors[64];      /* of |error| / sigma in eighths */
 	int outline;               /* crossings of the outline */
-	double scatter;            /* theirs, squared, in units of what was expected; the sum over them */
+	double scatter;            /* the crossings' squared errors in units of those expected, summed */
 };
 
 struct block {
@@ -48,7 +48,7 @@ struct block {
 	int16_t label, x, y;
 };
 
-/* A pose that the target may have; the cost is the less the better. */
+/* A pose that the target may have; a lower cost is better. */
 struct guess {
 	struct placed at;
 	double cost;
@@ -56,7 +56,7 @@ struct guess {
 
 /* Looking for the target, which takes some frames. */
 struct search {
-	int piece; /* which of the pieces, nearest first, is next to be looked at */
+	int piece; /* the piece to be looked at next; nearest first */
 	struct guess guesses[GUESSES], best;
 	int count, tried;
 	bool refined;
@@ -130,7 +130,7 @@ static inline void count_error(int histogram[64], double deviations)
 
 /* model.c */
 bool model_usable(const struct pose_model *model);
-/* Of the parts in `parts` (bits) the first; what a pixel cannot show need not be asked: view_parts(). */
+/* The first hit among the parts in `parts` (bits). view_parts() gives those that a pixel can show. */
 bool model_hit(const struct pose_model *model, unsigned int parts, const double origin[3], const double direction[3],
 	       struct hit *hit);
 /* Rectangle of pixels around a placed part, `wider` pixels around it, within the image; false where it is outside. */
@@ -156,19 +156,19 @@ static inline unsigned int view_parts(const struct pose *pose, const struct view
 
 /* normal.c */
 void normal_add(struct normal *normal, const double row[6], double error, double weight);
-/* Rows that share one unknown: their sums are kept so that it can be taken out of the equations afterwards. */
+/* Rows that share one unknown. Their sums are kept so that the unknown can be eliminated afterwards. */
 struct bias *normal_bias(struct normal *normal, double sigma);
 void bias_add(struct bias *bias, const double row[6], double weight);
 
 /* line.c: a line of pixels along a row or column, across an edge of the model. */
 struct line {
 	int x, y, dx, dy; /* the pixel next to the edge; outwards */
-	double predicted; /* where the edge crosses, pixels outwards from that one's middle */
-	double slant;     /* pixels across the edge for one along the line */
+	double predicted; /* where the edge crosses, in pixels outwards from that pixel's middle */
+	double slant;     /* pixels across the edge for a pixel along the line */
 	double row[6];    /* of the edge's place across itself, pixels */
 };
-/* For a point of an edge: from the target's origin, along the edge and out of it (camera coordinates). False where the
- * line, `reach` pixels to either side, is not within the picture.
+/* For a point of an edge, given from the target's origin, with the directions along the edge and out of it (camera
+ * coordinates). False if the line, `reach` pixels to either side, leaves the picture.
  */
 bool line_across(const struct pose *pose, const struct placed *at, const double arm[3], const double along[3],
 		 const double out[3], int reach, struct line *line);
@@ -176,7 +176,7 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 /* surface.c, outline.c, rim.c: the three kinds of measurement */
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
 		     double slack, struct normal *normal);
-/* What a pixel should read, and the range's row; false where that is nothing useful. */
+/* What a pixel should read, and the range's row; false if that is of no use. */
 bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
 		     struct hit *hit, double row[6]);
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
@@ -192,15 +192,15 @@ struct fit {
 	double systematic[36];  /* covariance of what averaging does not remove */
 	struct normal last;
 };
-/* From a guess with its covariance; false where the equations have no answer. `fine`: the last
- * round looks at as many pixels as pay, else all look at few.
+/* Fits a pose, from a guess with its covariance; false if the equations have no solution. With `fine`, the last round
+ * uses as many pixels as are worth the time; otherwise all rounds use few.
  */
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out);
 void placed_offset(const struct placed *from, const struct placed *to, double out[6]);
 void placed_move(struct placed *at, const double step[6]);
 
-/* find.c: a step of looking for the target in the whole frame; true when it is known about where it is. */
+/* find.c: a step of the search for the target in the whole frame; true when its place is roughly known. */
 bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out);
 void find_forget(struct pose *pose);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Pixels on the target's faces: the range along the ray against the range at which the ray meets the model. That is
- * point-to-plane matching with the noise where it arises, along the ray, so the normal equations give the covariance.
+/* Pixels on the target's faces: compares the range measured along the ray with the range at which the ray meets the
+ * model. This is point-to-plane matching with the noise where it arises, along the ray, so the normal equations give
+ * the covariance.
  */
 #include "state.h"
 
-/* Mixed pixels show where a neighbour is at another distance, or at none. */
+/* A pixel is mixed if a neighbour is at another distance, or has none. */
 static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double range, double gate)
 {
 	static const int beside[4][2] = { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } };
@@ -46,7 +47,7 @@ bool surface_predict(const struct pose *pose, const struct placed *at, const str
 		return false;
 	rotate(at->r, hit->normal, normal);
 	range_row(normal, ray, hit->range, at->p, row);
-	/* Grazing rays say little, and that badly. */
+	/* Grazing rays say little, and with much noise. */
 	return fabs(dot3(normal, ray)) > 0.15;
 }
 
@@ -63,7 +64,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 	int step = (int)fmax(1, ceil(sqrt((double)wide * high / wanted)));
 
 	view_of(pose, at, &view);
-	/* Other pixels each frame, so that what is wrong with one does not stay. */
+	/* Other pixels each frame, so that the error of a pixel does not stay. */
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
 		for (int x = window[0] + (int)(pose->frames % step); x <= window[2]; x += step) {
 			double row[6], range = frame_range(pose, frame, x, y);
@@ -84,7 +85,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				normal->contrary++;
 			if (z > 5 || lone(pose, frame, x, y, range, 6 * sigma + 0.008))
 				continue;
-			/* Whole weight up to three deviations, none from five on. */
+			/* Full weight up to three deviations, none from five on. */
 			double weight = (z < 3 ? 1 : (5 - z) / 2) / (sigma * sigma);
 
 			count_error(normal->pixel_errors, fabs(error) / sigma);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * For a test, installed nowhere: frames of exact.h through what ds325-usb makes of bulk transfers (payload.c and the
- * decoder of ds325-ring), by the parameters, when it is loaded. dmesg has the hash of all ranges.
+ * For a test, installed nowhere: when loaded, sends frames of exact.h through the code that ds325-usb uses for bulk
+ * transfers (payload.c and the decoder of ds325-ring), as its parameters say. dmesg has the hash of all ranges.
  */
 #include <linux/ktime.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@ MODULE_PARM_DESC(first, "number of the first frame");
 module_param(count, uint, 0444);
 MODULE_PARM_DESC(count, "how many");
 
-/* A frame's payload, in transfers as ds325-usb has them. */
+/* A frame's payload, in transfers as ds325-usb uses them. */
 static unsigned int take(struct ds325_payload *payload, const u8 *data)
 {
 	unsigned int published = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keeps uvcvideo's queue going and has each frame decoded by ds325-dmabuf.ko, until a number of frames was decoded:
- * ds325_feed VIDEO_DEVICE NODE FRAMES RATE [PRIORITY]. Waits for a camera that was unplugged.
+ * Keeps uvcvideo's queue going and has each frame decoded by ds325-dmabuf.ko, until the given number of frames has been
+ * decoded: ds325_feed VIDEO_DEVICE NODE FRAMES RATE [PRIORITY]. Waits for a camera that was unplugged.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -80,7 +80,7 @@ int main(int argc, char **argv)
 		case DS325_BACK:
 			attach(node, &capture);
 			break;
-		case DS325_GONE: /* its buffers would stay as long as they are attached */
+		case DS325_GONE: /* buffers are not freed while they are attached */
 			if (ioctl(node, DS325_DMABUF_ATTACH, &(struct ds325_dmabuf_attach){ 0 }))
 				fail("detaching", strerror(errno));
 			break;

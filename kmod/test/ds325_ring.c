@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A reader of a node for tests: ds325_ring NODE FRAMES poll|read|eventfd|newest. Prints of each frame "frame NUMBER
+ * A reader of a node for tests: ds325_ring NODE FRAMES poll|read|eventfd|newest. Prints for each frame "frame NUMBER
  * SEQUENCE LOST_BEFORE CONNECTION END_NS PUBLISHED_NS CRC32", where the CRC is of all ranges but the last 8 (there lies
  * the emulator's stamp), and at the end what the header counts. First it tries what must not be allowed.
  */
@@ -44,7 +44,7 @@ static uint32_t crc32(const void *data, size_t size)
 	return ~crc;
 }
 
-/* Neither may the ring be written, nor mapped beyond its end, nor an eventfd be what is none. */
+/* The ring must not be writable or mapped beyond its end, and only an eventfd must be accepted as an eventfd. */
 static void try_the_forbidden(const char *node, size_t bytes)
 {
 	int32_t none = 0;
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 				break;
 			continue;
 		}
-		/* A copy, so that a reader that is slower than the camera gets at least some. */
+		/* A copy, so that a reader that is slower than the camera still gets some frames. */
 		memcpy(ranges, frame.ranges, sizeof(ranges));
 		if (!ds325_ring_kept(&ring, &frame))
 			continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* ds325_rounding MODULE PARAMETERS: load a module as a program that has its divisions rounded upwards, and look whether
- * they still are.
+/* ds325_rounding MODULE PARAMETERS: load a module from a program that rounds its divisions upwards, and check that it
+ * still does afterwards.
  */
 #include <fcntl.h>
 #include <fenv.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* exact METHOD FIRST COUNT DEPTH CONFIDENCE OFFSET_UM K1_PPM: what those of exact.h's frames hash to, decoded here. */
+/* exact METHOD FIRST COUNT DEPTH CONFIDENCE OFFSET_UM K1_PPM: the hash of these frames of exact.h, decoded here. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

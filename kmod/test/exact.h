@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Frames of words at random, and what ranges amount to: the kernel module and the program of the same test both make
- * these, so that they need to compare a number only.
+ * Frames of random words, and a hash of ranges. The kernel module and the program of the same test both make them, so
+ * that only one number has to be compared.
  */
 #ifndef DS325_EXACT_H
 #define DS325_EXACT_H
@@ -27,7 +27,7 @@ static inline uint64_t exact_shifted(uint64_t words, unsigned int count)
 
 /*
  * Frame `number`: words of 16 bits in the first of sixteen, which are saturated nearly all; of 15 to 4 bits in the next
- * twelve, so that every amplitude occurs; and in the last three those at the edges of what is decided by.
+ * twelve, so that every amplitude occurs; and in the last three words at the edges of the decoder's decisions.
  */
 static inline void exact_frame(uint64_t number, void *raw)
 {
@@ -61,7 +61,7 @@ static inline uint64_t exact_hash(uint64_t hash, const uint16_t *ranges)
 
 		memcpy(&four, ranges + at, sizeof(four));
 		hash = (hash ^ four) * 0x100000001b3ull;
-		hash ^= hash >> 32; /* upper bits count below too */
+		hash ^= hash >> 32; /* brings the upper bits into the lower ones */
 	}
 	return hash;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * payload.c in user space, with sanitizers: payload_fuzz SEED ROUNDS. Each round is transfers of any bytes, from which
- * nothing but counters that add up is wanted, then whole frames cut anywhere, between damaged ones: every whole one
- * must be published, with its ranges, and every other one refused.
+ * payload.c in user space, with sanitizers: payload_fuzz SEED ROUNDS. Each round first sends transfers of random bytes,
+ * after which the counters must add up. Then it sends whole frames, cut anywhere, between damaged frames: every whole
+ * frame must be published with its ranges, every damaged frame refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void any_bytes(struct ds325_payload *payload, uint64_t round)
 	payload->most = 64 + below(below(2) ? 4096 : 2 * WHOLE);
 	for (uint32_t left = below(200); left; left--) {
 		uint32_t length = 1 + below(below(8) ? 2000 : 100000);
-		uint8_t *data = malloc(length); /* of this size, so that a byte too far is seen */
+		uint8_t *data = malloc(length); /* of exactly this size, so that the sanitizer sees a byte beyond it */
 		uint64_t before = payload->ring->published;
 		unsigned int told;
 
@@ -95,7 +95,7 @@ static void frames(struct ds325_payload *payload, uint64_t round)
 
 		now_ns += INTERVAL_NS;
 		for (uint32_t at = 0; at < sizeof(data); at++)
-			data[at] = (uint8_t)(below(256) & 0x87); /* words small enough to be ranges, some of them */
+			data[at] = (uint8_t)(below(256) & 0x87); /* some words are small enough not to be clipped */
 		data[0] = DS325_PAYLOAD_HEADER;
 		data[1] = (uint8_t)(0x82 | (one & 1) | (kind == 1) << 6);
 		if (kind == 2)

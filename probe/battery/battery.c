@@ -11,7 +11,7 @@ enum { MS = 1000000 }; /* ns */
 
 const struct family battery[] = {
 	{ "wakeup", wakeup_benchmarks, 3000, 1 * MS, 0 },
-	/* The Xenomai study's; it has an interval of 10 ms, too. */
+	/* As in the Xenomai study, which used an interval of 10 ms too. */
 	{ "periodic", periodic_benchmarks, 5000, 1 * MS, 0 },
 	{ "itc", itc_benchmarks, 5000, 1 * MS, 0 },
 	/* "At least 500 iterations", says the FreeRTOS study. The interval is that of its workload rows. */

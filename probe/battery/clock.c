@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What it costs to look at a clock, and to measure nothing. */
+/* The cost of reading a clock, and of measuring nothing. */
 #include "battery/primitives.h"
 #include "battery/row.h"
 

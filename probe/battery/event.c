@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Event signalling, which RTOSBench's contract names and the study does not show. */
+/* Event signalling, which is part of RTOSBench's contract but not of the study's tables. */
 #include "battery/primitives.h"
 #include "battery/row.h"
 

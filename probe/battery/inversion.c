@@ -32,13 +32,13 @@ static enum port_status release(struct inversion *inversion)
 	return inversion->inherits ? port_mutex_unlock(&inversion->mutex) : port_semaphore_post(&inversion->lock);
 }
 
-/* All go round once more than there are samples: the first is for looking at the priority, which may take long. */
+/* All threads go round once more than there are samples: the first round looks at the priority, which may take long. */
 static uint32_t rounds_of(const struct inversion *inversion)
 {
 	return inversion->run->options->iterations + 1;
 }
 
-/* The low thread holds the lock whenever this one is woken. */
+/* The low thread holds the lock whenever this thread is woken. */
 static enum port_status play_high(void *state)
 {
 	struct inversion *inversion = state;
@@ -73,7 +73,7 @@ static enum port_status play_middle(void *state)
 	return PORT_OK;
 }
 
-/* With the high thread waiting, what priority has this one? */
+/* Which priority does this thread have while the high thread waits? */
 static void note_priority(struct run *run)
 {
 	enum port_priority priority = PORT_LOW;

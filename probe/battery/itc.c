@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Inter-task communication as the Xenomai study measures it (figures 4, 6 and 8): a periodic task gives, another one
+ * Inter-task communication as the Xenomai study measures it (figures 4, 6 and 8): a periodic task gives, another task
  * waits. Semaphore and message queue: from before the give until the other task has taken. Message pipe: there and
- * back, from before the periodic task writes until it has read what the other one wrote in answer.
+ * back, from before the periodic task writes until it has read what the other task wrote in answer.
  *
- * The study's listings take the first time after the give; then a higher task would have taken before the measurement
- * began. The pipe's other task is the lower one: in the study it is an ordinary thread of Linux.
+ * The study's listings read the first time after the give; a higher task would then have taken before the measurement
+ * began. The pipe's other task is the lower task: in the study it is an ordinary thread of Linux.
  */
 #include "battery/itc.h"
 #include "battery/row.h"

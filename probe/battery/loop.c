@@ -7,7 +7,7 @@ enum { UNDER_WAY = 8, SMALL_WORDS = 2048 };
 
 struct cycle {
 	uint64_t due_ns; /* when the sensor was to wake */
-	uint64_t handed_ns; /* when the stage before was done; the due time for the first */
+	uint64_t handed_ns; /* when the previous stage was done; for the first stage the due time */
 };
 
 struct loop;
@@ -27,14 +27,14 @@ struct loop {
 	enum port_path path;
 	struct stage stages[STAGES];
 	struct series *end_to_end; /* ns */
-	struct port_semaphore room; /* for cycles under way: when all is taken, the sensor waits for the last stage */
-	uint32_t skipped; /* periods that no cycle began in */
-	uint32_t missed; /* cycles that ended later than a period after their time */
-	uint32_t cancelled; /* the sensor cannot go on: nobody waits for it */
-	uint32_t *ended; /* others run until this is set; or NULL */
+	struct port_semaphore room; /* slots for cycles under way: when none is free, the sensor waits */
+	uint32_t skipped; /* periods in which no cycle began */
+	uint32_t missed; /* cycles that ended more than a period after their due time */
+	uint32_t cancelled; /* the sensor has failed: the others must not wait for it */
+	uint32_t *ended; /* the other roles run until this is set; or NULL */
 };
 
-/* 5, 20, 10 and 2.5 % of the interval: an estimator outweighs what is around it. Per mille. */
+/* 5, 20, 10 and 2.5 % of the interval: the estimator has the largest share. Per mille. */
 static const struct {
 	const char *start, *response, *budget;
 	uint32_t per_mille;
@@ -51,7 +51,7 @@ static uint64_t budget_ns(const struct loop *loop, unsigned int stage)
 	return port_divide(loop->run->options->interval_ns * stage_facts[stage].per_mille, 1000);
 }
 
-/* Do the stage's work of a cycle; when it was done, by the clock. */
+/* Do the stage's work for a cycle; returns the time at which it was done. */
 static uint64_t work_on(struct stage *stage, const struct cycle *cycle)
 {
 	uint64_t start_ns = port_now_ns(), done_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The control loop while other CPUs stream memory, at stepped shares of their time. On a real board the loop's own
- * accesses then wait for the bus; a virtual one that counts instructions has no bus, and shows nothing of it.
+ * accesses then wait for the bus; a virtual board that counts instructions has no bus, and shows nothing of this.
  */
 #include "battery/loop.h"
 

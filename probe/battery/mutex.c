@@ -33,7 +33,7 @@ static enum port_status release_alone(void *row)
 	return row_alone(row, acquire, release, row_nothing);
 }
 
-/* From before the lower thread's release until the higher one, which waited for the mutex, has it. */
+/* From before the lower thread's release until the higher thread, which waited for the mutex, has it. */
 static enum port_status unblock_higher(void *state)
 {
 	struct row *row = state;
@@ -71,7 +71,7 @@ static enum port_status unblock_lower(void *state)
 	return PORT_OK;
 }
 
-/* From before the higher thread asks for the mutex until the lower one, which has it, runs on. */
+/* From before the higher thread asks for the mutex until the lower thread, which has it, runs on. */
 static enum port_status request_higher(void *state)
 {
 	struct row *row = state;

@@ -23,7 +23,7 @@ static enum port_status play(void *state)
 	for (uint32_t i = 0; i < periodic->options->iterations && status == PORT_OK; i++) {
 		uint64_t now_ns, period_ns;
 
-		due_ns += interval_ns; /* whatever was missed is caught up with, at once */
+		due_ns += interval_ns; /* missed periods are made up for at once */
 		status = port_timer_wait(&timer, due_ns);
 		now_ns = port_now_ns();
 		period_ns = now_ns - before_ns;

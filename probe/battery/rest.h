@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Benchmarks that repeat an operation without pause rest now and then for as long as they worked. Linux takes a CPU
- * away from real-time threads that use more than 950 ms of a second, and lets them wait 50 ms: none of that in a
- * sample, please. It also keeps a benchmark at real-time priority from starving a small system.
+ * away from real-time threads that use more than 950 ms of a second, and lets them wait 50 ms: no sample must contain
+ * that. Resting also keeps a benchmark at real-time priority from starving a small system.
  */
 #ifndef RTQUAL_REST_H
 #define RTQUAL_REST_H

@@ -2,7 +2,7 @@
 /*
  * The three shapes that most rows of the primitives have, as RTOSBench defines them: one thread alone, a thread that
  * unblocks a higher one, a thread that blocks and leaves the CPU to a lower one. They are inlined with the operation
- * that a row measures, so that no call through a pointer is measured with it.
+ * that a row measures, so that no call through a pointer is included.
  */
 #ifndef RTQUAL_ROW_H
 #define RTQUAL_ROW_H
@@ -14,8 +14,8 @@ struct row {
 	const struct options *options;
 	struct series *time; /* cycles */
 	uint64_t stamp; /* when the operation began, from one thread for the other */
-	uint32_t turn; /* which of them that was, from 1; in switch.c */
-	struct port_semaphore ready; /* higher threads tell the lowest that they are about to wait */
+	uint32_t turn; /* the number of that thread, from 1; for switch.c */
+	struct port_semaphore ready; /* higher threads signal the lowest that they are about to wait */
 	struct port_semaphore auxiliary;
 	struct port_semaphore middle; /* makes a thread of middle priority ready */
 	union {
@@ -73,7 +73,7 @@ ROW_SHAPE row_alone(struct row *row, row_operation prepare, row_operation measur
 	return PORT_OK;
 }
 
-/* From before the lower thread's signal until the higher one is back from its wait. */
+/* From before the lower thread's signal until the higher thread is back from its wait. */
 ROW_SHAPE row_unblock_lower(struct row *row, row_operation signal)
 {
 	struct rest rest;
@@ -102,7 +102,7 @@ ROW_SHAPE row_unblock_higher(struct row *row, row_operation wait)
 	return PORT_OK;
 }
 
-/* From before the higher thread's wait, which blocks, until the lower one runs on after the signal it had sent. */
+/* From before the higher thread's wait, which blocks, until the lower thread runs on after the signal it had sent. */
 ROW_SHAPE row_block_higher(struct row *row, row_operation wait)
 {
 	TRY(port_semaphore_post(&row->ready));

@@ -53,7 +53,7 @@ static enum port_status block_lower(void *row)
 	return row_block_lower(row, give);
 }
 
-/* The semaphore that is signalled has a waiter, which is of lower priority: it becomes ready, and that is all. */
+/* The semaphore that is signalled has a waiter of lower priority, which only becomes ready. */
 static enum port_status prio_higher(void *state)
 {
 	struct row *row = state;

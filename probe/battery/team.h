@@ -16,11 +16,11 @@ struct role {
 
 /*
  * Run a thread a role and wait until all have ended. The first status that is not PORT_OK, of a start or of a play.
- * List roles by falling priority: when the system denies one, none of them plays.
+ * List roles by falling priority: if the system denies a role its priority or CPU, none of them plays.
  */
 enum port_status team_run(struct run *run, const struct role *roles, unsigned int count);
 
-/* Can a thread run on this CPU? Tried with one that ends at once. */
+/* Can a thread run on this CPU? Tried with a thread that ends at once. */
 bool team_has_cpu(struct run *run, int cpu);
 
 #endif

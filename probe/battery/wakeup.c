@@ -30,7 +30,8 @@ static enum port_status sleep_and_look(void *state)
 			break;
 		}
 		series_add(sleeper->late, now_ns - due_ns);
-		/* After a wake-up later than a whole period the next one that lies ahead, as cyclictest does. */
+		/* After a wake-up later than a whole period, goes on with the next period that lies ahead, as
+		 * cyclictest does. */
 		do
 			due_ns += options->interval_ns;
 		while (due_ns <= now_ns);

@@ -14,7 +14,7 @@ enum port_status work_open(struct run *run, struct work *work, uint32_t words)
 }
 
 /*
- * A random walk through the working set; each step needs the word of the one before, so neither prefetching nor
+ * A random walk through the working set; each step needs the previous step's word, so neither prefetching nor
  * reordering hides the memory's latency. Constants: Numerical Recipes' 32-bit congruential generator.
  */
 void work_do(struct work *work, uint32_t rounds)

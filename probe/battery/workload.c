@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * The rows "... workload": as the row "... unblock", but before each sample the sender slept, and lower threads worked
- * meanwhile and are ready again. Every other period two threads of equal priority yield in the same situation: the
- * context switch's part of the row's time.
+ * The rows "... workload": as the row "... unblock", but before each sample the sender sleeps, while lower threads work
+ * and become ready again. Every other period two threads of equal priority yield in the same situation: the context
+ * switch's part of the row's time.
  *
- * RTOSBench's workers never stop, for 10 ms between samples. Ours take a quarter of each interval in all, since Linux
- * does not let real-time threads have a CPU for themselves (see rest.h).
+ * RTOSBench's workers never stop, for 10 ms between samples. Ours take a quarter of each interval in total, since Linux
+ * does not let real-time threads occupy a CPU fully (see rest.h).
  */
 #include "battery/primitives.h"
 #include "battery/team.h"
@@ -29,7 +29,7 @@ struct workload {
 	} object;
 };
 
-/* Plays differ by mechanism, so that nothing is called through a pointer while it is measured. */
+/* Each mechanism has its own plays, so that no call through a pointer is measured. */
 struct mechanism {
 	enum port_status (*open)(struct workload *workload);
 	void (*close)(struct workload *workload);

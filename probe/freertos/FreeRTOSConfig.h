@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How FreeRTOS is configured for the probe: everything the battery asks for, all in static memory, no time slices
- * (equal priorities take turns by yielding only), and the defaults else. What depends on the machine, its folder has.
+ * (equal priorities take turns by yielding only), otherwise the defaults. What depends on the machine is in its folder.
  */
 #ifndef RTQUAL_FREERTOS_CONFIG_H
 #define RTQUAL_FREERTOS_CONFIG_H
@@ -10,7 +10,7 @@
 
 #define configUSE_PREEMPTION 1
 #define configUSE_TIME_SLICING 0
-#define configTICK_RATE_HZ 1000 /* as FreeRTOS's own demos have it */
+#define configTICK_RATE_HZ 1000 /* as in FreeRTOS's own demos */
 #define configMAX_PRIORITIES 8
 #define configMAX_TASK_NAME_LEN 12
 #define configIDLE_SHOULD_YIELD 1

@@ -4,7 +4,7 @@
 
 #include "machine.h"
 
-/* Keep the words for port_failure(); returns the status. */
+/* Keep the text for port_failure(); returns the status. */
 enum port_status freertos_fail(enum port_status status, const char *why);
 
 #endif

@@ -8,7 +8,7 @@
 /* "QEMU virt, Cortex-A15", for port_system(). */
 extern const char machine_name[];
 
-/* Ready the clock and the output, given main's arguments. The reason why not, or NULL. */
+/* Ready the clock and the output, given main's arguments. Returns NULL, or the reason for a failure. */
 const char *machine_start(int count, char **words);
 /* The words of the command line, the program's name left out; at most `most` of them. */
 int machine_arguments(const char **words, int most);
@@ -26,7 +26,7 @@ uint64_t machine_tick_from(uint64_t from_ns);
 /* Ticks from now until the first at or after a time that lies ahead, as near as the machine can tell; at least 1. */
 TickType_t machine_ticks_until(uint64_t due_ns);
 
-/* A timer beside the tick's, whose interrupt calls port_alarm_expired() at `due_ns`; false where there is none. */
+/* A timer beside the tick's, whose interrupt calls port_alarm_expired() at `due_ns`; false if there is none. */
 bool machine_alarm_offered(void);
 void machine_alarm_set(uint64_t due_ns);
 /* In timer.c, called from the interrupt. */

@@ -3,8 +3,8 @@
 #include "freertos.h"
 
 /*
- * Main (the caller of battery_run) runs below the benchmarks, FreeRTOS's timer task above them: a timer deferred to
- * it is late by its own doing, not by a benchmark's.
+ * Main (the caller of battery_run) runs below the benchmarks, FreeRTOS's timer task above them: so the lateness of a
+ * timer deferred to it is its own, not a benchmark's.
  */
 enum { PRIORITY_MAIN = tskIDLE_PRIORITY + 1 };
 _Static_assert(PRIORITY_MAIN + PORT_HIGHEST < configTIMER_TASK_PRIORITY, "the timer task is above the benchmarks");
@@ -55,8 +55,8 @@ const char *port_system(void)
 /* --- threads ------------------------------------------------------------------------------------ */
 
 /*
- * A task that deleted itself would be taken apart by the idle task some time later, when its memory may already be
- * another's. So it waits, and who joins it deletes it, which FreeRTOS does at once.
+ * If a task deleted itself, the idle task would clean up some time later, when its memory may already be another
+ * task's. So it waits, and the task that joins it deletes it, which FreeRTOS does at once.
  */
 static void run_thread(void *argument)
 {

@@ -44,7 +44,7 @@ struct port_queue {
 
 struct port_pipe {
 	StaticStreamBuffer_t memory;
-	uint8_t storage[513]; /* PORT_PIPE_BYTES, and the one that FreeRTOS keeps free */
+	uint8_t storage[513]; /* PORT_PIPE_BYTES, and the byte that FreeRTOS keeps free */
 };
 
 struct port_event {

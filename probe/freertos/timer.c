@@ -40,7 +40,7 @@ static void software_expired(TimerHandle_t software)
 static void sleep_until(uint64_t due_ns)
 {
 	while (machine_now_ns() < due_ns) {
-		/* The tick is read first: if one comes in between, we wake one too early and sleep again. */
+		/* The tick is read first: if a tick comes in between, we wake a tick too early and sleep again. */
 		TickType_t tick = xTaskGetTickCount();
 
 		xTaskDelayUntil(&tick, machine_ticks_until(due_ns));

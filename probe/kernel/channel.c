@@ -2,8 +2,8 @@
 /*
  * Between threads: semaphore, mutex with priority inheritance, kfifo with a wait queue, wait queue with a flag.
  *
- * A kernel that does not preempt itself (PREEMPT_VOLUNTARY, PREEMPT_NONE) lets a thread that was woken wait until the
- * waker offers the CPU, so every waking call here ends with such an offer; it is nothing where the kernel preempts.
+ * In a kernel that does not preempt itself (PREEMPT_VOLUNTARY, PREEMPT_NONE) a woken thread waits until the waker
+ * offers the CPU, so every waking call here ends with such an offer; in a preemptible kernel the offer does nothing.
  */
 #include <linux/string.h>
 

@@ -5,10 +5,11 @@
 
 #include "port.h"
 
-/* PORT_LOW to PORT_HIGHEST are four priorities in a row, as in user space; who stands for a timer runs above them. */
+/* PORT_LOW to PORT_HIGHEST are four priorities in a row, as in user space; threads that act as timers run above them.
+ */
 enum { HELPER_ABOVE_HIGH = 2, PRIORITY_LEAST = 3, PRIORITY_MOST = 97 };
 
-/* The memory of a run, and where its result goes. */
+/* The memory of a run, and the place of its result. */
 int kernel_setup(int priority, size_t samples);
 void kernel_release(void);
 /* The result so far; the module's file reads it. */

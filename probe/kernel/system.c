@@ -15,7 +15,7 @@
 
 enum { FIRST_ROOM = 64 * 1024 };
 
-/* Set while the module loads, before there are threads; of `failure` the lock takes care. */
+/* Set while the module loads, before there are threads; the lock protects `failure`. */
 static struct {
 	int priority;
 	uint32_t *samples;

@@ -14,7 +14,7 @@ static int thread_main(void *argument)
 	struct port_thread *thread = argument;
 
 	thread->entry(thread->argument);
-	kthread_complete_and_exit(&thread->ended, 0); /* not by returning: the module must not go while it ends */
+	kthread_complete_and_exit(&thread->ended, 0); /* not by returning: the module must stay until it has ended */
 }
 
 enum port_status kernel_thread_start(struct port_thread *thread, const char *name, int priority, int cpu,

@@ -56,7 +56,7 @@ static enum port_status wait_timer(struct port_timer *timer, u64 due_ns, enum hr
 	return PORT_OK;
 }
 
-/* What it fails at, the one that waits for it hears of by its own status: it is woken all the same. */
+/* If it fails, the thread that waits for it learns this by its own status: it is woken all the same. */
 static void helper_main(void *argument)
 {
 	struct port_timer *timer = argument;

@@ -14,7 +14,7 @@ uint64_t port_now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* The clock and the counter at one moment: the reading that took least of several. */
+/* The clock and the counter at the same moment: of several readings the one that took least time. */
 static void both(uint64_t *now_ns, uint64_t *cycles)
 {
 	uint64_t least = UINT64_MAX;
@@ -43,7 +43,7 @@ uint64_t linux_measure_cycles_per_s(void)
 	return (uint64_t)((double)(to - from) * NS_PER_S / (double)(to_ns - from_ns) + 0.5);
 }
 
-/* Linux says 1 ns whatever its counter's step is, which on ARM is the one that we read. */
+/* Linux reports 1 ns whatever its counter's step; on ARM that is the counter that we read. */
 uint64_t port_clock_step_ns(void)
 {
 	struct timespec step = { 0 };

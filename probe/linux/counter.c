@@ -38,7 +38,7 @@ uint64_t linux_counter_open(void)
 	return frequency;
 }
 #elif defined(__arm__) && __ARM_ARCH >= 7
-/* Cortex-A8 and A9 have no generic timer, and a kernel may keep it from user space: found out by trying, once. */
+/* Cortex-A8 and A9 have no generic timer, and a kernel may keep it from user space: this is tried once. */
 static bool has_counter;
 static sigjmp_buf no_counter;
 

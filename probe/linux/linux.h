@@ -5,7 +5,7 @@
 
 #include "port.h"
 
-/* PORT_LOW to PORT_HIGHEST are four priorities in a row; helpers that stand for the kernel's timer run above them. */
+/* PORT_LOW to PORT_HIGHEST are four priorities in a row; helpers that act as the kernel's timer run above them. */
 enum { HELPER_ABOVE_HIGH = 2, PRIORITY_LEAST = 3, PRIORITY_MOST = 97 };
 
 struct settings {
@@ -17,10 +17,10 @@ struct settings {
 /* Lock and fault in all memory, measure the counter. Once, before anything else of this port. */
 enum port_status linux_setup(const struct settings *settings);
 
-/* What the process was started with (taskset), which the kernel would let it leave. */
+/* The CPUs that the process was started with (taskset); the kernel would let it leave them. */
 enum { LINUX_CPUS_MOST = 1024 };
 bool linux_has_cpu(int cpu);
-/* The first of them: where benchmarks run unless told otherwise, since those of two threads compare only on one. */
+/* The first of them: where benchmarks run by default, since figures of two threads compare only on one CPU. */
 int linux_first_cpu(void);
 
 /* Is the kernel built with PREEMPT_RT? */

@@ -15,7 +15,7 @@
 
 #include "linux.h"
 
-/* Set once by linux_setup(), before there are threads; of `failure` the mutex takes care. */
+/* Set once by linux_setup(), before there are threads; the mutex protects `failure`. */
 static struct {
 	struct settings settings;
 	cpu_set_t cpus;
@@ -75,8 +75,8 @@ uint64_t port_cycles_per_s(void)
 }
 
 /*
- * Keep CPUs out of deep idle states, as cyclictest does; for as long as the file is open. Where that is not allowed
- * or there is no such file, what the system does is measured as it is, and its name says so.
+ * Keep CPUs out of deep idle states, as cyclictest does; for as long as the file is open. If that is not allowed or
+ * there is no such file, the system is measured as it is, and its name says so.
  */
 static bool hold_latency(void)
 {

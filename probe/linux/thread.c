@@ -17,7 +17,7 @@
 
 #include "linux.h"
 
-enum { PATIENCE_S = 2 }; /* with threads that another one's failure may have left waiting */
+enum { PATIENCE_S = 2 }; /* with threads that may still wait because another thread failed */
 
 /* Shared by main, which joins, and the threads that end or fail. */
 static struct {
@@ -70,12 +70,13 @@ static enum port_status settle_priority(int priority)
 
 /*
  * glibc registers each thread for restartable sequences, which the kernel then sees to whenever the thread comes back
- * from a switch: some 170 instructions of every wake-up that are glibc's wish, not the system's need. musl does not.
+ * from a switch: some 170 instructions of every wake-up that glibc wants and the system does not need. musl does not
+ * register.
  */
 static void leave_restartable_sequences(void)
 {
 #ifdef __GLIBC__
-	/* Where the kernel has none, or glibc was told not to use them, there is nothing to leave. */
+	/* If the kernel has no restartable sequences, or glibc does not use them, there is nothing to unregister. */
 	syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, sizeof(struct rseq), RSEQ_FLAG_UNREGISTER,
 		RSEQ_SIG);
 #endif
@@ -133,7 +134,7 @@ enum port_status port_thread_start(struct port_thread *thread, const char *name,
 	return linux_thread_start(thread, name, linux_priority(priority), cpu, entry, argument);
 }
 
-/* A thread that waits for one that failed would wait forever, and so would we. */
+/* A thread that waits for a failed thread would wait forever, and so would we. */
 enum port_status port_thread_join(struct port_thread *thread)
 {
 	while (!__atomic_load_n(&thread->ended, __ATOMIC_ACQUIRE)) {
@@ -164,7 +165,7 @@ static bool parse_priority(const char *line, int *priority)
 	return field;
 }
 
-/* Of /proc, since the scheduler's calls give a thread's own priority and not the one it was lent. */
+/* From /proc, since the scheduler's calls give a thread's own priority and not the priority it was lent. */
 enum port_status port_priority_now(enum port_priority *priority)
 {
 	char path[48], line[256];

@@ -43,7 +43,7 @@ static enum port_status sleep_until(uint64_t due_ns)
 	return error ? linux_fail(PORT_FAILED, "clock_nanosleep", error) : PORT_OK;
 }
 
-/* What it fails at, main hears of: linux_fail() sees to it. */
+/* Its failures reach main through linux_fail(). */
 static void helper_main(void *argument)
 {
 	(void)argument;

@@ -16,7 +16,7 @@ enum port_status port_queue_open(struct port_queue *queue, unsigned int depth, s
 			      "rt_queue_create");
 }
 
-/* To a full queue Alchemy says no, where the contract wants the sender to wait. No benchmark comes so far. */
+/* Alchemy refuses a message to a full queue, where the contract makes the sender wait. No benchmark fills a queue. */
 enum port_status port_queue_send(struct port_queue *queue, const void *message)
 {
 	int result = rt_queue_write(&queue->queue, message, queue->message_bytes, Q_NORMAL);
@@ -46,13 +46,13 @@ enum port_status port_pipe_open(struct port_pipe *pipe)
 	return xenomai_status(rt_buffer_create(&pipe->buffer, NULL, PORT_PIPE_BYTES, B_PRIO), "rt_buffer_create");
 }
 
-/* All is written or nothing. */
+/* Writes everything or nothing. */
 enum port_status port_pipe_write(struct port_pipe *pipe, const void *bytes, size_t count)
 {
 	return xenomai_status((int)rt_buffer_write(&pipe->buffer, bytes, count, TM_INFINITE), "rt_buffer_write");
 }
 
-/* All is read, or less where a writer waits for room. */
+/* Reads everything, or less if a writer waits for room. */
 enum port_status port_pipe_read(struct port_pipe *pipe, void *bytes, size_t count)
 {
 	for (size_t have = 0; have < count;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Semaphores and mutexes. Waiting tasks queue by priority. Mutexes lend it; Alchemy has no others. */
+/* Semaphores and mutexes. Waiting tasks queue by priority. Alchemy's mutexes all inherit priority. */
 #include "xenomai.h"
 
 enum port_status port_semaphore_open(struct port_semaphore *semaphore, unsigned int count)

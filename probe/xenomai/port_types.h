@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Xenomai port's objects; see port.h. What is behind Alchemy's descriptors lies in Xenomai's own heap. */
+/* The Xenomai port's objects; see port.h. The objects behind Alchemy's descriptors lie in Xenomai's own heap. */
 #ifndef RTQUAL_XENOMAI_PORT_TYPES_H
 #define RTQUAL_XENOMAI_PORT_TYPES_H
 

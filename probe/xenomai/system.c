@@ -32,7 +32,7 @@ static void end_at_once(void *nothing)
 
 /*
  * The C library keeps the stacks of threads that ended for those to come, and Xenomai its objects: after this a
- * benchmark that starts tasks faults nothing in. A task that is denied is left to the first benchmark to tell.
+ * benchmark that starts tasks faults nothing in. If a task is denied, the first benchmark reports it.
  */
 static enum port_status warm_up(void)
 {

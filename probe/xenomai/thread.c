@@ -12,7 +12,7 @@
 
 #include "xenomai.h"
 
-enum { STACK_BYTES = 128 * 1024, PATIENCE_S = 2 }; /* with tasks that another one's failure may have left waiting */
+enum { STACK_BYTES = 128 * 1024, PATIENCE_S = 2 }; /* with tasks that may still wait because another task failed */
 
 /* Shared by main, which starts and joins, and the tasks; semaphores of the C library: main is no task of Alchemy. */
 static struct {
@@ -45,7 +45,7 @@ static bool wait_patiently(sem_t *semaphore)
 	return true;
 }
 
-/* By the kernel's own word: where a priority is denied, Mercury starts the task all the same. */
+/* Checked with the kernel: where a priority is denied, Mercury starts the task all the same. */
 static enum port_status check(const struct port_thread *thread)
 {
 	struct sched_param got = { 0 };
@@ -138,7 +138,7 @@ enum port_status port_thread_start(struct port_thread *thread, const char *name,
 	return xenomai_thread_start(thread, name, linux_priority(priority), cpu, entry, argument);
 }
 
-/* A task that waits for one that failed would wait forever, and so would we. */
+/* A task that waits for a failed task would wait forever, and so would we. */
 enum port_status port_thread_join(struct port_thread *thread)
 {
 	while (!__atomic_load_n(&thread->ended, __ATOMIC_ACQUIRE)) {
@@ -152,7 +152,7 @@ enum port_status port_thread_join(struct port_thread *thread)
 	return xenomai_status(rt_task_join(&thread->task), "rt_task_join");
 }
 
-/* rt_task_inquire() gives the priority that a task was created with, not one that it was lent. */
+/* rt_task_inquire() gives the priority that a task was created with, not a priority that it was lent. */
 enum port_status port_priority_now(enum port_priority *priority)
 {
 	(void)priority;

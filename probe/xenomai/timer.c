@@ -12,7 +12,7 @@
 
 enum { NS_PER_S = 1000000000, FAR_S = 3600 };
 
-/* A task has one period. It is learnt from the times that are asked for: the second one tells it. */
+/* A task has one period. It follows from the times asked for: the second time gives it. */
 static _Thread_local struct {
 	uint64_t asked_ns; /* the last time that was asked for, or 0 */
 	uint64_t next_ns; /* when the period that runs now ends, or 0: out of step */
@@ -45,7 +45,8 @@ static enum port_status wait_for_period(uint64_t due_ns)
 	return result == -ETIMEDOUT ? PORT_OK : xenomai_status(result, "rt_task_wait_period");
 }
 
-/* In step with the period, one call. Else it begins anew, and what is pending of the one before ends a wait early. */
+/* In step with the period, one call. Otherwise the period begins anew, and what is pending of the old period ends a
+ * wait early. */
 static enum port_status wait_in_step(uint64_t due_ns)
 {
 	const uint64_t asked_ns = periodic.asked_ns;
@@ -75,7 +76,7 @@ static enum port_status sleep_until(uint64_t due_ns)
 static void wake(void *nothing)
 {
 	(void)nothing;
-	port_semaphore_post(&waker.woken); /* what it fails at, main hears of: linux_fail() sees to it */
+	port_semaphore_post(&waker.woken); /* a failure reaches main through linux_fail() */
 }
 
 static enum port_status open_alarm(void)

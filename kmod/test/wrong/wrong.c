@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does one thing wrong when it is loaded: a kernel that is to find our modules' errors has to report this one. Loading
- * fails in the end, so that it can be tried again.
+ * Makes one error when it is loaded: a kernel that shall find our modules' errors has to report this error. Loading
+ * fails in the end, so that it can be repeated.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -35,7 +35,7 @@ static void read_freed(void)
 		READ_ONCE(memory[8]);
 }
 
-/* Of memory as the rings lie in. */
+/* Memory of the kind that holds the rings. */
 static void read_beyond(void)
 {
 	u8 *memory = vmalloc(5000);

@@ -46,7 +46,7 @@ int machine_arguments(const char **words, int most)
 
 void machine_exit(int code)
 {
-	_exit(code); /* other threads are in the middle of something: no handlers */
+	_exit(code); /* other threads may be in the middle of something: no exit handlers */
 }
 
 uint64_t machine_now_ns(void)
@@ -80,7 +80,7 @@ uint64_t machine_tick_from(uint64_t from_ns)
 	return from_ns;
 }
 
-/* The simulator's tick comes when a thread of the host has slept, so no better is known. */
+/* The simulator's tick comes when a thread of the host has slept, so its time is not known better. */
 TickType_t machine_ticks_until(uint64_t due_ns)
 {
 	uint64_t now_ns = machine_now_ns();

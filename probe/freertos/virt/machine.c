@@ -257,7 +257,7 @@ const char *machine_start(int count, char **words)
 {
 	uint32_t frequency;
 
-	(void)count; /* nobody gives any: fw_cfg has them */
+	(void)count; /* there are none: fw_cfg has them */
 	(void)words;
 	__asm__ volatile("mrc p15, 0, %0, c14, c0, 0" : "=r"(frequency)); /* CNTFRQ */
 	if (frequency != clock_hz)

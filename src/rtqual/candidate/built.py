@@ -59,7 +59,7 @@ def tailor(
         )
     tell(f"{name}: its configuration")
     resolution = _resolve(tree, (*needs, *wanted.needs), wanted, asked)
-    # Kernels of the stepwise mode differ by little: each is made from what the one before left.
+    # Kernels of the stepwise mode differ by little: each is built from the previous kernel's object files.
     kept = objects or (kept_objects(tree) if wanted.restore else None)
     watch = as_steps(tell, f"{name}: building")
     built = build(tree, resolution.config_path.read_text(), watch=watch, kept_objects=kept)

@@ -20,7 +20,7 @@ def carried(programs: Collection[str], architecture: Architecture, headers: Call
         files[MODULE_PATH.lstrip("/")] = build_module(headers())
     if {*CAMERA_PROGRAMS, *CAMERA_MODULES} & {*programs}:
         files |= {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in CAMERA_PROGRAMS}
-        # Gives the threads that stand for the USB host's interrupts the priority that these would have.
+        # Gives the threads that act as the USB host's interrupts the priority that these would have.
         files["usr/bin/chrt"] = fetch("util-linux", architecture=architecture).tree / "usr/bin/chrt"
     if {*CAMERA_MODULES} & {*programs}:
         files |= {f"lib/rtqual/{path.name}": path for path in build_camera_modules(headers())}

@@ -18,7 +18,7 @@ def kernel_of(
     tell: Callable[[str], None] = lambda _: None,
     programs: Collection[str] = (),
 ) -> tuple[Kernel, Account | None]:
-    """With what instruments of these programs need in its guest; an account of how it came to be, where it is built."""
+    """With what instruments of these programs need in its guest; and how it came to be, if it is built here."""
     if candidate.tailor:
         needs, baseline = mission.mission.needs, mission.baseline(candidate)
         return built.prepare(candidate, needs, tools=tools, tell=tell, baseline=baseline, programs=programs)

@@ -63,7 +63,7 @@ def _build(headers: Headers, sources: Mapping[str, bytes], kbuild_in: str, modul
         scratch = Path(folder) / "root"
         scratch.mkdir()
         tree = write_sources(Path(folder) / "sources", sources)
-        # Where it was built is not to be seen in a module: the same inputs give the same bytes.
+        # A module does not show where it was built: the same inputs give the same bytes.
         unseen = f"KCFLAGS=-ffile-prefix-map={folder}/="
         _run([*headers.make(scratch), f"M={tree / kbuild_in}", unseen, "modules"], headers)
         cross = f"{headers.architecture.triplet}-" if headers.architecture.foreign else ""

@@ -29,7 +29,7 @@ def make_ready(
     extra: Mapping[str, Path] | None = None,  # path in the guest -> file
     facts: Mapping[str, str] | None = None,
 ) -> Kernel:
-    """Build the guest's file systems for a kernel, and say what its files say."""
+    """Build the guest's file systems for a kernel, and read the facts that its files state."""
     image, release = image_of(name, package)
     initramfs, disk_initramfs = (
         guest.build(package, release, tools, disks=disks, architecture=architecture, extra=extra or {})

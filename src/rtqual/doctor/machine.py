@@ -53,7 +53,7 @@ def _facts() -> Mapping[str, str]:
     try:
         return facts()
     except (RunFailed, OSError, subprocess.SubprocessError):
-        return {}  # the agent is missing, which is told by a check of its own
+        return {}  # the agent is missing, which another check reports
 
 
 def _cpus() -> Check:

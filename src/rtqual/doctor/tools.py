@@ -24,7 +24,7 @@ _MACHINE = ("-machine", "pc-i440fx-7.2", "-accel", "tcg", "-icount", "shift=1,sl
 _TCG_TIMEOUT_S, _KVM_TIMEOUT_S = 20.0, 5.0
 _KVM = Path("/dev/kvm")
 _KVM_SLOW_S = 2.0  # plain emulation boots the same guest in about one
-_SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"  # where rtqual looks for what is not in everybody's PATH
+_SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"  # where rtqual looks for programs that are not in every user's PATH
 _KERNELS = ("linux-image-amd64", "linux-image-rt-amd64")  # of the demo
 _PANGO_PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
 _FONT_PACKAGE = "fonts-dejavu-core"
@@ -168,7 +168,7 @@ def _instruction_clock() -> Check:
 
 
 def _kvm() -> Check:
-    """/dev/kvm may be there and not work: an abort, or a hang after the BIOS. Only a guest tells."""
+    """/dev/kvm may be there and not work: an abort, or a hang after the BIOS. Only starting a guest shows it."""
     name, matters = "KVM", "nothing: the virtual board counts instructions under TCG and does not use it"
     if not _KVM.exists():
         return Check(name, "ok", f"no {_KVM}", matters)

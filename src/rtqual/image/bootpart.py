@@ -10,7 +10,7 @@ from rtqual.base.apt import Package, cache_dir, fetch, locked, sha256_file
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.errors import BadInput
 
-# Of the Raspberry Pi's firmware, what a model does not start without.
+# The files of the Raspberry Pi's firmware that a model needs to start.
 _FIRMWARE = {
     "Raspberry Pi 3": ("bootcode.bin", "start.elf", "fixup.dat"),
     "Raspberry Pi 4": ("start4.elf", "fixup4.dat"),
@@ -25,7 +25,7 @@ _MISSING = (
 
 @dataclass
 class BootFiles:
-    """Files by their place on the partition, the packages they are from, and what could not be had."""
+    """Files by their place on the partition, the packages they are from, and the files that were not found."""
 
     files: dict[str, Path] = field(default_factory=dict)
     packages: list[Package] = field(default_factory=list)

@@ -16,14 +16,14 @@ from rtqual.image.trial import Booted, boot
 
 @dataclass(frozen=True)
 class Measured:
-    """An image, and what it said when it was up (None: it was not booted)."""
+    """An image, and its report after booting (None: not booted)."""
 
     image: Image
     booted: Booted | None
 
     def figures(self) -> dict[str, tuple[float, str]]:
-        """Every figure with its unit. Of sizes there is one value, whoever builds the image; what a boot gave is one
-        sample, without an interval: what a disk answers in the host's time may change it a little.
+        """Every figure with its unit. A size has one value, whoever builds the image. A figure of a boot is one sample,
+        without an interval: a disk, which answers in the host's time, may change it a little.
         """
         image, up = self.image, self.booted
         sizes: dict[str, tuple[float, str]] = {
@@ -40,7 +40,7 @@ class Measured:
         if up:
             sizes["RAM in use after boot"] = (up.ram_used_b, "B")
             sizes["processes after boot"] = (up.processes, "1")
-            if image.form == "initramfs":  # else it is not the instruction clock's
+            if image.form == "initramfs":  # otherwise it is not counted by the instruction clock
                 sizes["guest time until up"] = (up.uptime_s, "s")
         return sizes
 

@@ -14,7 +14,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.image.own import own_text
 from rtqual.image.root import Root, epoch_s, tool, unpack_tar
 
-# What dpkg does not unpack (dpkg.conf, path-exclude). Copyright files stay: licences ask for it, and the list of
+# What dpkg does not unpack (dpkg.conf, path-exclude). Copyright files stay: licences require it, and the list of
 # contents reads them.
 _LEFT_OUT = (
     "path-exclude=/usr/share/doc/*",
@@ -30,7 +30,7 @@ _EMULATORS = {"arm64": "qemu-aarch64", "armhf": "qemu-arm"}
 
 
 def fill(folder: Path, *, architecture: Architecture, packages: Sequence[str], modules: Sequence[str]) -> Root:
-    """The root without the kernel's modules, which are loaded as they are found; `modules` are loaded anyway."""
+    """The root without the kernel's modules. udev loads these as it finds devices; `modules` are loaded in any case."""
     root = unpack_tar(bootstrap(packages, architecture), folder)
     for place in _FORGET:
         root.inside.remove(place)
@@ -90,7 +90,7 @@ def _mirrors() -> list[tuple[str, str, str, str]]:
 
 
 def _check_foreign(architecture: Architecture) -> None:
-    """Maintainer scripts run on the processor they are for, or under QEMU that the kernel starts by itself."""
+    """Maintainer scripts run on the processor they are for, or under QEMU, which the kernel starts by itself."""
     if architecture.foreign and not (_BINFMT / _EMULATORS[architecture.name]).exists():
         raise RunFailed(
             f"this machine runs no programs for {architecture.name}, as packages' scripts need: "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A root file system as an ext4 image: no loop device, no privileges, the same bytes for the same files.
 
-mke2fs copies a folder but takes owners and times of it (of the change time nobody can set another); debugfs then
-writes what the image shall have.
+mke2fs copies a folder with its owners and times (the change time cannot be set); debugfs then writes those that the
+image shall have.
 """
 
 import os
@@ -23,7 +23,7 @@ _INODE_B = 256
 def write_ext4(root: Root, out: Path, *, uuid: UUID, label: str, journal: bool, spare: float = 0.1) -> Path:
     """Write an image as large as the files need, with `spare` of that free.
 
-    Without a journal it is for mounting read-only: it needs none, and a small root has no room for one.
+    Without a journal it is for mounting read-only, which needs none; and a small root has no room for a journal.
     """
     blocks = sum(_blocks(root.folder / place) for place in root.paths())
     inodes = len(root.paths()) + 64
@@ -45,7 +45,7 @@ def write_ext4(root: Root, out: Path, *, uuid: UUID, label: str, journal: bool, 
         script = Path(scratch) / "script"
         script.write_text("".join(f"{line}\n" for line in _commands(root, Path(scratch))))
         told = _run([tool("debugfs", "e2fsprogs"), "-w", "-f", str(script), str(out)], out)
-    # It echoes its commands; an error of one is a line that begins otherwise, and its exit code is 0 all the same.
+    # It echoes its commands; an error is a line that begins differently, and the exit code is 0 all the same.
     errors = [line for line in told.splitlines() if line and not line.startswith(("debugfs:", "debugfs "))]
     if errors:
         raise RunFailed(f"debugfs did not write {out.name} as asked: {errors[0][:200]}")
@@ -53,7 +53,7 @@ def write_ext4(root: Root, out: Path, *, uuid: UUID, label: str, journal: bool, 
 
 
 def _blocks(path: Path) -> int:
-    """What a file takes, with room for its extents; a short link lies in its inode."""
+    """The space that a file takes, with room for its extents; a short link lies in its inode."""
     state = path.lstat()
     if stat.S_ISLNK(state.st_mode):
         return int(state.st_size >= 60)

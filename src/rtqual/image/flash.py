@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A flashable disk: a boot partition (FAT) and the root, put together from ordinary files.
 
-An MBR names the partitions: the Raspberry Pi 3's first boot stage reads no other table, and UEFI takes one as well.
+An MBR names the partitions: the Raspberry Pi 3's first boot stage reads no other table, and UEFI reads it as well.
 """
 
 import os
@@ -24,7 +24,7 @@ _COPY_B = 4 * 2**20
 
 @dataclass(frozen=True)
 class Identity:
-    """The numbers by which a system knows its disk, made from what is in it: equal contents, equal numbers."""
+    """The identifiers of a disk and its file systems, made from the contents: equal contents, equal identifiers."""
 
     uuid: UUID
 
@@ -84,7 +84,7 @@ def write_disk(boot: Path, root: Path, out: Path, identity: Identity, *, efi: bo
 
 
 def _copy(part: Path, disk: int) -> None:
-    """Write a file's bytes where the disk stands; what is empty stays a hole."""
+    """Write a file's bytes at the disk's present position; empty parts stay holes."""
     with part.open("rb") as file:
         while piece := file.read(_COPY_B):
             if piece.count(0) == len(piece):
@@ -96,7 +96,7 @@ def _copy(part: Path, disk: int) -> None:
 
 
 def read_fat(disk: Path, folder: Path, names: Sequence[str]) -> dict[str, Path]:
-    """Those of the boot partition's files that are there, copied into `folder`."""
+    """Copies those of the boot partition's files that exist into `folder`."""
     mcopy, found = tool("mcopy", "mtools"), {}
     for name in names:
         command = [mcopy, "-n", "-i", f"{disk}@@{_ALIGN_B}", f"::{name}", str(folder / name)]

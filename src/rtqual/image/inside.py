@@ -31,7 +31,7 @@ class Spot:
     place: str
 
     def mode(self) -> int | None:
-        """As lstat tells, None where there is nothing."""
+        """As lstat reports it, None where there is nothing."""
         try:
             return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False).st_mode
         except FileNotFoundError:
@@ -44,7 +44,7 @@ class Inside:
 
     @contextmanager
     def spot(self, place: str, *, make: bool = False, follow: bool = False) -> Iterator[Spot]:
-        """The last part of a place; its parents must be there, or are made.
+        """The last part of a place; its parents must exist, or are made.
 
         `follow`: a link at the end is followed too. Raises RunFailed for a place outside of the root.
         """
@@ -175,7 +175,7 @@ def _walk(place: str, way: list[tuple[int, str]], opened: ExitStack, *, make: bo
 
 
 def _enter(place: str, spot: Spot, mode: int | None, make: bool) -> int:
-    """A folder on the way, opened; what only a link speaks of is not made."""
+    """Opens a folder on the way; a folder that only a link names is not made."""
     if mode is None:
         if not make:
             raise _Absent(f"{place!r} leads to {spot.place!r}, which is not in the root file system")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Licences as Debian's copyright files name them, in SPDX's words.
 
-Machine-readable files only (debian.org/doc/packaging-manuals/copyright-format/1.0): of others nothing is claimed.
+Machine-readable files only (debian.org/doc/packaging-manuals/copyright-format/1.0): nothing is claimed about others.
 """
 
 import re
@@ -44,7 +44,7 @@ def declared(copyright_text: str) -> Declared:
 
 
 def _expression(text: str, own: dict[str, str]) -> str:
-    """One License: field, "GPL-2+ or Artistic". What is nested, or mixes "and" with "or", is a licence of its own."""
+    """One License: field, "GPL-2+ or Artistic". A nested one, or "and" mixed with "or", is a licence of its own."""
     names = [name.strip() for name in _JOINED.split(text)]
     joints = {"OR" if "or" in joint.lower() else "AND" for joint in _JOINED.findall(text)}
     if not all(names) or len(joints) > 1 or {*"()"} & {*text}:

@@ -31,7 +31,7 @@ from rtqual.mission import Need, RootSystem
 MEMORY_MIB = 1536
 _PROGRAMS = ("cyclictest", "hackbench")
 _MEASURE = "usr/lib/rtqual/measure"
-_SHARED = "# The teardown must not wait"  # from here on the first process of the board's own root does the same
+_SHARED = "# The teardown must not wait"  # from here on the same as the first process of the board's own root
 _BEGIN = """\
 #!/bin/sh
 # SPDX-License-Identifier: MIT

@@ -28,7 +28,7 @@ def lay_over(root: Root, overlay: Path) -> None:
 
 def _lay(root: Root, folder: int, name: str, place: str) -> None:
     """`folder`: opened, so that nobody can put a link in its place."""
-    if not place.isprintable():  # a line end, or bytes that are no text
+    if not place.isprintable():  # a line end, or bytes that are not text
         raise RunFailed("a name that no list of contents can hold: rename it")
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
     if stat.S_ISLNK(mode):

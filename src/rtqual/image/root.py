@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A root file system on its way into an image: a folder of files, and what an unprivileged folder cannot keep.
+"""A root file system on its way into an image: a folder of files, and what a folder without privileges cannot keep.
 
 Owners, modes and capabilities stand beside the folder, so that root and everybody else make the same image.
 """
@@ -67,14 +67,14 @@ class Root:
 
     @property
     def inside(self) -> Inside:
-        """All that is written goes through it: a link in the root never leads out of it."""
+        """Everything is written through it: a link in the root never leads out of the root."""
         return Inside(self.folder)
 
     def write(self, place: str, text: str, *, executable: bool = False) -> None:
         self._set(self.inside.write(place, text.encode(), 0o755 if executable else 0o644))
 
     def copy(self, source: Path, place: str) -> None:
-        """Take a file as it is; of its mode only whether it can be run."""
+        """Take a file as it is; of its mode only the executable bit."""
         with source.open("rb") as file:
             self.take(file, place)
 

@@ -66,7 +66,7 @@ def copyright_of(tree: Path, name: str) -> str:
 
 
 def document(name: str, parts: Sequence[Part], trees: Mapping[str, Root]) -> dict[str, Any]:
-    """`trees`: the file systems of the image by the place their files are told under, "" for the root."""
+    """`trees`: the file systems of the image by the place their files are listed under, "" for the root."""
     own: dict[str, str] = {}
     packages = [_package(part, own) for part in parts]
     files = [file for prefix, root in trees.items() for file in _files(prefix, root)]

@@ -79,7 +79,7 @@ class Image:
 
 
 def build(request: Request, out: Path, tell: Callable[[str], None] = lambda _: None) -> Image:
-    """Write the image to `out` and what is inside to `out`.spdx.json; what was there stays until both are whole."""
+    """Write the image to `out` and what is inside to `out`.spdx.json; the previous files stay until both are whole."""
     _check(request, out)
     try:
         with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
@@ -174,7 +174,7 @@ class _Assembly:
             (self._scratch / "vmlinuz").replace(beside)
         for file in (path, listing):
             with file.open("rb") as opened:
-                os.fsync(opened.fileno())  # a full disk is told here, before anything is replaced
+                os.fsync(opened.fileno())  # a full disk is noticed here, before anything is replaced
         listing.replace(_beside(out, ".spdx.json"))
         path.replace(out)
         return beside
@@ -188,7 +188,7 @@ class _Assembly:
             )
         else:
             wanted = packages_for(request.needs, request.packages)
-            # Of the needs' modules udev loads those whose device is there; only what was asked for by name is forced.
+            # udev loads those of the needs' modules whose device is there; only modules asked for by name are forced.
             root = debian.fill(
                 folder, architecture=request.architecture, packages=wanted, modules=self._present(request.modules)
             )
@@ -200,7 +200,7 @@ class _Assembly:
         return root, packages
 
     def _present(self, modules: Sequence[str]) -> tuple[str, ...]:
-        """Those that the kernel has as modules. One asked for by name that it does not have at all is bad input."""
+        """Those that the kernel has as modules. If it lacks one asked for by name, that is bad input."""
         tree = self._module_tree()
         have = {path.name.split(".")[0].replace("-", "_") for path in tree.rglob("*.ko*")} if tree else set()
         index = tree / "modules.builtin" if tree else None
@@ -242,7 +242,7 @@ class _Assembly:
         root.inside.take(made / "lib/modules", "lib/modules")
 
     def _digest(self, root: Root) -> str:
-        """Of all that the image is made of: its disk's numbers come from it."""
+        """The hash of everything the image is made of; the disk's identifiers come from it."""
         digest = hashlib.sha256(f"{__version__} {_LAYOUT} {epoch_s()} {self._request.kernel.sha256}".encode())
         digest.update(json.dumps([self._request.form, self._request.parameters, self._request.needs]).encode())
         for place in root.paths():
@@ -275,7 +275,7 @@ class _Assembly:
         boot.files["vmlinuz"] = self._kernel
         if first:
             boot.files["initrd.img"] = first
-        # A root that is only read needs no journal; what is written to may lose power at any time.
+        # A root that is only read needs no journal; a root that is written to may lose power at any time.
         journal = request.flavour == "debian"
         ext4 = write_ext4(root, scratch / "root.img", uuid=identity.uuid, label="root", journal=journal)
         fat = write_fat(boot.files, scratch / "boot.img", identity.boot)

@@ -29,7 +29,7 @@ _MEMORY_MIB = 512
 @dataclass(frozen=True)
 class Booted:
     """What an image said once it was up. Memory as the instrument footprint defines it. `uptime_s` counts instructions
-    of two nanoseconds for an initramfs; with a disk it is partly the host's, and says nothing."""
+    of two nanoseconds for an initramfs; with a disk it is partly the host's time, and means nothing."""
 
     release: str
     ram_used_b: int

@@ -26,7 +26,7 @@ from rtqual.base.errors import RunFailed
 TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sysbench")
 PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 
-# Kernel modules a job may need. What a kernel has built in or does not have is left out here and told by modprobe.
+# Kernel modules a job may need. Modules that a kernel has built in or lacks are left out here; modprobe reports them.
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
 DISKS = ("/dev/vda", "/dev/sda")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exercise: whether what a docking mission needs of a kernel works, not only stands in its configuration.
+"""Exercise: whether what a docking mission needs of a kernel works, beyond being in its configuration.
 
 usb_disk_compared  bytes written to a USB disk's file system, and found equal when they were read from the disk again
 usb_camera_frames  of the depth camera in software (ds325-emulator), which is plugged into a USB port over a socket

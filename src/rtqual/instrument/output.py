@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every reader does first: did the program succeed, and did it run as it was asked to?"""
+"""The checks every reader makes first: did the program succeed, and did it run as it was asked to?"""
 
 import re
 from decimal import Decimal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the estimates of running times share. They only plan.
+"""What the estimates of running times share. They are for planning only.
 
 Their constants were seen on the virtual board: one CPU, 2 ns an instruction.
 """

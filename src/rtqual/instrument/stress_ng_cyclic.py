@@ -40,7 +40,7 @@ class CyclicParameters(Parameters):
 
     @property
     def timeout_s(self) -> int:
-        """stress-ng runs for as long as it is told, whenever it has its samples: twice what they take."""
+        """stress-ng runs for a fixed time, whether it has its samples or not: twice the time they take."""
         return 1 + ceil(2 * self.cycles * self.interval / 1e9)
 
 

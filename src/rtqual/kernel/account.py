@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a tailored kernel came to be, as a campaign keeps it (tailor.json) and its report tells it."""
+"""How a tailored kernel came to be, as a campaign keeps it (tailor.json) and its report shows it."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -89,7 +89,7 @@ def account_of(
     resolution: Resolution,
     made: Built,
 ) -> Account:
-    """`every` is the whole removal list; what the resolution was not asked to remove is said so."""
+    """`every` is the whole removal list; entries that the resolution was not asked to remove are marked so."""
     outcomes = {one.removal.id: one for one in resolution.outcomes}
     entries = []
     for removal in every:
@@ -138,6 +138,6 @@ def _short(menu: str) -> str:
 
 
 def with_trims(accounts: Iterable[Account], trims: Iterable[Trimmed]) -> tuple[Account, ...]:
-    """Each account with the trim of the very kernel it is of, where there was one."""
+    """Each account with the trim of the same kernel, where there was one."""
     found = {(one.candidate, one.kernel_sha256): one for one in trims}
     return tuple(one.model_copy(update={"trim": found.get((one.candidate, one.sha256))}) for one in accounts)

@@ -8,7 +8,7 @@ random numbers: what varies between runs is the seed's phase, not the load.
 from rtqual.board import Command
 from rtqual.load import Load, wifi
 
-# `while`, not `until killed`: a hackbench that cannot run ends the load, and a load that ended is told.
+# `while`, not `until killed`: a hackbench that cannot run ends the load, and a load that has ended is reported.
 _HACKBENCH_FOREVER = "while hackbench -P -g 1 -l 100 > /dev/null; do :; done"
 
 

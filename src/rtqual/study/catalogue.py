@@ -120,7 +120,7 @@ class Rule(_Model):
     says: str = ""  # the formula in words, where it does not speak for itself
     instead: Mapping[str, str] = {}  # formulas of what may have been printed in its place
     instead_says: str = ""
-    note: str = ""  # what else a reader of a finding should know
+    note: str = ""  # further notes for the reader of a finding
 
 
 class Check(_Model):

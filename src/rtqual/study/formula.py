@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Formulas over printed figures, as the data files write them: '(max - min) / max', 'mean(fig3.others.avg)'.
 
-A dotted name stands for a figure, or for several where it names a group of rows; several are brought down
-to one by least, greatest, mean or count.
+A dotted name stands for a figure, or for several where it names a group of rows; several are reduced to one by least,
+greatest, mean or count.
 """
 
 import ast
@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def split_relation(text: str) -> tuple[str, str]:
-    """('<', '0.5') of '< 0.5'; what begins with no relation is to be equal."""
+    """('<', '0.5') of '< 0.5'; without a relation the figures have to be equal."""
     match = _RELATION.fullmatch(text)
     return (match[1], match[2]) if match else ("==", text.strip())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What kind of mistake a printed figure is that does not follow from the others."""
+"""Classifies the mistake in a printed figure that does not follow from the others."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -21,7 +21,7 @@ class Thread(BaseModel):
 
     @property
     def overflow(self) -> int:
-        """Samples that are in no bin; negative where the file contradicts itself."""
+        """Number of samples that are in no bin; negative where the file contradicts itself."""
         return self.cycles - sum(self.histogram.values())
 
 

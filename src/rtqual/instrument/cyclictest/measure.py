@@ -24,11 +24,12 @@ _LONGEST_HISTOGRAM_NS = 1_000_000
 # The main thread only starts the others and writes the result, but does so while the load runs:
 # above the load and below everything measured, the report does not wait for its turn.
 _MAIN_THREAD_FIFO = 1
-# cyclictest ends all its threads when the first has done its cycles (`allstopped` in its main loop), so those
-# that started a little later have taken a few samples less. Fewer than this part of them, and one was held up.
+# cyclictest ends all its threads when the first has done its cycles (`allstopped` in its main loop), so those that
+# started a little later have taken a few samples less. If a thread has less than this share of its samples, it was held
+# up.
 _LEAST_PART_OF_CYCLES = 0.9
 _MOST_IN_ORDER = 5_000_000  # cycles: 27 bytes of text each
-_PRINTING_NS = 50_000_000  # what is taken in so much time may be left unprinted: the main thread prints every 10 ms
+_PRINTING_NS = 50_000_000  # samples taken in this time may be left unprinted: the main thread prints every 10 ms
 
 
 class Samples(StrEnum):
@@ -52,8 +53,8 @@ class CyclictestParameters(Parameters):
 
 class _Cyclictest(Instrument):
     def job(self, parameters: CyclictestParameters, *, cpus: int, seed: int) -> Job:
-        # Threads on several CPUs start together, spread over the interval: else each would start when the
-        # one before it had its memory, and all end with the first.
+        # Threads on several CPUs start together, spread over the interval: else each would start when the previous
+        # thread had its memory, and all would end with the first.
         spread_us = str(max(1, parameters.interval // _NS_PER_US // cpus))
         affinity = ("-a", "0", "-t", "1") if cpus == 1 else ("-a", "-t", str(cpus), "-A", spread_us)
         argv = (

@@ -15,12 +15,12 @@ from rtqual.instrument.cyclictest.json_output import Thread
 from rtqual.record.schema import Int64Array
 
 _LINE = rb"\d{1,4}:[ \t]*\d{1,15}:[ \t]*\d{1,15}(?=[ \t]*\r?$)"
-# cyclictest pads its figures; where a script took the blanks out, a time of day looks like a sample.
+# cyclictest pads its figures; if a script has removed the blanks, a time of day looks like a sample.
 PADDED, BARE = (re.compile(start + _LINE, re.MULTILINE) for start in (rb"^[ \t]{2,}", rb"^"))
 
 
 def samples(block: bytes, style: re.Pattern[bytes] = PADDED) -> Int64Array:
-    """(N, 3): thread, cycle, value. Whatever is not a whole sample's line is left out."""
+    """(N, 3): thread, cycle, value. Lines that are not a whole sample are left out."""
     found = style.findall(block)
     numbers = b" ".join(found).replace(b":", b" ")
     return np.fromstring(numbers.decode("ascii"), dtype=np.int64, sep=" ").reshape(-1, 3)

@@ -17,10 +17,10 @@ _REPORTED = re.compile(r"^(\w+) (\d{1,18})$", re.MULTILINE | re.ASCII)
 _SENT = re.compile(r"^(\d{1,9}) \d+ \S+ sent \d+ \d+ (\d{1,18})$", re.MULTILINE | re.ASCII)
 _NS_PER_S = 10**9
 POSES = ("valid", "degenerate", "not_found")
-# Whose a thread is, by the beginning of its name; the first that fits. What fits none (loads, the shell) is left out.
+# Whose a thread is, by the beginning of its name; the first match counts. Others (loads, the shell) are left out.
 _OWNERS = (
     ("ds325-emulator", "emulator"),
-    ("ds325-stream", ""),  # says itself what it took: here it has ended, or not begun
+    ("ds325-stream", ""),  # reports its own time: here it has ended, or not begun
     ("vhci_", "usb"),
     ("usbip_", "usb"),
     *((name, "kernel") for name in ("kworker/", "ds325-", "ksoftirqd/", "ktimers/", "irq/", "irq_work/")),
@@ -47,7 +47,7 @@ class Stream:
     stamped: bool
     ended: str
     numbers: tuple[int, ...] = ()  # of a ring: each frame's, as the driver counts them
-    end_ns: tuple[int, ...] = ()  # and the end that its latency counts from, on the guest's clock
+    end_ns: tuple[int, ...] = ()  # and the frame's end, from which its latency counts, on the guest's clock
     pose_ns: tuple[int, ...] = ()  # from each frame's end to its pose, or to "not found"
     pose_cpu_ns: tuple[int, ...] = ()
     poses: Mapping[str, int] = field(default_factory=dict)  # valid | degenerate | not found -> frames
@@ -58,7 +58,7 @@ class Stream:
 
 
 def sections(text: str, wanted: Sequence[str]) -> dict[str, str]:
-    """The parts of an output in which lines `== NAME` stand; the last is `== end`. Raises RunFailed where one lacks."""
+    """The parts of an output below lines `== NAME`; the last is `== end`. Raises RunFailed if one is missing."""
     pieces = _SECTION.split(text)
     parts = dict(zip(pieces[1::2], pieces[2::2], strict=True))
     missing = [name for name in (*wanted, "end") if name not in parts]
@@ -73,7 +73,7 @@ def values_of(text: str) -> dict[str, str]:
 
 
 def stream_of(text: str, what: str) -> Stream:
-    """Raises RunFailed naming what is missing or no number."""
+    """Raises RunFailed naming what is missing or not a number."""
     values = values_of(text)
 
     def number(name: str, default: int | None = None) -> int:
@@ -129,9 +129,9 @@ def stream_of(text: str, what: str) -> Stream:
 def since_sent(stream: Stream, log: str) -> Stream:
     """A ring's stream with latencies from where all others count: when the camera had handed its frame to the USB host.
 
-    A driver takes the last transfer's completion for a frame's end. That is late where decoding what came before
-    holds up the host. `log` is the emulator's of this stream alone. The first frame in the ring is the last that had
-    been sent by its end, and from there on both count the same. Raises RunFailed where a frame ends before it was sent.
+    A driver takes the last transfer's completion for a frame's end. That is late where decoding earlier transfers holds
+    up the host. `log` is the emulator's of this stream alone. The first frame in the ring is the last that had been
+    sent by its end, and from there on both count the same. Raises RunFailed where a frame ends before it was sent.
     """
     sent_ns = {int(number): int(ns) for number, ns in _SENT.findall(log)}
     first = max((number for number, ns in sent_ns.items() if stream.end_ns and ns <= stream.end_ns[0]), default=-1)

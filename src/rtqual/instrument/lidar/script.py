@@ -11,11 +11,11 @@ MODULES_AT = "/lib/rtqual"  # in the guest
 UVC_NODE, RING_NODE = "/dev/video0", "/dev/ds325-0"
 RECORDED = 8  # frames, spread over the approach, that the camera sends over and over
 _STEP_S = 2.5  # of scene between two of them
-# The second recording is for poses, which need a target that moves as a target does: 7 cm/s from 0.6 m on. It is sent
-# there and back, since nothing jumps at either end then; the filter takes the change of direction for acceleration.
+# The second recording is for poses, which need a realistically moving target: 7 cm/s from 0.6 m on. It is sent forwards
+# and backwards, so that nothing jumps at either end; to the filter the change of direction is an acceleration.
 _FLOWN = 30
 _WAY = ("0 0.02 -0.015 0.6 4 2 -3", "0.5 0.018 -0.013 0.565 3.8 1.9 -2.9")
-# A kernel that has uvcvideo built in asks it first: the camera goes from there to its own driver, where that is loaded.
+# A kernel with uvcvideo built in gives it the camera first: the camera is handed on to its own driver, if loaded.
 _UVC_DRIVER, _OWN_DRIVER = "/sys/bus/usb/drivers/uvcvideo", "/sys/bus/usb/drivers/ds325"
 # The camera above all that is measured but the program that reads it; the USB host where PREEMPT_RT has interrupts.
 COMMON = f"""\
@@ -68,7 +68,7 @@ def flown(seed: int) -> str:
 
 
 def parts(*names: str) -> list[str]:
-    """Prints each file under its name, as lidar_output.sections() reads them."""
+    """Prints each file under its name, as output.sections() reads them."""
     return [f"echo == {name}; cat {name}" for name in names]
 
 

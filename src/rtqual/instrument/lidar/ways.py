@@ -96,8 +96,8 @@ class Way(Instrument):
     node: str = UVC_NODE
     modules: tuple[str, ...] = ("uvcvideo", "vhci-hcd")
     own_modules: tuple[str, ...] = ()
-    poses: bool = True  # whether a pose can be made of its ranges
-    workers_priority: int = 0  # of uvcvideo's, which have none by themselves
+    poses: bool = True  # whether a pose can be estimated from its ranges
+    workers_priority: int = 0  # for uvcvideo's workers, which have no real-time priority by themselves
 
     def job(self, parameters: LidarParameters, *, cpus: int, seed: int) -> Job:
         inserted = [f"insmod {MODULES_AT}/{module} || fail 'no {module}'" for module in self.own_modules]
@@ -188,7 +188,7 @@ class Way(Instrument):
 
 
 def _published(name: str, title: str, switches: str) -> Way:
-    """The published pipeline with some of what it wastes. Its decoder sorts words into classes."""
+    """The published pipeline with some of its wastes. Its decoder sorts words into classes."""
     options = f"--method=mmap --rate={{rate}} --decode=baseline --baseline-switches={switches}"
     return Way(name=name, title=title, options=options, poses=False)
 

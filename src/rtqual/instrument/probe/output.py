@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The probe's result (probe/run.c), whatever it came through: a file, a module's file, a UART.
 
-Every line ends with '#' and the CRC-32 of all that stands before the '#', earlier lines included: the first line
-that does not fit is where the stream was damaged. A UART ends lines with a carriage return too, and a console may
-print before the first and after the last of our lines.
+Every line ends with '#' and the CRC-32 of everything before the '#', earlier lines included: the first line whose CRC
+is wrong is where the stream was damaged. A UART ends lines with a carriage return too, and a console may print before
+the first and after the last of our lines.
 """
 
 import re

@@ -15,7 +15,7 @@ FIGURE_STEP_NS = 10_000  # min, avg, max... are printed as 0.01 ms
 _NS_PER_MS = 10**6
 _BIN_STEP = (1e5 / 1e-3) ** (1 / 1023)  # each bin's middle is 1.8 % above the one before
 _LAST_BIN_NS = 100 * NS_PER_S
-# The last bin also takes everything longer: what is in it has no value, only this lower edge.
+# The last bin also takes everything longer: its samples have no value, only this lower edge.
 _OVERFLOW_FROM_NS = round(_LAST_BIN_NS / _BIN_STEP**0.5)
 _BIN = re.compile(r"^ *(\d{1,6}\.\d{3}) \|[* ]{40} (\d{1,12})$", re.MULTILINE | re.ASCII)
 # What fileio calls its rates, and their names here.

@@ -30,7 +30,7 @@ class Config(Mapping[str, str]):
 
 
 def parse(text: str, what: str) -> Config:
-    """`what` names the text in errors. Raises BadInput with the line that is no line of a .config."""
+    """`what` names the text in errors. Raises BadInput with the line that does not belong in a .config."""
     values: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if found := _SET.fullmatch(line.rstrip()):

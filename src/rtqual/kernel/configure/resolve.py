@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """From needs and removals to a final .config that the kernel's own program agrees with, or the reason why not.
 
-Every round has that program complete the configuration, then looks at the result: what is needed has to be on, what
-must go off. Where it is not, the Kconfig files say what stands in the way (chain.py) and what would change it
-(steer.py); that is asked for in the next round. Needs come first: a removal that a need stands on is kept, and told.
+In every round that program completes the configuration, and the result is checked: what is needed has to be on, what
+must go has to be off. Where this does not hold, the Kconfig files say what stands in the way (chain.py) and what would
+change it (steer.py); the next round asks for that too. Needs come first: a symbol to be removed that a need rests on is
+kept, and reported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,13 +22,13 @@ from rtqual.kernel.configure.steer import Plan, Steering
 from rtqual.kernel.configure.tree import Tree
 from rtqual.mission.explain import suggest
 
-_ROUNDS = 40  # far more than any configuration took
-ASKED = "asked for"  # the need of a wish that the caller adds
+_ROUNDS = 40  # far more rounds than any configuration took
+ASKED = "asked for"  # stands for the need in wishes that the caller adds
 
 
 @dataclass(frozen=True)
 class Change:
-    """One symbol that the final configuration has otherwise than the start."""
+    """A symbol whose value in the final configuration differs from the start."""
 
     symbol: str
     before: str  # y, m, n, a number or a text
@@ -48,14 +49,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Resolution:
-    """A configuration that holds what is needed and nothing that must go."""
+    """A configuration with everything that is needed and nothing that must go."""
 
     config_path: Path  # the final .config, in the folder given to resolve()
     config: Config
     start: Config  # the start point as the kernel's own program completes it in this tree
     removed: tuple[Change, ...]  # on at the start, off now
     kept: tuple[Outcome, ...]  # entries of the removal list that a need holds on
-    forced: tuple[Change, ...]  # not so at the start: needs, and what came on with them
+    forced: tuple[Change, ...]  # different at the start: needs, and what came on with them
     outcomes: tuple[Outcome, ...]  # every entry asked to be removed, in order
     explanations: tuple[str, ...]  # one sentence a step of the way there
 
@@ -85,7 +86,7 @@ def resolve_wishes(
     restore: Iterable[Removal] = (),
     folder: Path,
 ) -> Resolution:
-    """As `resolve`, with the wishes of needs and caller looked up: one a symbol."""
+    """As `resolve`, with the wishes of needs and caller looked up: one for each symbol."""
     wanted = {wish.symbol: wish for wish in asked}
     entries = tuple(removals)
     beginning = start_from(start, tree)
@@ -205,7 +206,7 @@ class _Search:
         return {name: f'"{value}"' if self.kconfig.is_text(name) else value for name, value in values.items()}
 
     def _steering(self) -> Steering:
-        """Settled are the wishes, and what was asked for on the way to them."""
+        """No plan may change the wishes, or what was asked for on the way to them."""
         on = {wish.symbol: LEVELS[wish.value] for wish in self.wanted.values() if wish.value in ("m", "y")}
         on |= {name: LEVELS[value] for name, value in self._asked.items() if value != "n"}
         off = {wish.symbol for wish in self.wanted.values() if wish.value == "n"}
@@ -231,7 +232,7 @@ class _Search:
         self._take(plan, wish.symbol, f"{wish.symbol} was off: {chain}", f"{wish.need}: {wish.symbol} needs it")
 
     def _blame(self, blocked: Mapping[str, str]) -> str:
-        """Of what no plan could change, what the user said."""
+        """Those symbols that no plan could change because the user asked for them."""
         said = [self.wanted[name] for name in blocked if name in self.wanted]
         texts = [f"{one.symbol}={one.value} is the wish of {one.need} ({one.reason})" for one in said]
         return f"; {'; '.join(texts)}; leave one out" if texts else ""

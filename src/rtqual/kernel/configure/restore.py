@@ -3,7 +3,7 @@
 
 A removal's gain is the difference between a kernel with it and one without. From the minimal start everything on the
 list is absent, so the stepwise mode puts it in first: each entry's symbols and what falls when those go, at Debian's
-values. These are no needs: what lacks something here is left off by the kernel's own configuration program.
+values. These are no needs: the kernel's own configuration program leaves off what lacks something here.
 """
 
 from collections.abc import Iterable, Iterator

@@ -81,10 +81,10 @@ class Removal:
     id: str  # "bluetooth"
     menu: str  # as the study prints it, "Networking support -> Bluetooth subsystem support"
     group: str  # removed together in the stepwise mode: "networking", "media", ...
-    symbols: tuple[str, ...]  # to be off; those that a tree does not have are off there
+    symbols: tuple[str, ...]  # to be off; symbols that a tree does not have count as off
     reason: str  # why a flight computer does without
     below: str = ""  # every symbol that Kconfig files in this folder show is to be off too
-    gone: str = ""  # where a tree has none of the symbols: what became of them
+    gone: str = ""  # what became of the symbols, where a tree has none of them
     along: tuple[str, ...] = ()  # where the entry is put in (restore.py): what most of its drivers need besides
 
 
@@ -94,7 +94,7 @@ class Wish:
 
     symbol: str
     value: str  # y, m, n, a number or a text
-    need: str  # whose wish it is: a need's name, or "asked for" where a caller wants it
+    need: str  # the origin of the wish: a need's name, or "asked for" by a caller
     reason: str
 
 
@@ -117,7 +117,7 @@ def needs() -> Mapping[str, tuple[Rule, ...]]:
 
 
 def wishes(asked: Iterable[str], architecture: Architecture, number: tuple[int, int]) -> tuple[Wish, ...]:
-    """What the needs want of a kernel of version `number`, as (6, 12); "userland" is always among them.
+    """The wishes of the needs for a kernel of version `number`, as (6, 12); "userland" is always among them.
 
     Raises BadInput on an unknown need, and on two that contradict each other.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The removal list as docs/tailor.md shows it: `python -m rtqual.kernel.rules_table` prints it."""
+"""The removal list as docs/tailor.md shows it: `python -m rtqual.kernel.configure.rules_table` prints it."""
 
 from rtqual.kernel.configure.rules import Removal, removals
 

@@ -12,9 +12,9 @@ from rtqual.kernel.configure.config import Config, parse
 from rtqual.kernel.configure.tree import Tree
 
 DEBIAN, MINIMAL = "debian", "minimal"
-_DEBIAN_CONFIG = "linux-config-{}.{}"  # a package of every version whose source is one
+_DEBIAN_CONFIG = "linux-config-{}.{}"  # Debian's package of this name exists for every version with a source package
 
-# What tinyconfig puts on top of allnoconfig, where a tree has it.
+# What tinyconfig adds to allnoconfig, where a tree has it.
 _TINY = ("kernel/configs/tiny-base.config", "kernel/configs/tiny.config", "arch/{folder}/configs/tiny.config")
 
 # Debian's configuration is for Debian's build machines. Values as .config writes them.
@@ -34,7 +34,7 @@ class Start:
 
     name: str
     text: str
-    nothing_else: bool  # what the text does not switch on stays off; else it takes the default of its Kconfig file
+    nothing_else: bool  # symbols not in the text stay off; else they take their default
 
     def complete(self, tree: Tree, values: Mapping[str, str], folder: Path) -> Config:
         """The final .config in `folder` for this start with `values` instead of its own, written by the kernel's
@@ -66,7 +66,7 @@ def symbol_of(line: str) -> str:
 
 
 def start_from(which: str | Path, tree: Tree) -> Start:
-    """`which`: "debian", "minimal", or a defconfig or .config by its path. Raises BadInput where it is no such."""
+    """`which`: "debian", "minimal", or a defconfig or .config by its path. Raises BadInput if it is neither."""
     if which == MINIMAL:
         files = [tree.path / name.format(folder=tree.folder) for name in _TINY]
         return Start("tinyconfig", "".join(file.read_text() for file in files if file.exists()), nothing_else=True)

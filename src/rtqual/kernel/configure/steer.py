@@ -13,10 +13,10 @@ from kconfiglib import AND, BOOL, EQUAL, NOT, OR, TRISTATE, UNEQUAL, Choice, Sym
 from rtqual.kernel.configure.chain import Expression, default, selectors, shown
 from rtqual.kernel.configure.kconfig import LEVELS, TEXTS, Kconfig
 
-# Conditions that are never met to please a dependency: they are not about the machine at hand.
+# Conditions that are never switched on for a dependency's sake: they do not describe the machine at hand.
 NEVER = frozenset({"COMPILE_TEST", "BROKEN", "STAGING"})
 _DEEPEST = 24  # symbols between a wish and what it rests on
-_SELECTING = 2  # switching on one that selects, rather than the symbol itself, costs as much as so many changes
+_SELECTING = 2  # switching on a selecting symbol instead of the symbol itself costs as much as this many changes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ _NOTHING = Plan({}, 0)
 
 @dataclass
 class Steering:
-    """Plans against the values of `kconfig`. `on` and `off` are settled: no plan changes those."""
+    """Plans against the values of `kconfig`. No plan changes the symbols in `on` and `off`."""
 
     kconfig: Kconfig
     on: Mapping[str, int]  # symbol -> the level it must have at least
@@ -52,7 +52,7 @@ class Steering:
         return self._lower(self.kconfig[name], 0)
 
     def obstacle(self, name: str) -> tuple[str, ...]:
-        """The chain from a symbol that cannot be lowered to the settled one that holds it, each holding the last."""
+        """The chain from a symbol that cannot be lowered to the fixed one that holds it, link by link."""
         path = [name]
         while path[-1] not in self.blocked or len(path) == 1:
             terms = [(one.name, term) for one, term in selectors(self.kconfig[path[-1]]) if one.name not in path]
@@ -147,7 +147,7 @@ class Steering:
             return _all([free, _cheapest(self._raise(one, 2) for one in others)])
         held = default(symbol)
         if held is None and not shown(symbol):
-            return free  # nothing but those that select it holds it on
+            return free  # only selecting symbols hold it on
         own = _all([free, Plan({symbol.name: TEXTS[level]}, 1)])
         return own if shown(symbol) else self._lower_hidden(symbol, level, free, own)
 
@@ -160,11 +160,11 @@ class Steering:
         return _cheapest([*ways, self._lower_dependency(symbol, level)])
 
     def _lower_dependency(self, symbol: Symbol, level: int) -> Plan | None:
-        """Only what nothing selects goes off with what it depends on."""
+        """Only a symbol that nothing selects goes off with what it depends on."""
         return None if any(selectors(symbol)) else self._lower(symbol.direct_dep, level)
 
     def _relation(self, expression: Expression, *, true: bool) -> Plan | None:
-        """`A = y` and its like. Comparisons of versions and numbers are as they are."""
+        """`A = y` and its like. Comparisons of versions and numbers cannot be changed."""
         operator, one, other = expression
         if operator not in (EQUAL, UNEQUAL):
             return None
@@ -179,7 +179,7 @@ class Steering:
         return _cheapest([*ways, self._lower(one, wanted - 1) if wanted else None])
 
     def _guarded(self, key: tuple[str, str], plan: Callable[[], Plan | None]) -> Plan | None:
-        """A way that comes back to where it started is none."""
+        """A way that comes back to its start leads nowhere."""
         if key in self._under or len(self._under) >= _DEEPEST:
             return None
         self._under.append(key)
@@ -214,7 +214,7 @@ def _carrying(expression: Expression) -> list[Symbol]:
 
 
 def _all(plans: Iterable[Plan | None]) -> Plan | None:
-    """All of them at once; None where one is missing or two disagree."""
+    """All plans at once; None where a plan is missing or two disagree."""
     changes: dict[str, str] = {}
     cost = 0
     for plan in plans:

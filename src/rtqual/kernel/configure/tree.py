@@ -18,8 +18,8 @@ from rtqual.base.errors import BadInput, RunFailed
 DEBIAN_SOURCE = "linux-source-6.12"  # the first of Debian's whose source has PREEMPT_RT; 6.1's has not
 _UNPACKED_B = 2 * 2**30  # of that one: 1.7 GB
 
-# Architecture -> what the kernel's makefiles call it (ARCH), and the folder below arch/ (SRCARCH). ARCH=x86 would be
-# 32 bits wide wherever a configuration does not say otherwise, as tinyconfig's.
+# Architecture -> what the kernel's makefiles call it (ARCH), and the folder below arch/ (SRCARCH). ARCH=x86 would mean
+# 32 bits wherever a configuration does not say otherwise, as with tinyconfig.
 _ARCH = {AMD64: "x86_64", ARM64: "arm64"}
 _FOLDER = {AMD64: "x86", ARM64: "arm64"}
 _SELECTS_RT = re.compile(r"^\s*select\s+ARCH_SUPPORTS_RT\b", re.MULTILINE)
@@ -32,7 +32,7 @@ class Tree:
 
     path: Path
     version: str  # as its Makefile has it, "6.12.117"
-    architecture: Architecture  # rtqual.architecture.AMD64 or ARM64
+    architecture: Architecture  # rtqual.base.architecture's AMD64 or ARM64
 
     @property
     def number(self) -> tuple[int, int]:
@@ -42,7 +42,7 @@ class Tree:
 
     @property
     def arch(self) -> str:
-        """ARCH, as make is told: "x86_64" or "arm64"."""
+        """ARCH, as make takes it: "x86_64" or "arm64"."""
         return _ARCH[self.architecture]
 
     @property
@@ -52,7 +52,7 @@ class Tree:
 
     @property
     def cross_compile(self) -> str:
-        """The prefix of the compiler's programs; empty where this machine's own serve."""
+        """The prefix of the compiler's programs; empty where this machine's own are used."""
         return f"{self.architecture.triplet}-" if self.architecture.foreign else ""
 
     def command(self, objects: Path, *targets: str, variables: Mapping[str, str] | None = None) -> list[str]:
@@ -62,7 +62,7 @@ class Tree:
         return ["make", "-s", "-C", str(self.path), *words, *targets]
 
     def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-        """The whole environment of make: nothing of the user's but where programs and scratch space are."""
+        """The whole environment of make: of the user's only the paths of programs and scratch space."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
         return {**kept, "LC_ALL": "C", "TZ": "UTC", **(extra or {})}
 
@@ -174,7 +174,7 @@ def patched(tree: Path, patches: Sequence[Path], architecture: Architecture = AM
 
 
 def _changed(tree: Path) -> str:
-    """What a tree is known by without reading 1.7 GB: the state of its Makefile, and its commit where it has one."""
+    """Identifies a tree without reading 1.7 GB: the state of its Makefile, and its commit where it has one."""
     stat = (tree / "Makefile").stat() if (tree / "Makefile").exists() else None
     head = run(["git", "-C", str(tree), "rev-parse", "HEAD"]) if (tree / ".git").exists() else None
     return f"{stat.st_mtime_ns if stat else 0} {head.stdout.strip() if head else ''}"
@@ -223,7 +223,7 @@ def _unpacked(archive: Path, sha256: str) -> Path:
 
 @contextmanager
 def _fresh(place: Path) -> Iterator[Path]:
-    """A folder beside `place` that takes its name once it is filled; a broken one is not left behind."""
+    """A folder beside `place` that takes its name once it is filled; after an error it is removed."""
     fresh = place.with_name(place.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
@@ -239,7 +239,7 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
         return subprocess.run(
             command,
             env=environment,
-            stdin=subprocess.DEVNULL,  # a question of kconfig's ends instead of waiting
+            stdin=subprocess.DEVNULL,  # a question by kconfig ends the program instead of waiting
             capture_output=True,
             text=True,
             errors="replace",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The real-time lint: settings of a kernel and its system that decide latency, against rules. The rules: lint.toml.
 
-A rule asks several places in turn, the one that knows best first: what the running system says, then the boot
-parameter, then the configuration's default. The first that is known decides; where none is, the answer is "not known".
+A rule looks at several places in turn, the most reliable first: the running system, then the boot parameter, then the
+configuration's default. The first place that is known decides; if none is, the answer is "not known".
 """
 
 import re
@@ -47,14 +47,14 @@ class _Table(BaseModel):
 
 @dataclass(frozen=True)
 class Answer:
-    """`holds` is None where nothing is known; `seen` says what is, or why nothing is."""
+    """`holds` is None where nothing is known; `seen` says what is known, or why nothing is."""
 
     holds: bool | None
     seen: str
 
 
 class Check(_Table):
-    """One place to look at, and what it has to say. Of several values each has to be good."""
+    """A place to look at, and what it has to say. If it has several values, each has to be good."""
 
     symbol: Names = ()
     parameter: str = ""
@@ -161,7 +161,7 @@ class Fix(_Table):
 
 
 class Effect(_Table):
-    """What rtqual measured of it: figures with and without, and how many there are of them."""
+    """The effect as rtqual measured it: figures with and without, and the number of samples."""
 
     text: str
     n: str
@@ -189,7 +189,7 @@ class Rule(_Table):
         for answer in self._conditions(system):
             if not answer.holds:
                 return Finding(self, State.UNKNOWN if answer.holds is None else State.NOT_APPLICABLE, answer.seen)
-        unknown: dict[bool, str] = {}  # the reason of a place that would have decided says more
+        unknown: dict[bool, str] = {}  # a place that would have decided gives the better reason
         for check in self.check:
             answer = check.answer(system)
             if answer.holds is None:
@@ -199,7 +199,7 @@ class Rule(_Table):
         return Finding(self, State.UNKNOWN, unknown.get(False) or unknown.get(True) or "nothing decides it")
 
     def _conditions(self, system: System) -> Iterator[Answer]:
-        """Whether the rule says something of this system; a number of CPUs that is not known may be enough."""
+        """Whether the rule applies to this system; an unknown number of CPUs counts as enough."""
         if system.cpus is not None:
             yield Answer(system.cpus >= self.cpus, f"with {self.cpus} CPUs or more")
         if self.architectures:

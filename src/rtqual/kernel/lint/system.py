@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is known of a system that is to be judged: configuration, boot parameters, what it says while it runs."""
+"""What is known of a system to be judged: configuration, boot parameters, what it shows while it runs."""
 
 import gzip
 import re
@@ -22,14 +22,14 @@ _MACHINES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv", "riscv32":
 
 @dataclass(frozen=True)
 class System:
-    """`readings`: what files or calls say; None: the system has no such file. What is not in it could not be read."""
+    """`readings`: what files or calls say; None: the system has no such file. Unreadable files are absent."""
 
     name: str
     config: Config | None = None
     parameters: Mapping[str, str] | None = None  # of the kernel's command line
     readings: Mapping[str, str | None] = field(default_factory=dict)
     running: bool = False
-    emulated: bool = False  # its processor and devices are not those that will fly
+    emulated: bool = False  # its processor and devices are not those of the flight computer
     cpus: int | None = None
     version: Version | None = None
     architecture: str | None = None
@@ -73,7 +73,7 @@ def architecture_of(config: Config | None, machine: str = "") -> str | None:
 def from_config(text: str, name: str, *, parameters: str | None = None, cpus: int | None = None) -> System:
     """A kernel that does not run here. `parameters`: the command line it will be booted with.
 
-    Raises BadInput when `text` is no kernel configuration.
+    Raises BadInput when `text` is not a kernel configuration.
     """
     config = parse(text, name)
     header = _HEADER.search(text[:1000])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A kernel built from a tree and a configuration: out of tree, reproducibly, once.
 
-A finished kernel lies in the cache under the hash of what it was made of, laid out like a Debian kernel package
-(boot/, lib/modules/RELEASE/) so that whatever takes one takes the other. It is built beside that place and renamed
-into it, so a build that breaks leaves what was there.
+A finished kernel lies in the cache under the hash of what it was made of, laid out like a Debian kernel package (boot/,
+lib/modules/RELEASE/) so that both can be used alike. It is built beside that place and then renamed, so a failed build
+leaves what was there.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _FIXED = {
     "KBUILD_BUILD_HOST": "rtqual",
     "KBUILD_BUILD_VERSION": "1",
 }
-_RECIPE = "4"  # another one: what is kept was made otherwise
+_RECIPE = "4"  # increased when kernels are built differently: those in the cache are then not used
 _OBJECTS_B = 3 * 2**30  # of Debian's own configuration without debugging information; a tailored one takes 0.3 GB
 _IMAGES = {"x86_64": ("bzImage", "arch/x86/boot/bzImage"), "arm64": ("Image.gz", "arch/arm64/boot/Image.gz")}
 # Programs that kbuild calls, and Debian's packages of them.
@@ -46,7 +46,7 @@ _HEADERS = {
     "openssl/": "libssl-dev",
 }  # of libraries kbuild's tools use
 _STEP = re.compile(r"^  (?:HOST)?(?:CC|AS|LD)\b")
-_TELLING = 20  # files, before their pace says anything
+_TELLING = 20  # files, before their pace is meaningful
 _OBJECTS_OF_A_SYMBOL = 2.5  # compiled files for each symbol that is on, as seen with tailored configurations
 
 
@@ -75,7 +75,7 @@ class Built:
 
     @property
     def exported(self) -> Path:
-        """Module.symvers: what kernel and modules export, which modules of ours are built against."""
+        """Module.symvers: what kernel and modules export; our modules are built against it."""
         return self.folder / "boot" / f"Module.symvers-{self.release}"
 
     @property
@@ -93,14 +93,14 @@ class Built:
 
 
 class Watch:
-    """What a build tells while it goes on; the default is silence."""
+    """What a build reports while it runs; the default is silence."""
 
     def step(self, done: int, about: int, left_s: float) -> None:
         """So many files compiled, of about so many; seconds left at this pace."""
 
 
 def as_steps(tell: Callable[[str], None], what: str) -> Watch:
-    """A watch that tells a line at every twentieth of the way."""
+    """A watch that reports a line at every twentieth of the way."""
 
     class Lines(Watch):
         told = -1
@@ -252,7 +252,7 @@ def _compile(tree: Tree, objects: Path, config: str, log: Path, watch: Watch, *,
 
 
 def _variables(tree: Tree, *, ccache: bool) -> dict[str, str]:
-    """make's variables. A compiler in front of which ccache stands compiles the same."""
+    """make's variables. A compiler behind ccache compiles the same."""
     if not (ccache and shutil.which("ccache")):
         return {}
     return {"CC": f"ccache {tree.cross_compile}gcc", "HOSTCC": "ccache gcc"}
@@ -298,7 +298,7 @@ def _expected(config: str) -> int:
 
 
 def _why(output: str) -> str:
-    """A full disk first: what follows from it looks like anything."""
+    """Looks for a full disk first, since its consequences look like any error."""
     if "No space left on device" in output:
         return "the disk is full: make room or set XDG_CACHE_HOME"
     for header, package in _HEADERS.items():

@@ -3,7 +3,7 @@
 
 `obj-$(CONFIG_X) += a.o b.o folder/`, `name-$(CONFIG_Y) += part.o` for what becomes name.o, and conditions on symbols
 (`ifdef CONFIG_Z`) are what is understood (Documentation/kbuild/makefiles.rst). An object that is listed in another way
-is found to rest on nothing, and so is never taken for part of what a symbol brings.
+counts as resting on nothing, so it is never taken for part of what a symbol brings.
 """
 
 import re
@@ -54,7 +54,7 @@ class _Walk:
             self._object(place, word, gates, lines, frozenset())
 
     def _object(self, place: str, word: str, gates: frozenset[str], lines: list[_Line], within: frozenset[str]) -> None:
-        """Listed twice, it rests only on what both lines have in common."""
+        """An object that is listed twice rests only on what both lines have in common."""
         name = f"{place}{word}"
         self.found[name] = self.found.get(name, gates) & gates
         stem = word.removesuffix(".o")
@@ -99,7 +99,7 @@ def _lines(text: str, values: Mapping[str, str]) -> Iterator[_Line]:
 
 
 def _condition(line: str, values: Mapping[str, str]) -> tuple[bool, str | None]:
-    """Whether it holds, and the symbol without which it would not. One that is not understood holds."""
+    """Whether it holds, and the symbol without which it would not. Unknown ones hold."""
     if found := _DEFINED.match(line):
         on = values.get(found[2]) in ("y", "m")
         return (on, found[2]) if found[1] == "ifdef" else (not on, None)

@@ -3,5 +3,5 @@
 
 used.py     which code ran; objects.py: from code to symbols
 search.py   what could go; protected.toml: what may not
-trimmed.py  what came of it, as kept
+trimmed.py  the result, as kept
 """

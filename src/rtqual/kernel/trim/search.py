@@ -3,7 +3,7 @@
 
 A symbol that menuconfig has a question for is proposed where it brings object files to the kernel's image, no function
 of any of these was entered once the system was up, no need and no rule asks for it, nothing that stays selects it, and
-all that goes with it was not entered either. Code that ran while the system came up is no use by itself: every driver
+all that goes with it was not entered either. Code that ran while the system came up does not count as use: every driver
 registers itself. The Kconfig files are asked through Kconfiglib; the kernel's own program decides when the proposal is
 built.
 """
@@ -24,7 +24,7 @@ from rtqual.kernel.configure.steer import Steering
 from rtqual.kernel.trim.objects import Code
 from rtqual.kernel.trim.used import Entered
 
-# What was seen of the objects of a proposal, from the least to the most.
+# How far the objects of a proposal were used, from the least to the most.
 NEVER, REGISTERED, BOOT = "never entered", "only initialised", "entered at boot only"
 _RULES = Path(__file__).with_name("protected.toml")
 
@@ -73,7 +73,7 @@ class Kept:
 class Trim:
     """What a scenario's use says of a configuration."""
 
-    proposals: tuple[Proposal, ...]  # largest first; no symbol is taken along by two of them
+    proposals: tuple[Proposal, ...]  # largest first; no symbol goes off with two of them
     kept: tuple[Kept, ...]
     objects: int  # in the image
     entered: int  # of them, those with a function that was entered after boot
@@ -144,7 +144,7 @@ def _booting(evidence: Evidence) -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _without_repeated(found: Iterable[Proposal]) -> list[Proposal]:
-    """Largest first; what a larger one takes along anyway is left out."""
+    """Largest first; a proposal that goes off with a larger one is left out."""
     chosen: list[Proposal] = []
     taken: set[str] = set()
     for one in sorted(found, key=lambda one: (-one.size_b, len(one.takes), one.symbol)):
@@ -232,7 +232,7 @@ class _Search:
     def _tried(self, symbol: str, changes: Mapping[str, str]) -> Iterator[tuple[list[str], list[str]]]:
         """With a symbol off and the changes that this takes: the switches that go off, and those that come on.
 
-        What a change would only let come on is kept off, as the kernel's own program does that starts from nothing.
+        A symbol that a change merely permits stays off, as it does when the kernel's own program starts from nothing.
         """
         before = self._on()
         were: dict[str, object] = {}

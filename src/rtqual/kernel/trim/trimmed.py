@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What came of an evidence-driven trim, as a campaign keeps it (trim.json) and its report tells it."""
+"""The result of an evidence-driven trim, as a campaign keeps it (trim.json) and its report shows it."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,7 +11,7 @@ class _Model(BaseModel):
 
 
 class Judged(_Model):
-    """A proposed symbol and what became of it; the other fields are those of trim.Proposal."""
+    """A proposed symbol and what became of it; the other fields are those of search.Proposal."""
 
     symbol: str
     menu: str
@@ -26,7 +26,7 @@ class Judged(_Model):
 
 
 class Unused(_Model):
-    """A symbol that was not used and is not proposed (trim.Kept)."""
+    """A symbol that was not used and is not proposed (search.Kept)."""
 
     symbol: str
     size_b: int

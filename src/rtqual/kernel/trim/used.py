@@ -34,7 +34,7 @@ def entered(log: bytes, system_map: str, objects: Mapping[str, Code]) -> Entered
     ran = {starts[bisect_right(starts, one) - 1] for one in executed if starts[0] <= one < limit}
     if not ran:
         raise RunFailed(f"none of {len(executed)} noted addresses lies in the kernel: was it run with nokaslr?")
-    copies: dict[str, list[bool]] = defaultdict(list)  # function -> of each of that name, by address: did it run?
+    copies: dict[str, list[bool]] = defaultdict(list)  # function -> for each of that name, by address: did it run?
     for address, name in places:
         copies[name].append(address in ran)
     return _by_object(copies, objects)
@@ -42,7 +42,7 @@ def entered(log: bytes, system_map: str, objects: Mapping[str, Code]) -> Entered
 
 def _by_object(copies: Mapping[str, Sequence[bool]], objects: Mapping[str, Code]) -> Entered:
     """Functions of one name lie in the image in the order in which their objects are linked, where they are in the
-    same section. Where they are not, what is known of one is taken to hold for all: rather used than not."""
+    same section. If they are not, and one of them was used, all count as used."""
     holders: dict[str, list[str]] = defaultdict(list)
     for name, code in objects.items():
         for function in code.sections:
