@@ -113,6 +113,12 @@ def samples() -> dict[str, list[tuple[dict[str, str], float]]]:
     return found
 
 
+def test_no_control_or_direction_character_reaches_the_metrics() -> None:
+    text = to_prometheus(asked(), evidence())
+    assert "[x](y)" in text
+    assert not set("\x1b\u202e\x00\r") & set(text)
+
+
 def one(found: list[tuple[dict[str, str], float]], **labels: str) -> float:
     (value,) = [value for has, value in found if labels.items() <= has.items()]
     return value
