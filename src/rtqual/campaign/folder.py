@@ -187,6 +187,11 @@ def load(folder: Path) -> Kept:
     return Kept(mission, campaign.scale, result)
 
 
+def is_hashed(folder: Path) -> bool:
+    """Whether its campaign.json has the hashes of all that a verdict reads."""
+    return _campaign(folder).schema_version >= _HASHED
+
+
 def trims_in(folder: Path) -> tuple[Trimmed, ...]:
     """What an earlier campaign found: each names the very kernel that it is of, so it holds where that is the same."""
     trims = _beside(folder, TRIMS, None, Trims, "delete it or trim again")
