@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board.replay import ReplayBoard
 from rtqual.campaign import folder as kept
 from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight
 from rtqual.campaign.folder import Result
@@ -145,3 +146,11 @@ def test_one_at_a_time_works_in_a_folder(tmp_path: Path) -> None:
         pass
     with kept.alone(tmp_path / "out"):
         pass
+
+
+def test_a_replay_reads_the_configuration_that_was_kept(folder: Path) -> None:
+    board = ReplayBoard(f"{folder}/debian-rt", 1, of="virtual")
+    assert board.config() == "CONFIG_USB=y\n"
+    (folder / kept.CONFIGS / "debian-rt.config").write_text("CONFIG_USB=y\nCONFIG_PREEMPT_RT=y\n")
+    with pytest.raises(BadInput, match="not the one that was kept"):
+        board.config()

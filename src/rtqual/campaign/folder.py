@@ -40,7 +40,7 @@ from rtqual.record import find
 from rtqual.record.schema import Record, digest
 from rtqual.record.store import MANIFEST, Store, read
 
-MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
+MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", find.CAMPAIGN
 CONFIGS, RECORDS, SCRATCH = find.CONFIGS, find.RECORDS, "scratch"
 ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
 VERSION = 3

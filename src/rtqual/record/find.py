@@ -7,7 +7,11 @@ from rtqual.base import unlinked
 from rtqual.base.errors import BadInput
 from rtqual.record.store import MANIFEST, Store, read_manifest
 
-RECORDS, CONFIGS = "records", "configs"  # of what lies in a campaign's folder (campaign/folder.py)
+CAMPAIGN, RECORDS, CONFIGS = (
+    "campaign.json",
+    "records",
+    "configs",
+)  # of what lies in a campaign's folder (campaign/folder.py)
 
 
 def find(what: Path) -> list[Path]:
