@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF
-from rtqual.base.errors import BadInput
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board import Command, Job, Machine
 from rtqual.board.registry import BOARDS, order, row_for, row_of
+from rtqual.board.system import Kernel
+from rtqual.board.virtual import VirtualBoard
 from rtqual.record.schema import Inputs, Measurement, Provenance, Timing
 from rtqual.record.store import Store, make
 from rtqual.stage.reproduce import reproduce
@@ -42,19 +45,55 @@ def test_nothing_else_names_a_board() -> None:
 @pytest.mark.parametrize(
     ("board", "artefacts", "said"),
     [
-        ("virtual-arm64", {"kernel": ""}, "its command needs /nowhere/qemu, which is gone"),
-        ("virtual-arm", {"image": ""}, "its command needs /nowhere/qemu, which is gone"),
+        ("virtual-arm64", {"kernel": "c0ffee"}, r"its kernel \(sha256 c0ffee...\) is not in rtqual's cache"),
+        ("virtual-arm", {"image": "c0ffee"}, r"its image \(sha256 c0ffee...\) is not in rtqual's cache"),
         ("local", {"kernel": ""}, "a run on the local board cannot give the same samples twice"),
         ("imported", {}, "a run on the imported board cannot give the same samples twice"),
     ],
 )
 def test_what_counts_instructions_can_be_reproduced(
-    tmp_path: Path, board: str, artefacts: dict[str, str], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, board: str, artefacts: dict[str, str], said: str
 ) -> None:
     inputs = Inputs(
-        candidate="x", instrument="cyclictest", load="none", board=board, cpus=1, seed=1, artefacts=artefacts
-    )
-    made = Provenance(rtqual="1", mission_sha256="", started=None, wall_s=None, command=["/nowhere/qemu"])
+        candidate="x", instrument="cyclictest", load="none", board=board, cpus=1, seed=1, artefacts=artefacts,
+        parameters={"cycles": 10}, job=Job(Command(("rtqual-probe", "loop"))).as_inputs(),
+    )  # fmt: skip
+    made = Provenance(rtqual="1", mission_sha256="", started=None, wall_s=None, command=["sh", "-c", "touch ran"])
     path = Store(tmp_path).write(make(inputs, Measurement(), made, timing=Timing.UNTESTED, repeat=0))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(BadInput, match=said):
+        reproduce(path)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every part is here, so that a command is run: one that is made of the inputs."""
+    cache = tmp_path / "rtqual"
+    for name, content in (("unpacked/x/boot/vmlinuz-1", "kernel"), ("initramfs/x.cpio", "initramfs")):
+        (cache / name).parent.mkdir(parents=True)
+        (cache / name).write_text(content)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    job = Job(Command(("true",)))
+    kernel = Kernel(
+        "", cache / "unpacked/x/boot/vmlinuz-1", *[cache / "initramfs/x.cpio"] * 2, ("a=b",), *[""] * 4, 0, 0
+    )
+    artefacts = VirtualBoard(kernel, Machine(), tmp_path / "scratch").artefacts()
+    inputs = Inputs(
+        candidate="x", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1, artefacts=artefacts,
+        parameters={"cycles": 10}, job=job.as_inputs(),
+    )  # fmt: skip
+    made = Provenance(rtqual="1", mission_sha256="", started=None, wall_s=None, command=["sh", "-c", "touch ran"])
+    path = Store(tmp_path).write(make(inputs, Measurement(), made, timing=Timing.UNTESTED, repeat=0))
+    shown: list[str] = []
+    with pytest.raises(RunFailed, match="gave no result"):
+        reproduce(path, shown.append)
+    assert not list(tmp_path.rglob("ran"))
+    assert shown[0].startswith("qemu-system-x86_64 ") and "tsc=reliable a=b" in shown[0] and "touch" not in shown[0]
+    artefacts = {**artefacts, "machine": "-device ivshmem"}
+    path = Store(tmp_path).write(
+        make(inputs.model_copy(update={"artefacts": artefacts}), Measurement(), made, timing=Timing.UNTESTED, repeat=0)
+    )
+    with pytest.raises(BadInput, match=r"its machine was '-device ivshmem', here it is '-machine pc"):
         reproduce(path)

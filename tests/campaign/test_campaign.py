@@ -106,7 +106,7 @@ def state(folder: Path) -> dict[str, tuple[int, bytes]]:
     found = {}
     for path in Store(folder / "records").paths():
         manifest = json.loads((path / MANIFEST).read_text())
-        del manifest["timing"]
+        del manifest["timing"], manifest["manifest_sha256"]
         samples = path / SAMPLES
         found[path.name] = (samples.stat().st_mtime_ns, samples.read_bytes() + json.dumps(manifest).encode())
     return found

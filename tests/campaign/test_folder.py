@@ -2,17 +2,23 @@
 """A campaign's folder: what a report shows is what the campaign kept, by its hash."""
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board.replay import ReplayBoard
 from rtqual.campaign import folder as kept
 from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight
 from rtqual.campaign.folder import Result
 from rtqual.mission import Mission, load_mission
+from rtqual.record.schema import Measurement, Timing
+from rtqual.record.store import Store, make
 from rtqual.stage.tailor import STEPWISE, step_by_step
+from support.analysis_records import wakeups
 from support.command import mission_text
 
 DOCKING = Path(__file__).parents[2] / "missions/docking.toml"
@@ -50,9 +56,73 @@ def test_a_file_that_is_not_the_one_kept_is_named(folder: Path, name: str) -> No
 
 def test_the_first_campaigns_named_no_files_and_are_read_as_they_stand(folder: Path) -> None:
     campaign = json.loads((folder / kept.CAMPAIGN).read_text())
-    del campaign["files"]
+    del campaign["files"], campaign["manifests"], campaign["sha256"]
     (folder / kept.CAMPAIGN).write_text(json.dumps({**campaign, "schema_version": 1}))
     assert kept.load(folder).result == RESULT
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Path:
+    """With two records."""
+    (tmp_path / "out").mkdir()
+    runs = tuple(
+        make(one.inputs, Measurement(one.series), one.manifest.provenance, timing=Timing.REAL, repeat=0)
+        for one in wakeups("debian-rt", [12_000, 13_000])
+    )
+    for one in runs:
+        Store(tmp_path / "out" / kept.RECORDS).write(one)
+    kept.keep(tmp_path / "out", mission_text("debian-rt").encode(), "demo", replace(RESULT, records=runs))
+    return tmp_path / "out"
+
+
+def lines_changed(path: Path) -> Iterator[bytes]:
+    """Each line of a file taken out, and changed; what is no JSON any more would be refused anyway."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        yield b"".join(lines[:at] + lines[at + 1 :])
+        yield b"".join([*lines[:at], re.sub(rb"[0-9a-z](?=[^0-9a-z]*$)", b"7", line), *lines[at + 1 :]])
+
+
+def test_a_campaign_of_which_one_line_was_changed_is_refused(measured: Path) -> None:
+    """Its list of records, what a record says of problems or its clock, a kernel's configuration."""
+    assert len(kept.load(measured).result.records) == 2
+    config = measured / kept.CONFIGS / "debian-rt.config"
+    for path in (measured / kept.CAMPAIGN, next((measured / kept.RECORDS).glob("*/manifest.json")), config):
+        whole = path.read_bytes()
+        for content in set(lines_changed(path)) - {whole}:
+            path.write_bytes(content)
+            with pytest.raises(BadInput):
+                kept.load(measured)
+        path.write_bytes(whole)
+    kept.load(measured)
+
+
+def test_a_record_that_was_written_anew_is_not_the_one_that_was_kept(measured: Path) -> None:
+    """As whoever changes its problems and makes its own hash anew."""
+    one = next(Store(measured / kept.RECORDS).read_all())
+    Store(measured / kept.RECORDS).write(replace(one, manifest=one.manifest.model_copy(update={"problems": ["x"]})))
+    with pytest.raises(BadInput, match="not the record that was kept"):
+        kept.load(measured)
+
+
+@pytest.mark.parametrize(
+    "name", [kept.CAMPAIGN, kept.MISSION, kept.APPROACH, kept.RECORDS, kept.CONFIGS, f"{kept.CONFIGS}/debian-rt.config"]
+)
+def test_a_link_in_a_campaigns_folder_is_not_read(measured: Path, name: str) -> None:
+    (measured / name).rename(measured.parent / "elsewhere")
+    (measured / name).symlink_to(measured.parent / "elsewhere")
+    with pytest.raises(BadInput, match=f"{name.rsplit('/', maxsplit=1)[-1]}: is a link"):
+        kept.load(measured)
+
+
+@pytest.mark.parametrize("name", [".lock", kept.RECORDS, kept.SCRATCH, f"{kept.SCRATCH}/jobs"])
+def test_nobody_works_in_a_folder_with_links(tmp_path: Path, name: str) -> None:
+    (tmp_path / "target").write_text("mine")
+    (tmp_path / "out" / name).parent.mkdir(parents=True)
+    (tmp_path / "out" / name).symlink_to(tmp_path / "target")
+    with pytest.raises(BadInput, match="is a link"), kept.alone(tmp_path / "out"):
+        pass
+    assert (tmp_path / "target").read_text() == "mine"
 
 
 def test_a_derived_mission_is_kept_beside_the_file_that_it_came_from(tmp_path: Path) -> None:
@@ -76,3 +146,11 @@ def test_one_at_a_time_works_in_a_folder(tmp_path: Path) -> None:
         pass
     with kept.alone(tmp_path / "out"):
         pass
+
+
+def test_a_replay_reads_the_configuration_that_was_kept(folder: Path) -> None:
+    board = ReplayBoard(f"{folder}/debian-rt", 1, of="virtual")
+    assert board.config() == "CONFIG_USB=y\n"
+    (folder / kept.CONFIGS / "debian-rt.config").write_text("CONFIG_USB=y\nCONFIG_PREEMPT_RT=y\n")
+    with pytest.raises(BadInput, match="not the one that was kept"):
+        board.config()

@@ -17,7 +17,7 @@ from rtqual.record import store as store_module
 from rtqual.record.parquet import RAW
 from rtqual.record.schema import SCHEMA_VERSION
 from rtqual.record.store import MANIFEST, SAMPLES, Store, read, verify
-from support.store_records import INPUTS, alter, change_manifest, content, record, vouch
+from support.store_records import INPUTS, alter, as_version_1, change_manifest, content, record, reseal, vouch
 
 
 def refusal(path: Path) -> str:
@@ -100,6 +100,7 @@ def as_before(path: Path) -> None:
     manifest = json.loads((path / MANIFEST).read_text())
     del manifest["files"]
     (path / MANIFEST).write_text(json.dumps(manifest))
+    as_version_1(path)
 
 
 def test_a_record_of_the_older_layout_is_read_and_checked(kept: Path) -> None:
@@ -251,3 +252,37 @@ def test_files_that_are_folders_are_named(kept: Path) -> None:
     (kept / MANIFEST).unlink()
     (kept / MANIFEST).mkdir()
     refusal(kept)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"problems": []}, {"repeat": 1}, {"timing": "real"}, {"absent": {"max": "no"}}, {"files": {}}, {"provenance": {}},
+     {"manifest_sha256": None}],
+)  # fmt: skip
+def test_all_that_a_manifest_says_is_hashed(kept: Path, change: dict[str, Any]) -> None:
+    manifest = json.loads((kept / MANIFEST).read_text())
+    if "provenance" in change:
+        change = {"provenance": {**manifest["provenance"], "kernel": "another"}}
+    assert manifest["problems"] and manifest["schema_version"] == 2
+    change_manifest(kept, **change)
+    assert "was changed after the run (its hash differs)" in refusal(kept)
+
+
+def test_a_record_of_version_1_is_read_and_keeps_its_name(kept: Path) -> None:
+    name = read(kept).manifest.hash
+    as_version_1(kept)
+    back = read(kept).manifest
+    assert (back.hash, back.schema_version, back.problems) == (name, 1, ["one problem"])
+
+
+@pytest.mark.parametrize("name", [MANIFEST, SAMPLES, RAW])
+def test_a_link_in_a_record_is_refused(kept: Path, tmp_path: Path, name: str) -> None:
+    (kept / name).rename(tmp_path / "elsewhere")
+    (kept / name).symlink_to(tmp_path / "elsewhere")
+    assert f"{kept / name}: is a link" in refusal(kept)
+
+
+def test_a_record_names_no_files_but_its_own(kept: Path) -> None:
+    change_manifest(kept, files={"../../../../../dev/zero": "0"})
+    reseal(kept)
+    assert "names files that no record has" in refusal(kept)

@@ -15,6 +15,7 @@ from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Outcome
+from rtqual.base.words import clean
 from rtqual.mission import Mission
 from rtqual.record.schema import Scalar, Series, Timing
 from rtqual.report.machine.bencher import to_bencher
@@ -113,6 +114,12 @@ def samples() -> dict[str, list[tuple[dict[str, str], float]]]:
     return found
 
 
+def test_no_control_or_direction_character_reaches_the_metrics() -> None:
+    text = to_prometheus(asked(), evidence())
+    assert "[x](y)" in text
+    assert not set("\x1b\u202e\x00\r") & set(text)
+
+
 def one(found: list[tuple[dict[str, str], float]], **labels: str) -> float:
     (value,) = [value for has, value in found if labels.items() <= has.items()]
     return value
@@ -153,7 +160,7 @@ def test_prometheus_has_the_verdict_and_leaves_refused_figures_out() -> None:
     assert not any(has["candidate"] == "lost" for has, _ in found["rtqual_duration_seconds"])
     assert one(found["rtqual_failed_cells"]) == 1
     assert one(found["rtqual_runs"], candidate="rt", load="hackbench", clock="instructions") == 10
-    assert any(has["requirement"] == asked().requirements[1].name for has, _ in found["rtqual_requirement"])
+    assert any(has["requirement"] == clean(asked().requirements[1].name) for has, _ in found["rtqual_requirement"])
 
 
 # --- Bencher

@@ -48,6 +48,23 @@ def test_a_folder_reported_on_again_gives_what_select_wrote(rtqual: Run, campaig
     assert list(text_string_to_metric_families((folder / "metrics.prom").read_text()))
 
 
+@pytest.mark.parametrize("name", [".lock", "summary.md", "report.html", "plots", "plots/figure-1.svg"])
+def test_what_a_link_in_the_folder_leads_to_stays_as_it_is(
+    rtqual: Run, campaign: Path, tmp_path: Path, name: str
+) -> None:
+    folder, victim = copy_of(campaign, tmp_path / "copy"), tmp_path / "victim"
+    if name == "plots":
+        victim.mkdir()
+        (victim / "figure-1.svg").write_text("mine")
+    else:
+        victim.write_text("mine")
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).symlink_to(victim)
+    done = rtqual("report", folder)
+    assert done.returncode == 2 and f"{folder / name}: is a link" in done.stderr
+    assert (victim / "figure-1.svg" if name == "plots" else victim).read_text() == "mine"
+
+
 def test_only_the_formats_asked_for_are_written(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
     folder = copy_of(campaign, tmp_path / "copy")
     done = rtqual("report", folder, "--format", "junit", "--format", "github")

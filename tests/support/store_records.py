@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from rtqual.record.files import file_digest
-from rtqual.record.schema import Inputs, Measurement, Provenance, Record, Scalar, Series, Timing
+from rtqual.record.schema import Inputs, Measurement, Provenance, Record, Scalar, Series, Timing, digest
 from rtqual.record.store import MANIFEST, make
 
 PROVENANCE = Provenance(rtqual="1", mission_sha256="0", started="2026-01-01T00:00:00+00:00", wall_s=1.5, command=["x"])
@@ -48,6 +48,20 @@ def vouch(path: Path) -> None:
     """Make the hashes of the files fit again, as somebody would who changes a record on purpose."""
     files = json.loads((path / MANIFEST).read_text())["files"]
     change_manifest(path, files={name: file_digest(path / name) for name in files})
+    reseal(path)
+
+
+def reseal(path: Path) -> None:
+    """The manifest's own hash too."""
+    manifest = json.loads((path / MANIFEST).read_text())
+    del manifest["manifest_sha256"]
+    change_manifest(path, manifest_sha256=digest(manifest))
+
+
+def as_version_1(path: Path) -> None:
+    manifest = json.loads((path / MANIFEST).read_text())
+    del manifest["manifest_sha256"]
+    (path / MANIFEST).write_text(json.dumps({**manifest, "schema_version": 1}))
 
 
 def alter(file: Path, query: str) -> None:

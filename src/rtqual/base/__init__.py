@@ -3,7 +3,8 @@
 
 errors.py        the failures a user sees
 units.py         durations and sizes: read, written
-words.py         counts and names in sentences
+words.py         counts and names in sentences, and what characters none may carry
+unlinked.py      files in a folder that a stranger may have made
 architecture.py  the processors that guests run on
 apt.py           Debian packages, fetched without installing them
 """

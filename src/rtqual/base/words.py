@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Counts, names and shares in sentences."""
+"""Counts, names and shares in sentences, and which characters none of them may carry."""
 
 import math
+import re
 from collections.abc import Sequence
+
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
+)
+
+
+def clean(text: str) -> str:
+    """Without control and direction characters: they command a terminal, turn a line around, or break XML."""
+    return _CONTROL.sub(" ", text)
 
 
 def count(n: int, one: str) -> str:

@@ -8,11 +8,13 @@ replay.py   runs that were recorded before
 registry.py the boards, a row each
 system.py   what a board starts: a kernel with its root, or the image of an RTOS
 machine.py  the machines that QEMU emulates
+parts.py    the parts of a recorded run, found by their hashes
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Literal, Protocol
 
 from rtqual.record.schema import Record
 
@@ -37,7 +39,7 @@ class Job:
     loads: tuple[Command, ...] = ()
     teardown: tuple[Command, ...] = ()
     collect: tuple[str, ...] = ()  # files in the job's folder to bring back
-    folder: str = "memory"  # where the job's folder lies: memory | root | usb
+    folder: Literal["memory", "root", "usb"] = "memory"  # where the job's folder lies: memory | root | usb
     modules: tuple[str, ...] = ()  # kernel modules to load first
     version: tuple[str, ...] = ()  # prints the program's version
 
@@ -74,13 +76,33 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Left:
-    """What a recorded command left in its file `result` when it was run again, and what is known of its run."""
+    """What a rebuilt command left in its file `result`, and what is known of the run."""
 
     content: bytes
     collect: tuple[str, ...]  # the job's files
     facts: Mapping[str, str]
     command: tuple[str, ...]
     where: str
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run to be made again: what its hashed inputs say, and nothing of the command that its record tells."""
+
+    job: Job
+    seed: int
+    machine: Machine
+    artefacts: Mapping[str, str]
+    named: tuple[str, ...]  # files that its parts may have, hints only (parts.py)
+    folder: Path  # the command runs here
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """How it is made again: `artefacts` are those of here."""
+
+    artefacts: Mapping[str, str]
+    command: tuple[str, ...]
 
 
 class Board(Protocol):

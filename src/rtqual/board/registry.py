@@ -8,10 +8,11 @@ key and its processor choose the row.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.board import Board, Left, Machine, Outcome, jobscript, rtos
+from rtqual.board import Board, Left, Machine, Outcome, Rebuilt, Recorded, jobscript, rtos
 from rtqual.board.local import LocalBoard, processors
 from rtqual.board.rtos import RtosBoard
 from rtqual.board.system import Kernel, Rtos
@@ -52,8 +53,9 @@ class Row:
     linux: bool = True  # runs Linux programs, not the probe alone
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:
     why_cpus: str = ""
-    outcome: Callable[[Left], Outcome] | None = None  # of a recorded command that was run again; and why it cannot be:
+    rebuilt: Callable[[Recorded], Rebuilt] | None = None  # a recorded run, to be made again; why it cannot be:
     why_not_again: str = "a run on the {board} board cannot give the same samples twice"
+    outcome: Callable[[Left], Outcome] = jobscript.again  # of it
 
 
 def _virtual(start: Start) -> Board:
@@ -74,6 +76,12 @@ def _replay(start: Start) -> Board:
     return ReplayBoard(start.named, start.machine.cpus, of=LEADING[0])
 
 
+def _rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
+    from rtqual.board.virtual import rebuilt  # noqa: PLC0415
+
+    return rebuilt(run, architecture)
+
+
 def _emulated_s(board_s: float, loaded: bool, cpus: int) -> float:
     """Seen on two cores at 3 GHz: a guess until cells have run."""
     return 1.0 + board_s * (4.0 if loaded else 0.5) * cpus
@@ -83,7 +91,7 @@ def _of_kernels(name: str, architecture: Architecture, *, leads: bool = False) -
     """QEMU's machine for kernels of a processor (machine.py)."""
     return Row(
         name, ("package", "tailor"), _virtual, _emulated_s, Starts.KERNEL, architecture, repeats=True, leads=leads,
-        outcome=jobscript.again,
+        rebuilt=partial(_rebuilt, architecture=architecture),
     )  # fmt: skip
 
 
@@ -93,7 +101,7 @@ BOARDS = (
     _of_kernels("virtual-arm", ARMHF),
     Row(
         "virtual-arm", ("rtos",), _rtos, _emulated_s, Starts.IMAGE, repeats=True, linux=False,
-        cpus=lambda: 1, why_cpus="{} runs on one CPU here", outcome=rtos.again,
+        cpus=lambda: 1, why_cpus="{} runs on one CPU here", rebuilt=rtos.rebuilt, outcome=rtos.again,
     ),
     Row(
         "local", ("this_machine",), lambda _: LocalBoard(), lambda board_s, *_: board_s + 0.3, here=True, leads=True,

@@ -5,12 +5,15 @@ A run is the same where its commands, its seed and its number of CPUs are. Only 
 of two boards are not ranked together. They keep the label of their clock, for a replay tests nothing.
 """
 
+import hashlib
+import json
 from functools import cached_property
 from pathlib import Path
 
+from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Board, Job, Outcome
-from rtqual.record.find import CONFIGS, find
+from rtqual.record.find import CAMPAIGN, CONFIGS, find
 from rtqual.record.schema import Inputs, Manifest, digest
 from rtqual.record.store import read, read_manifest
 
@@ -51,8 +54,18 @@ class ReplayBoard(Board):
         return Outcome(0, "", "", {}, {}, {}, "", (), "", 0.0, command, recorded=read(found[0]))
 
     def config(self) -> str | None:
-        path = self._folder / CONFIGS / f"{self._candidate}.config"
-        return path.read_text() if path.exists() else None
+        """As its campaign kept it. Raises BadInput where it is another."""
+        name = f"{CONFIGS}/{self._candidate}.config"
+        try:
+            content = unlinked.read(self._folder, name)
+            kept = json.loads(unlinked.read(self._folder, CAMPAIGN)).get("files")
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, AttributeError, RecursionError) as error:
+            raise BadInput(f"{self._folder}: its configurations cannot be trusted: {error}; measure again") from None
+        if kept is not None and kept.get(name) != hashlib.sha256(content).hexdigest():
+            raise BadInput(f"{self._folder / name}: not the one that was kept (its hash differs): measure again")
+        return content.decode(errors="replace")
 
 
 def _run_of(inputs: Inputs) -> str:

@@ -16,8 +16,9 @@ from pathlib import Path
 from rtqual import __version__
 from rtqual.base.apt import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.board import Board, Job, Left, Machine, Outcome
+from rtqual.board import Board, Job, Left, Machine, Outcome, Rebuilt, Recorded
 from rtqual.board.machine import ARM
+from rtqual.board.parts import part
 from rtqual.board.system import Rtos
 from rtqual.initramfs.guest import guest_file
 
@@ -55,6 +56,9 @@ class RtosBoard(Board):
         took_s = time.monotonic() - started
         return outcome(text, job.collect, facts=facts, wall_s=took_s, command=self._command("result", words))
 
+    def by_hand(self, job: Job) -> tuple[str, ...]:
+        return self._command("result", self._words(job))
+
     def _words(self, job: Job) -> str:
         """The image's command line."""
         program, *words = job.measure.argv
@@ -65,12 +69,14 @@ class RtosBoard(Board):
         return " ".join(word for word in words if word.partition("=")[0] not in _LEFT_OUT)
 
     def _command(self, result: str, words: str) -> tuple[str, ...]:
-        plugin = str(guest_file("rtqual-clock.so")).replace(",", ",,")
+        plugin, result, words = (
+            text.replace(",", ",,") for text in (str(guest_file("rtqual-clock.so")), result, words)
+        )  # in QEMU's options commas part
         return (
             ARM.qemu,
             *ARM.options(self._machine),
             *("-plugin", f"file={plugin}"),
-            *("-serial", f"file:{result.replace(',', ',,')}"),
+            *("-serial", f"file:{result}"),
             *("-kernel", str(self.rtos.image), "-fw_cfg", f"name=opt/rtqual/arguments,string={words}"),
         )
 
@@ -114,6 +120,12 @@ def outcome(
         wall_s=wall_s,
         command=tuple(command),
     )
+
+
+def rebuilt(run: Recorded) -> Rebuilt:
+    """Raises BadInput where the image is not here."""
+    board = RtosBoard(Rtos("its image", part("image", run.artefacts, run.named), "", {}))
+    return Rebuilt(board.artefacts(), board.by_hand(run.job))
 
 
 def again(left: Left) -> Outcome:

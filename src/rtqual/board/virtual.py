@@ -22,9 +22,11 @@ from pathlib import Path
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from rtqual.base.apt import cache_dir, locked, sha256_file
+from rtqual.base.architecture import Architecture
 from rtqual.base.errors import RunFailed
-from rtqual.board import Board, Job, Machine, Outcome, jobscript
+from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.board.machine import Emulator, emulator_for
+from rtqual.board.parts import part
 from rtqual.board.system import Kernel
 from rtqual.initramfs.guest import guest_file
 from rtqual.record.schema import digest
@@ -91,7 +93,7 @@ class VirtualBoard(Board):
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         self._boot_once()
-        script = self._job_file(jobscript.render(job, seed, self._emulator.results))
+        script = self._script(job, seed)
         started = time.monotonic()
         with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
             self._emulate(Path(folder), script, ["-incoming", "defer"], timeout_s, saving=False)
@@ -109,6 +111,13 @@ class VirtualBoard(Board):
             wall_s=time.monotonic() - started,
             command=self._command(Path(), script.relative_to(self._scratch.parent)),
         )
+
+    def by_hand(self, job: Job, seed: int) -> tuple[str, ...]:
+        """The command of the uninterrupted run, for the folder above `scratch`."""
+        return self._command(Path(), self._script(job, seed).relative_to(self._scratch.parent))
+
+    def _script(self, job: Job, seed: int) -> Path:
+        return self._job_file(jobscript.render(job, seed, self._emulator.results))
 
     @cached_property
     def _state(self) -> Path:
@@ -248,6 +257,16 @@ class VirtualBoard(Board):
         await monitor.execute("migrate-incoming", {"uri": f"exec:cat {shlex.quote(str(self._state))}"})
         await _migrated(monitor, f"the guest's state in {self._state} cannot be restored: delete it and try again")
         await monitor.execute("cont")
+
+
+def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
+    """The uninterrupted run of a recorded job. Raises BadInput where a part is not here."""
+    image, initramfs = (part(kind, run.artefacts, run.named) for kind in ("kernel", "initramfs"))
+    own = " ".join(emulator_for(architecture).parameters)
+    boot = tuple(run.artefacts.get("kernel parameters", "").removeprefix(own).split())
+    kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
+    board = VirtualBoard(kernel, run.machine, run.folder / "scratch")
+    return Rebuilt(board.artefacts(), board.by_hand(run.job, run.seed))
 
 
 async def _migrated(monitor: QMPClient, failure: str) -> None:

@@ -3,7 +3,7 @@
 
 mission.toml   the mission, byte for byte
 derived.json   the mission that was run, where rtqual derived it from that file (stage/tailor.py)
-campaign.json  the scale, which records the report rests on, the cells that gave none, hashes of the files beside it
+campaign.json  the scale, which records the report rests on, the cells that gave none, hashes of all these and of itself
 configs/       kernel configurations, NAME.config
 tailor.json    how tailored kernels came to be, where the mission has some (kernel/account.py)
 trim.json      what else could be removed from them, where `rtqual tailor --trim` looked (kernel/trim/trimmed.py)
@@ -13,35 +13,38 @@ scratch/       saved guests and the jobs that recorded commands name (board/virt
 report.*, ...  the reports (report/write.py)
 
 All of it is written by one rtqual at a time, which holds .lock (alone). A campaign that has not ended has no
-campaign.json. What a report shows is a record or a file whose hash campaign.json has; the first campaigns' hold none,
-and are read as they stand.
+campaign.json. What a report shows is a record or a file whose hash campaign.json has; version 2 holds none of records,
+version 1 none at all, and they are read as they stand. No link in the folder is followed (base/unlinked.py).
 """
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from rtqual.analysis.figure.model import Group
+from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
 from rtqual.campaign.approach import Approach
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
 from rtqual.record import find
-from rtqual.record.schema import Record
-from rtqual.record.store import Store, read
+from rtqual.record.schema import Record, digest
+from rtqual.record.store import MANIFEST, Store, read
 
-MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
+MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", find.CAMPAIGN
 CONFIGS, RECORDS, SCRATCH = find.CONFIGS, find.RECORDS, "scratch"
 ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
-VERSION = 2
+VERSION = 3
+_HASHED = 3  # from this version on
 _LOCK = ".lock"
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -64,6 +67,8 @@ class _Campaign(BaseModel):
     records: list[str]  # names below records/
     failures: list[_Failure]
     files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
+    manifests: dict[str, str] | None = None  # of the records, as `files`; None until version 3
+    sha256: str | None = None  # of all the rest (_own_hash); None until version 3
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,9 @@ def alone(folder: Path) -> Iterator[None]:
     """One rtqual at a time works in a folder, which is made where it is missing. Raises RunFailed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / _LOCK).open("w")
+        for name in (_LOCK, RECORDS, CONFIGS, SCRATCH):
+            unlinked.require_all(folder, name)
+        lock = os.fdopen(os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     except OSError as error:
         raise RunFailed(f"{folder}: cannot be written ({error.strerror}): choose another folder with --out") from None
     with lock:
@@ -118,13 +125,13 @@ def content_of(mission: Mission) -> bytes:
 
 def begin(folder: Path) -> None:
     """A campaign that has not ended is none to report on."""
-    (folder / CAMPAIGN).unlink(missing_ok=True)
+    unlinked.remove(folder, CAMPAIGN)
 
 
 def keep_configs(folder: Path, configs: Mapping[str, str | None]) -> dict[str, str]:
     """Returns the hashes of what was written."""
     written = {f"{CONFIGS}/{name}.config": config for name, config in configs.items() if config is not None}
-    return {name: _write(folder / name, config) for name, config in written.items()}
+    return {name: _write(folder, name, config) for name, config in written.items()}
 
 
 def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: Mission | None = None) -> None:
@@ -139,24 +146,27 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
     }
     for name, text in beside.items():
         if text is None:
-            (folder / name).unlink(missing_ok=True)
+            unlinked.remove(folder, name)
         else:
-            files[name] = _write(folder / name, text + "\n")
+            files[name] = _write(folder, name, text + "\n")
+    names = [store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records]
     campaign = _Campaign(
         mission_sha256=hashlib.sha256(content).hexdigest(),
         scale=scale,
-        records=[store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records],
+        records=names,
         failures=[_Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
         files=files,
+        manifests={name: _hash(unlinked.read(folder, _manifest(name))) for name in names},
     )
-    (folder / MISSION).write_bytes(content)
-    (folder / CAMPAIGN).write_text(campaign.model_dump_json(indent=1) + "\n")
+    campaign = campaign.model_copy(update={"sha256": _own_hash(json.loads(campaign.model_dump_json()))})
+    unlinked.write(folder, MISSION, content)
+    _write(folder, CAMPAIGN, campaign.model_dump_json(indent=1) + "\n")
 
 
 def load(folder: Path) -> Kept:
     """A finished campaign from its folder. Raises BadInput that names the file that is missing or damaged."""
-    campaign = _campaign(folder / CAMPAIGN)
-    mission = load_mission(folder / MISSION)
+    campaign = _campaign(folder)
+    mission = load_mission(unlinked.require(folder, MISSION))
     if mission.sha256 != campaign.mission_sha256:
         raise BadInput(
             f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
@@ -167,7 +177,7 @@ def load(folder: Path) -> Kept:
     accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
     trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
     result = Result(
-        records=tuple(read(folder / RECORDS / name) for name in campaign.records),
+        records=tuple(_record(folder, name, campaign) for name in campaign.records),
         failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
         configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
         accounts=accounts.kernels if accounts else (),
@@ -177,26 +187,57 @@ def load(folder: Path) -> Kept:
     return Kept(mission, campaign.scale, result)
 
 
+def is_hashed(folder: Path) -> bool:
+    """Whether its campaign.json has the hashes of all that a verdict reads."""
+    return _campaign(folder).schema_version >= _HASHED
+
+
 def trims_in(folder: Path) -> tuple[Trimmed, ...]:
     """What an earlier campaign found: each names the very kernel that it is of, so it holds where that is the same."""
     trims = _beside(folder, TRIMS, None, Trims, "delete it or trim again")
     return trims.kernels if trims else ()
 
 
-def _write(path: Path, text: str) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _write(folder: Path, name: str, text: str) -> str:
+    unlinked.write(folder, name, text.encode())
+    return _hash(text.encode())
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _own_hash(value: dict[str, Any]) -> str:
+    """Of a campaign.json."""
+    return digest({name: one for name, one in value.items() if name != "sha256"})
+
+
+def _manifest(name: str) -> str:
+    return f"{RECORDS}/{name}/{MANIFEST}"
+
+
+def _record(folder: Path, name: str, campaign: _Campaign) -> Record:
+    record = read(unlinked.require(folder, f"{RECORDS}/{name}"))
+    if campaign.manifests is None or _hash(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
+        return record
+    raise BadInput(
+        f"{folder / RECORDS / name}: not the record that was kept (its hash differs): run the campaign again"
+    )
 
 
 def _content(folder: Path, name: str, campaign: _Campaign | None) -> bytes | None:
     """A file beside campaign.json as it was kept; None where there is none, or it is another campaign's."""
-    path, files = folder / name, campaign.files if campaign else None
-    if not path.exists() or (files is not None and name not in files):
+    files = campaign.files if campaign else None
+    if files is not None and name not in files:
         return None
-    content = path.read_bytes()
-    if files is not None and hashlib.sha256(content).hexdigest() != files[name]:
-        raise BadInput(f"{path}: not the one that was kept (its hash differs): run the campaign's command again")
+    try:
+        content = unlinked.read(folder, name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if files is not None and _hash(content) != files[name]:
+        raise BadInput(
+            f"{folder / name}: not the one that was kept (its hash differs): run the campaign's command again"
+        )
     return content
 
 
@@ -216,13 +257,18 @@ def _config(folder: Path, candidate: str, campaign: _Campaign) -> str | None:
         return None
 
 
-def _campaign(path: Path) -> _Campaign:
+def _campaign(folder: Path) -> _Campaign:
+    path = folder / CAMPAIGN
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(unlinked.read(folder, CAMPAIGN))
         version = value.get("schema_version") if isinstance(value, dict) else None
         if isinstance(version, int) and version > VERSION:
             raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")
-        return _Campaign.model_validate(value)
+        campaign = _Campaign.model_validate(value)
+        hashed = campaign.schema_version >= _HASHED or campaign.sha256
+        if hashed and (campaign.manifests is None or _own_hash(value) != campaign.sha256):
+            raise BadInput(f"{path}: was changed after the campaign (its hash differs): run the campaign again")
+        return campaign
     except (FileNotFoundError, NotADirectoryError):
         raise BadInput(
             f"{path.parent}: no finished campaign there ({path.name} is missing): "

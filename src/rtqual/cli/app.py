@@ -3,13 +3,16 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 
 from rtqual import __version__
+from rtqual.base.words import clean
 
 app = App(
     name="rtqual",
@@ -18,8 +21,17 @@ app = App(
     suppress_keyboard_interrupt=False,  # main() tells it
 )
 
-STDOUT, STDERR = Console(emoji=False), Console(stderr=True, emoji=False)
-LITERAL = Console(markup=False, emoji=False)  # for what others wrote: "[two]" is no style there
+
+class Terminal(Console):
+    """Whatever is printed, only rich itself commands the terminal: texts come from records, missions and guests."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else clean(text), style, control)
+
+
+STDOUT, STDERR = Terminal(emoji=False), Terminal(stderr=True, emoji=False)
+LITERAL = Terminal(markup=False, emoji=False)  # for what others wrote: "[two]" is no style there
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON for machines.")]
 
 

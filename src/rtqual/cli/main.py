@@ -22,6 +22,7 @@ from rtqual.cli import (  # noqa: F401 - each adds its commands to the applicati
     published,
     report,
     reproduce,
+    seal,
     select,
     show,
     tailor,

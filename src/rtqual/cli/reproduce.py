@@ -3,12 +3,14 @@
 
 from pathlib import Path
 
-from rtqual.cli.app import LITERAL, Json, app, print_json
+from rtqual.cli.app import LITERAL, STDERR, Json, app, print_json
 
 
 @app.command
 def reproduce(record: Path, /, *, as_json: Json = False) -> int:
-    """Run a record's recorded command line again, by itself, and compare the samples.
+    """Make a recorded run again, from its hashed inputs alone, and compare the samples.
+
+    The command is rebuilt and shown; none that a record tells is run.
 
     Parameters
     ----------
@@ -18,7 +20,10 @@ def reproduce(record: Path, /, *, as_json: Json = False) -> int:
     from rtqual.record.find import find  # noqa: PLC0415
     from rtqual.stage.reproduce import reproduce as again  # noqa: PLC0415
 
-    results = [again(path) for path in find(record)]
+    def show(command: str) -> None:
+        STDERR.print(f"runs {command}", markup=False, soft_wrap=True, highlight=False)
+
+    results = [again(path, show) for path in find(record)]
     if as_json:
         print_json([vars(one) for one in results])
     else:

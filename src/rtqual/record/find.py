@@ -3,18 +3,24 @@
 
 from pathlib import Path
 
+from rtqual.base import unlinked
 from rtqual.base.errors import BadInput
 from rtqual.record.store import MANIFEST, Store, read_manifest
 
-RECORDS, CONFIGS = "records", "configs"  # of what lies in a campaign's folder (campaign/folder.py)
+CAMPAIGN, RECORDS, CONFIGS = (
+    "campaign.json",
+    "records",
+    "configs",
+)  # of what lies in a campaign's folder (campaign/folder.py)
 
 
 def find(what: Path) -> list[Path]:
     """The records a user means: a record's folder, a campaign's folder, or the start of a hash below out/."""
-    if (what / MANIFEST).exists():
+    if (what / MANIFEST).exists() or (what / MANIFEST).is_symlink():
         return [what]
     if what.is_dir():
-        found = Store(what / RECORDS if (what / RECORDS).is_dir() else what).paths()
+        inside = unlinked.require(what, RECORDS)
+        found = Store(inside if inside.is_dir() else what).paths()
     else:
         stores = [Store(folder) for folder in sorted(Path("out").glob(f"*/{RECORDS}"))]
         held = [path for store in stores for path in store.paths()] if len(str(what)) >= 4 else []

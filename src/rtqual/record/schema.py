@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+SEALED = 2  # from this version on, manifests have the hash of all that they say
 CHUNK = 1 << 20  # samples in memory at a time: 8 MiB
 Int64Array = npt.NDArray[np.int64]
 
@@ -180,6 +181,7 @@ class Manifest(_Model):
     provenance: Provenance
     samples_sha256: str
     files: dict[str, str] = {}  # the Parquet files and their hashes (files.py); none in the first records
+    manifest_sha256: str | None = None  # of all the rest, set where it is written (store.py)
 
 
 @dataclass(frozen=True)

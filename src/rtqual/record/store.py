@@ -15,17 +15,20 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 from pydantic import ValidationError
 
+from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (
     CHUNK,
     SCHEMA_VERSION,
+    SEALED,
     Inputs,
     Manifest,
     Measurement,
@@ -72,6 +75,8 @@ class Store:
         target = self.path(record.inputs.key(), record.manifest.repeat)
         fresh = target.with_name(f".{target.name}.{os.getpid()}")
         try:
+            for place in (self.folder, target, fresh):
+                unlinked.require(place.parent, place.name)
             fresh.mkdir(parents=True, exist_ok=True)
             files = {name: file_digest(fresh / name) for name in write_samples(fresh, record.series)}
             _write_manifest(fresh, record.manifest.model_copy(update={"files": files}))
@@ -90,7 +95,11 @@ class Store:
     def paths(self) -> list[Path]:
         if not self.folder.is_dir():
             return []
-        return sorted(p for p in self.folder.iterdir() if p.is_dir() and p.suffix != ".corrupt" and p.name[0] != ".")
+        return sorted(
+            p
+            for p in self.folder.iterdir()
+            if p.is_dir() and not p.is_symlink() and p.suffix != ".corrupt" and p.name[0] != "."
+        )
 
     def read_all(self) -> Iterator[Record]:
         yield from (read(path) for path in self.paths())
@@ -121,11 +130,13 @@ def verify(path: Path) -> Record:
 
 def _read(path: Path) -> Record:
     manifest = read_manifest(path)
+    if not manifest.files.keys() <= {SAMPLES, RAW}:
+        raise BadInput(f"{path / MANIFEST}: names files that no record has")
+    for name in (SAMPLES, RAW):
+        unlinked.require(path, name)
     for name in manifest.files or (SAMPLES,):
         _check_file(path / name, manifest.files.get(name))
     series = tuple(read_samples(path, manifest.series, with_raw=bool(manifest.files)))
-    if digest([manifest.inputs.model_dump(mode="json"), manifest.samples_sha256]) != manifest.hash:
-        raise BadInput(f"{path / MANIFEST}: the inputs were changed after the run (the record's hash differs)")
     return Record(manifest, series)
 
 
@@ -157,7 +168,7 @@ def _counted(one: Series) -> bool:
 def read_manifest(path: Path) -> Manifest:
     file = path / MANIFEST
     try:
-        value = json.loads(file.read_bytes())
+        value = json.loads(unlinked.read(path, MANIFEST))
         version = value.get("schema_version") if isinstance(value, dict) else None
         if type(version) is not int or version < 1:
             raise BadInput(f"{file}: not a record's manifest: schema_version is missing, or no whole number from 1 on")
@@ -165,13 +176,23 @@ def read_manifest(path: Path) -> Manifest:
             raise NewerVersion(
                 f"{file}: schema version {version} is newer than this rtqual reads ({SCHEMA_VERSION}): upgrade rtqual"
             )
-        return Manifest.model_validate(value)
+        manifest = Manifest.model_validate(value)
+        if digest([manifest.inputs.model_dump(mode="json"), manifest.samples_sha256]) != manifest.hash:
+            raise BadInput(f"{file}: the inputs were changed after the run (the record's hash differs)")
+        if (version >= SEALED or manifest.manifest_sha256) and _seal(value) != manifest.manifest_sha256:
+            raise BadInput(f"{file}: was changed after the run (its hash differs): measure again")
+        return manifest
     except FileNotFoundError:
         raise BadInput(f"{path}: no record there ({MANIFEST} is missing)") from None
     except (OSError, ValueError, RecursionError) as error:
         where = ".".join(map(str, error.errors()[0]["loc"])) if isinstance(error, ValidationError) else ""
         what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error).splitlines()[0]
         raise BadInput(f"{file}: not a record's manifest: {where + ': ' if where else ''}{what}") from None
+
+
+def _seal(value: dict[str, Any]) -> str:
+    """Of all that a manifest says: problems, timing, repeat, what is absent, and where it comes from."""
+    return digest({name: one for name, one in value.items() if name != "manifest_sha256"})
 
 
 def settle_timing(store: Store, records: Sequence[Record], *, fixed: Collection[str] = ()) -> list[Record]:
@@ -213,7 +234,9 @@ def _timing(members: Iterable[Record]) -> Timing:
 
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Whole or not at all, also when the power fails."""
+    """Whole or not at all, also when the power fails. One of an older version stays of that."""
+    if manifest.schema_version >= SEALED:
+        manifest = manifest.model_copy(update={"manifest_sha256": _seal(json.loads(manifest.model_dump_json()))})
     path = folder / MANIFEST
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     with fresh.open("w") as file:

@@ -2,10 +2,12 @@
 """A campaign's reports, written into its folder."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.model import Evidence
+from rtqual.base import unlinked
 from rtqual.base.errors import RunFailed
 from rtqual.campaign.approach import Approach
 from rtqual.kernel.account import Account
@@ -56,12 +58,16 @@ def write_report(
     if out is not None:
         reports = dict.fromkeys(reports, out)
     try:
-        for stale in (folder / PLOT_FOLDER).glob("figure-*.svg") if "md" in formats else ():
-            stale.unlink()
+        folder.mkdir(parents=True, exist_ok=True)
+        for stale in unlinked.names(folder, PLOT_FOLDER) if "md" in formats else ():
+            if fnmatch(stale, "figure-*.svg"):
+                unlinked.remove(folder, f"{PLOT_FOLDER}/{stale}")
         for name, content in contents.items():
-            path = reports.get(name, folder / name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            if out is not None and name in reports:
+                out.parent.mkdir(parents=True, exist_ok=True)
+                out.write_bytes(content)
+            else:
+                unlinked.write(folder, name, content)
     except OSError as error:
         raise RunFailed(
             f"{folder}: the report cannot be written ({error.strerror}): free space or choose another folder"

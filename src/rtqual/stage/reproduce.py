@@ -1,20 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Running a record's recorded command line again, as anybody could by hand, and comparing what it gives."""
+"""Making a recorded run again, from its hashed inputs alone, and comparing what it gives.
 
+No word of the record's own command is run. The parts come from rtqual's cache by their hashes, the options from this
+rtqual, and the job is a script for the guest.
+"""
+
+import shlex
 import subprocess
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter, ValidationError
+
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.board import Left
+from rtqual.board import Job, Left, Machine, Rebuilt, Recorded
 from rtqual.board.registry import Row, row_of
-from rtqual.campaign.folder import SCRATCH
+from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.record.schema import samples_digest
+from rtqual.record.schema import Record, samples_digest
 from rtqual.record.store import read
 
 _TIMEOUT_S = 1200.0
+_JOB = TypeAdapter(Job)
 
 
 @dataclass(frozen=True)
@@ -22,23 +31,31 @@ class Reproduction:
     record: str
     same: bool
     text: str
+    command: str
 
 
-def reproduce(path: Path) -> Reproduction:
-    """Run the command in an empty folder and read its result as the campaign did."""
+def reproduce(path: Path, show: Callable[[str], None] = lambda _: None) -> Reproduction:
+    """Run the rebuilt command, which `show` is told before, in an empty folder, and read its result as campaigns do."""
     record = read(path)
-    inputs, command = record.inputs, record.manifest.provenance.command
+    inputs = record.inputs
     row = row_of(inputs.board, inputs.artefacts)
-    if row is None or row.outcome is None:
+    if row is None or row.rebuilt is None:
         raise BadInput(f"{path}: {(row or Row).why_not_again.format(board=inputs.board)}")
-    if missing := [part for part in command if part.startswith("/") and not Path(part).exists()]:
-        raise BadInput(f"{path}: its command needs {missing[0]}, which is gone: run its campaign again")
+    try:
+        instrument, job = INSTRUMENTS[inputs.instrument], _JOB.validate_python(inputs.job)
+        parameters = instrument.parameters.model_validate(inputs.parameters)
+    except (KeyError, ValidationError):
+        raise BadInput(f"{path}: this rtqual cannot make its job: use the version that measured it") from None
     with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-        # The command names the job relative to the campaign's folder, where it would leave its results.
-        (Path(folder) / SCRATCH).symlink_to(path.absolute().parent.parent / SCRATCH)
+        try:
+            rebuilt = _rebuilt(row, record, job, Path(folder), disks=instrument.disks)
+        except BadInput as error:
+            raise BadInput(f"{path}: {error}") from None
+        command = shlex.join(rebuilt.command)
+        show(command)
         try:
             done = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
+                rebuilt.command, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -47,13 +64,29 @@ def reproduce(path: Path) -> Reproduction:
         if not result.exists() or not result.stat().st_size:
             raise RunFailed(f"{path}: its command gave no result: {done.stderr.strip()[-200:]}")
         content = result.read_bytes()
-    instrument = INSTRUMENTS[inputs.instrument]
     kept = {k: v for k, v in record.manifest.provenance.facts.items() if k.endswith("_size_b")}
-    outcome = row.outcome(Left(content, tuple(inputs.job.get("collect", ())), kept, tuple(command), str(path)))
-    parameters = instrument.parameters.model_validate(inputs.parameters)
+    outcome = row.outcome(Left(content, job.collect, kept, rebuilt.command, str(path)))
     measurement = instrument.read(parameters, outcome, cpus=inputs.cpus)
     same = samples_digest(measurement.series, measurement.scalars) == record.manifest.samples_sha256
     text = "the same samples" if same else f"other samples (the record's clock: {record.manifest.timing})"
     if not same and inputs.cpus > 1:
         text += "; with several CPUs an uninterrupted run takes another course than one restored after booting"
-    return Reproduction(record.manifest.hash[:16], same, text)
+    return Reproduction(record.manifest.hash[:16], same, text, command)
+
+
+def _rebuilt(row: Row, record: Record, job: Job, folder: Path, *, disks: bool) -> Rebuilt:
+    """The run with the very artefacts of the record. Raises BadInput where they are not those of here."""
+    assert row.rebuilt is not None, "the caller looked"  # noqa: S101
+    inputs = record.inputs
+    named = tuple(Path(word).name for word in record.manifest.provenance.command)
+    other: list[str] = []
+    for machine in (Machine(inputs.cpus, disks=disks), Machine(inputs.cpus, MEMORY_MIB, disks)):
+        rebuilt = row.rebuilt(Recorded(job, inputs.seed, machine, inputs.artefacts, named, folder))
+        other = [what for what in {**inputs.artefacts, **rebuilt.artefacts}
+                 if inputs.artefacts.get(what) != rebuilt.artefacts.get(what)]  # fmt: skip
+        if not other:
+            return rebuilt
+    raise BadInput(
+        f"its {other[0]} was {inputs.artefacts.get(other[0], 'not told')[:80]!r}, "
+        f"here it is {rebuilt.artefacts.get(other[0], 'none')[:80]!r}: run its campaign again"
+    )

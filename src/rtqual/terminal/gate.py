@@ -7,8 +7,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rtqual.analysis.regression.course import Course, Regressions
+from rtqual.base.words import clean
 from rtqual.report.machine.regressions import headline, overall, sections
-from rtqual.report.page.text import clean
 from rtqual.terminal.plain import fields_of
 
 _TONES = {Course.WORSE: "bold red", Course.BETTER: "bold green", Course.UNDECIDED: "bold yellow"}

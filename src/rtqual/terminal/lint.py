@@ -9,10 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rtqual.base.words import count
+from rtqual.base.words import clean, count
 from rtqual.kernel.lint.judge import Finding, Fix, Severity, State
 from rtqual.kernel.lint.system import System
-from rtqual.report.page.text import clean
 from rtqual.terminal.plain import plain
 
 _TITLES = {

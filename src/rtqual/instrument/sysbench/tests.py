@@ -7,7 +7,7 @@ the defaults of 0.5.
 """
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -198,7 +198,7 @@ class Sysbench(Instrument):
 class Fileio(Sysbench):
     """The files are written just before, so what fits in the board's memory is read from its page cache."""
 
-    folder: str
+    folder: Literal["root", "usb"]
     test: str = "fileio"
     options: str = (
         "--threads={p.threads} --events={p.events} --time={p.time_s} --file-test-mode=rndrw "

@@ -13,6 +13,7 @@ from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Outcome
 from rtqual.base.units import DURATIONS_NS, SIZES_B
+from rtqual.base.words import clean
 from rtqual.mission import Mission
 
 Metric = tuple[str, str, dict[str, str], float]  # name, what it is about, labels, value
@@ -26,7 +27,7 @@ def to_prometheus(mission: Mission, evidence: Evidence) -> str:
     for name, about, labels, value in _metrics(mission, evidence):
         if name not in gauges:
             gauges[name] = Gauge(name, about, list(labels), registry=registry)
-        gauges[name].labels(**labels).set(value)
+        gauges[name].labels(**{label: clean(text) for label, text in labels.items()}).set(value)
     return generate_latest(registry).decode()
 
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """How the report writes figures, places and names. Numbers become text in base/units.py; chapters get both here."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.base.units import duration, number, quantity, step, typeset
-from rtqual.base.words import count, listed
+from rtqual.base.words import clean, count, listed
 from rtqual.base.words import under as load_text
 from rtqual.record.schema import Timing
 
-__all__ = ["duration", "load_text", "number", "quantity", "step"]  # not written here, offered with the rest
+__all__ = ["clean", "duration", "load_text", "number", "quantity", "step"]  # not written here, offered with the rest
 
 _MOST_VALUES = _MOST_NAMES = 3
 VIRTUAL = "◇"
@@ -26,12 +25,6 @@ TIMING_NOTE = {
         "an order of magnitude."
     ),
 }
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]")
-
-
-def clean(text: str) -> str:
-    """Without control and direction characters, which neither XML nor a terminal log in a table can carry."""
-    return _CONTROL.sub(" ", text)
 
 
 def prose(text: str) -> str:

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""No link is followed in a folder, wherever it lies in a name."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rtqual.base import unlinked
+from rtqual.base.errors import BadInput
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "file").write_text("mine")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path / "victim" / "file")
+    (folder / "links").symlink_to(tmp_path / "victim")
+    (folder / "nowhere").symlink_to(tmp_path / "victim" / "new")
+    os.mkfifo(folder / "pipe")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["link", "links/file", "links/new", "nowhere", "pipe", "../victim/file", "/etc/x", ""])
+def test_a_name_that_leads_out_is_refused(folder: Path, name: str) -> None:
+    for use in (unlinked.read, unlinked.remove, unlinked.require, lambda *at: unlinked.write(*at, b"theirs")):
+        with pytest.raises(BadInput):
+            use(folder, name)  # type: ignore[operator]
+    assert [path.name for path in (folder.parent / "victim").iterdir()] == ["file"]
+    assert (folder.parent / "victim/file").read_text() == "mine"
+
+
+def test_a_folder_behind_a_link_is_not_listed(folder: Path) -> None:
+    with pytest.raises(BadInput, match="links: is a link"):
+        unlinked.names(folder, "links")
+
+
+def test_a_file_takes_the_place_of_a_hard_link(folder: Path) -> None:
+    os.link(folder.parent / "victim/file", folder / "hard")
+    unlinked.write(folder, "hard", b"ours")
+    unlinked.write(folder, "made/here", b"ours")
+    assert (folder.parent / "victim/file").read_text() == "mine"
+    assert unlinked.read(folder, "hard") == unlinked.read(folder, "made/here") == b"ours"
+    assert unlinked.names(folder, "made") == ["here"]
+    assert unlinked.names(folder, "none") == []
