@@ -14,7 +14,7 @@ from rtqual.record.schema import Measurement
 class Parameters(BaseModel):
     """An instrument's parameters, as the mission may set them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)  # true is no number, nor is "100"
 
 
 class NoParameters(Parameters):

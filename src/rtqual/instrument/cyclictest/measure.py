@@ -41,7 +41,7 @@ class CyclictestParameters(Parameters):
     cycles: Annotated[int, Field(ge=1, lt=2**31)] = 10_000
     priority: Annotated[int, Field(gt=_MAIN_THREAD_FIFO, le=99)] = 80
     histogram_limit: Annotated[DurationNs, Field(ge=1, le=_LONGEST_HISTOGRAM_NS)] = _LONGEST_HISTOGRAM_NS
-    samples: Samples = Samples.COUNTED
+    samples: Annotated[Samples, Field(strict=False)] = Samples.COUNTED
 
     @model_validator(mode="after")
     def _fit_in_memory(self) -> Self:
