@@ -4,6 +4,7 @@
 import gzip
 import os
 import platform
+import re
 import shlex
 import shutil
 import signal
@@ -25,6 +26,27 @@ _WHERE = "this machine"
 _GUARD = ("sh", "-c", 'read -r group; read -r _; kill -s KILL -- "-$group"')
 
 
+@dataclass(frozen=True)
+class Running:
+    """The kernel that this machine runs, or ran. `told` is how records name it: its release and version."""
+
+    told: str
+    preempt_rt: bool
+
+    @property
+    def release(self) -> str:
+        return self.told.partition(" ")[0]
+
+
+def running() -> Running:
+    return ran(f"{platform.release()} {platform.version()}", realtime=_read("/sys/kernel/realtime") == "1")
+
+
+def ran(told: str, *, realtime: bool = False) -> Running:
+    """What a record tells. A PREEMPT_RT kernel says so in its version, older ones with a blank."""
+    return Running(told, realtime or re.search(r"\bPREEMPT[_ ]RT\b", told) is not None)
+
+
 class LocalBoard(Board):
     instruction_clock = False
 
@@ -32,7 +54,7 @@ class LocalBoard(Board):
         return kernel_config()
 
     def artefacts(self) -> dict[str, str]:
-        return {"kernel": f"{platform.release()} {platform.version()}", "processor": _processor()}
+        return {"kernel": running().told, "processor": _processor()}
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         if job.modules or job.folder == "usb":
@@ -181,7 +203,7 @@ def facts() -> dict[str, str]:
     """What decides how this machine keeps time; what cannot be read is absent."""
     done = subprocess.run([_agent(), "resolution"], capture_output=True, text=True, check=True)
     found = {
-        "kernel": f"{platform.release()} {platform.version()}",
+        "kernel": running().told,
         "cmdline": _read("/proc/cmdline"),
         "clocksource": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "clock_resolution_ns": done.stdout.strip(),
@@ -193,10 +215,11 @@ def facts() -> dict[str, str]:
     return {key: value for key, value in found.items() if value}
 
 
-def kernel_config() -> str | None:
-    """The running kernel's configuration, where the system keeps one."""
-    plain = _read(f"/boot/config-{platform.release()}")
-    if plain:
+def kernel_config(release: str = "") -> str | None:
+    """A kernel's configuration, the running one's unless named, where the system keeps one."""
+    now = running().release
+    plain = _read(f"/boot/config-{release or now}")
+    if plain or release not in ("", now):
         return plain
     try:
         return gzip.decompress(Path("/proc/config.gz").read_bytes()).decode()

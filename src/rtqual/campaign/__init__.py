@@ -4,6 +4,7 @@
 cell.py        one run to do
 plan.py        the cells of a mission at a scale, in their order
 systems.py     what boards start: kernels and images, prepared once
+stated.py      candidates that are this machine under a kernel they state
 forecast.py    the time and the disk they need
 run.py         their runs
 provenance.py  where a record comes from

@@ -183,6 +183,14 @@ def trims_in(folder: Path) -> tuple[Trimmed, ...]:
     return trims.kernels if trims else ()
 
 
+def config_before(folder: Path, candidate: str) -> str | None:
+    """A candidate's kernel configuration as the last campaign kept it."""
+    try:
+        return _config(folder, candidate, _campaign(folder / CAMPAIGN))
+    except BadInput:
+        return None
+
+
 def _write(path: Path, text: str) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
