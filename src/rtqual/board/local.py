@@ -115,7 +115,12 @@ class _Steps:
         )
         with (self._kept / f"{name}.agent").open("wb") as complaints:
             process = subprocess.Popen(
-                self._command(command, name), cwd=self._work, stdin=nowhere, stderr=complaints, start_new_session=True
+                self._command(command, name),
+                cwd=self._work,
+                env={**os.environ, "PATH": _path()},
+                stdin=nowhere,
+                stderr=complaints,
+                start_new_session=True,
             )
         assert guard.stdin  # noqa: S101 it is a pipe
         guard.stdin.write(f"{process.pid}\n")
@@ -146,6 +151,16 @@ class _Steps:
 
 def _agent() -> str:
     return str(guest_file("rtqual-agent"))
+
+
+def _path() -> str:
+    """Where programs are looked for: as ever, then among rtqual's own, which guests have in their image."""
+    return f"{os.environ.get('PATH', os.defpath)}:{Path(_agent()).parent}"
+
+
+def program(name: str) -> str | None:
+    """The program that a job here would run by that name."""
+    return shutil.which(name, path=_path())
 
 
 @dataclass(frozen=True)

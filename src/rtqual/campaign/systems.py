@@ -64,8 +64,6 @@ class Systems:
 
         `before`: of candidates that this machine is not now.
         """
-        configs: dict[str, str | None] = {
-            name: system.config for name, system in self._ready.items() if isinstance(system, Kernel)
-        }
+        configs = {**before, **{n: system.config for n, system in self._ready.items() if isinstance(system, Kernel)}}
         places = [(one, one.place) for one in self._mission.candidates if one.name not in before]
-        return configs | before | {c.name: p.open(self.start(c)).config() for c, p in places if p and not p.starts}
+        return configs | {c.name: p.open(self.start(c)).config() for c, p in places if p and not p.starts}

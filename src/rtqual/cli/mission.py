@@ -21,15 +21,18 @@ def schema() -> int:
 
 @mission_app.command
 def check(mission: Path, /) -> int:
-    """Check a mission file.
+    """Check a mission file, and foresee what its scales cannot judge here.
 
     Parameters
     ----------
     mission
         The mission file.
     """
+    from rtqual.campaign.foresee import foresee  # noqa: PLC0415 - the libraries behind it are slow to load
+
     loaded = load_mission(mission)
     scales = ", ".join(loaded.scales)
     text = f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}"
-    LITERAL.print(text, highlight=False, soft_wrap=True)
+    for line in (text, *(line for scale in loaded.scales for line in foresee(loaded, scale).lines(scale))):
+        LITERAL.print(line, highlight=False, soft_wrap=True)
     return 0

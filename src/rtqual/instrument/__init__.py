@@ -42,3 +42,7 @@ class Instrument(ABC):
     @abstractmethod
     def seconds(self, parameters: Any, load: str) -> float:
         """About how long the measurement takes on the board's own clock, for planning."""
+
+    def samples(self, parameters: Any, *, cpus: int) -> int | None:
+        """How many samples a run takes at most, where its parameters say so."""
+        return None

@@ -103,6 +103,9 @@ class _Cyclictest(Instrument):
         skipped = sum(_skipped_periods(thread, parameters) for thread in result.thread.values())
         return Measurement(tuple(series), {"skipped_periods": Scalar(value=skipped, unit="1")}, tuple(problems))
 
+    def samples(self, parameters: CyclictestParameters, *, cpus: int) -> int:
+        return parameters.cycles * cpus
+
     def seconds(self, parameters: CyclictestParameters, load: str) -> float:
         return 0.2 + parameters.cycles * parameters.interval / 1e9
 
