@@ -51,7 +51,7 @@ REFUSED = {
 
 @pytest.fixture(autouse=True)
 def this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs Debian's stock kernel; has no agent for 64-bit ARM; apt knows every kernel but one."""
+    """Runs Debian's stock kernel on no hypervisor; has no agent for 64-bit ARM; apt knows every kernel but one."""
 
     def known(name: str) -> str:
         if name == "linux-image-real-time":
@@ -68,6 +68,7 @@ def this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feasible, "guest_file", guest_file)
     monkeypatch.setattr(feasible.shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(feasible, "program", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("rtqual.campaign.foresee.hypervisor", lambda: None)
     monkeypatch.setattr("rtqual.campaign.stated.running", lambda: ran("6.1.0-18-amd64 #1 SMP PREEMPT_DYNAMIC"))
 
 
@@ -116,6 +117,20 @@ def test_nothing_is_foreseen_where_somebody_may_fly(tmp_path: Path, old: str, ne
     path.write_text((MISSIONS / "emulator-alone.toml").read_text().replace(old, new))
     found = foresee(load_mission(path), "demo")
     assert (found.remarks, found.nobody) == ((), "")
+
+
+def test_a_machine_that_is_none_or_states_nothing_clears_nobody(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "mission.toml"
+    text = (MISSIONS / "emulator-alone.toml").read_text()
+    text = text[: text.index("[[candidate]]")] + text[text.index("[[candidate]]", text.index("[[candidate]]") + 1) :]
+    path.write_text(text.replace('package = "linux-image-amd64"', "this-machine = true"))
+    assert foresee(load_mission(path), "demo").nobody.startswith(
+        "this machine is a flight candidate only where release"
+    )
+    monkeypatch.setattr("rtqual.campaign.foresee.hypervisor", lambda: "kvm")
+    assert foresee(load_mission(path), "demo").nobody == "this machine is a guest of kvm"
 
 
 def test_a_program_that_is_missing_here_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def _hypervisor() -> str | None:
+def hypervisor() -> str | None:
     """The hypervisor's name where there is one (systemd-detect-virt, else the processor's flag); no container's."""
     if tool := shutil.which("systemd-detect-virt"):
         said = subprocess.run([tool, "--vm"], capture_output=True, text=True, check=False).stdout.strip()
@@ -225,7 +225,7 @@ def facts() -> dict[str, str]:
         "realtime": _read("/sys/kernel/realtime") or "0",
         "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "processor": _processor(),
-        "hypervisor": _hypervisor(),
+        "hypervisor": hypervisor(),
     }
     return {key: value for key, value in found.items() if value}
 
