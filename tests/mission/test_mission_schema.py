@@ -57,6 +57,7 @@ BEYOND_SCHEMA |= {
     "release of a package",
     "preempt-rt of a package",
     "one kernel, two candidates",
+    "lists without end",
     "a fraction for a number",
 }
 BEYOND_SCHEMA |= {"thousands of digits", "syntax", "key twice", "very deep"}

@@ -168,6 +168,12 @@ MISTAKES = {
     "true for a number": ("cycles = 1_000", "cycles = true", "cycles = true", "True should be a whole number"),
     "text for a number": ("cycles = 1_000", 'cycles = "7"', 'cycles = "7"', "'7' should be a whole number"),
     "a fraction for a number": ("cycles = 1_000", "cycles = 7.0", "cycles = 7.0", "7.0 should be a whole number"),
+    "lists without end": (
+        "cpus = [1, 2]\nruns = 10\n",
+        "cpus = [1, 2, 4]\nruns = 10_000\n",
+        "runs = 10_000",
+        "makes 120,000 runs of this scale, with all its lists; write at most 100,000",
+    ),
     "runs without end": (
         "runs = 10\n",
         "runs = 10_001\n",

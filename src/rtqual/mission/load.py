@@ -7,6 +7,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ _GIVE = "give a mission file (TOML)"
 # Opening a pipe waits for a writer, and opening a device may do anything.
 _SPECIAL = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 _MAX_DEPTH = 16  # tables within tables; a mission has six
+_MOST_CELLS = 100_000  # of a scale: at a second each, more than a day
 _AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
 
 
@@ -199,8 +201,14 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
     for scale_name, scale in mission.scales.items():
         if not scale.plan and names:
             yield Problem(("scale", scale_name, "plan"), "is empty; write at least 1")
+        cells = 0
         for n, plan in enumerate(scale.plan):
             path: KeyPath = ("scale", scale_name, "plan", n)
+            lists = (mission.candidates_of(plan), plan.instruments, plan.loads, plan.cpus)
+            before, cells = cells, cells + plan.runs * prod(map(len, lists))
+            if before <= _MOST_CELLS < cells:  # told once
+                message = f"makes {cells:,} runs of this scale, with all its lists; write at most {_MOST_CELLS:,}"
+                yield Problem((*path, "runs"), message)
             if not names:
                 yield Problem(path, "runs nothing: every candidate is published; write plan = []")
             for i, name in enumerate(plan.candidates):
