@@ -114,7 +114,8 @@ def test_a_campaign_goes_on_after_the_reboot_and_judges_both_in_one_verdict(
     assert {one.candidate for one in verdict.standings} == {"here", "here-rt"}
 
     boot.append(STOCK)
-    assert run(mission, folder)[1].ran == []
+    heard = run(mission, folder)[1]
+    assert (heard.ran, heard.told) == ([], [])
 
 
 def test_a_record_of_another_kernel_is_not_taken_for_the_one_stated(tmp_path: Path, boot: list[str]) -> None:

@@ -29,10 +29,12 @@ def check(mission: Path, /) -> int:
         The mission file.
     """
     from rtqual.campaign.foresee import foresee  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.campaign.stated import why_waits  # noqa: PLC0415
 
     loaded = load_mission(mission)
     scales = ", ".join(loaded.scales)
     text = f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}"
-    for line in (text, *(line for scale in loaded.scales for line in foresee(loaded, scale).lines(scale))):
+    lines = [text, *filter(None, map(why_waits, loaded.candidates))]
+    for line in (*lines, *(line for scale in loaded.scales for line in foresee(loaded, scale).lines(scale))):
         LITERAL.print(line, highlight=False, soft_wrap=True)
     return 0
