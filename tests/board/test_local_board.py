@@ -35,3 +35,11 @@ def test_ticks_that_cannot_be_read_are_absent(stolen: list[str], unknown: str) -
     stolen += [unknown, stat(2107)]
     outcome = LocalBoard().run(Job(measure=Command(("true",))), seed=1, timeout_s=30)
     assert "steal_ticks" not in outcome.facts
+
+
+def test_rtqual_s_own_programs_run_without_being_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The probe lies beside the agent, not in PATH."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    outcome = LocalBoard().run(Job(measure=Command(("rtqual-probe", "--version"))), seed=1, timeout_s=30)
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    assert outcome.stdout.startswith("rtqual-probe")

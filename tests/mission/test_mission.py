@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The mission file: what is accepted, where errors point, that bad input gives nothing but BadInput."""
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -60,10 +61,40 @@ def test_not_a_mission_file(tmp_path: Path) -> None:
         (tmp_path / "missing.toml", "cannot be read: No such file"),
         (tmp_path, "cannot be read: Is a directory"),
         (tmp_path / "zero\0byte", "cannot be read: embedded null byte"),
-        (Path("/dev/zero"), "larger than 131072 bytes"),
+        (Path("/dev/zero"), "is a device, no file"),
     ):
         with pytest.raises(BadInput, match=says):
             load_mission(path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    """Nobody writes to it: opening it as a file is would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="is a pipe, no file"):
+        load_mission(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "good"),
+    [
+        ('release = "6.1.0-18-amd64"', 'release = "6.1.0-18-rt-amd64"', True),
+        ("preempt-rt = false", "preempt-rt = true", True),
+        ('release = "6.1.0-18-amd64"', "preempt-rt = true", False),
+        ("preempt-rt = true", "preempt-rt = true", False),
+        ("", "preempt-rt = true", False),
+        ("", "", False),
+    ],
+)
+def test_candidates_of_this_machine_state_kernels_that_differ(
+    mission_file: Path, first: str, second: str, good: bool
+) -> None:
+    other = f'[[candidate]]\nname = "other"\ntitle = "x"\nthis-machine = true\n{second}\n'
+    text = GOOD.replace("this-machine = true", f"this-machine = true\n{first}\n\n{other}")
+    if good:
+        mission_file.write_text(text)
+        assert len(load_mission(mission_file).candidates) == 4
+    else:
+        assert "may be the very kernel that here is" in refusal(mission_file, text)
 
 
 def test_requirement_that_no_plan_measures_is_legitimate(mission_file: Path) -> None:

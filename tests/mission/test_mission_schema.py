@@ -53,6 +53,13 @@ BEYOND_SCHEMA |= {
     "guest's load here",
     "beyond 64 bits",
 }
+BEYOND_SCHEMA |= {
+    "release of a package",
+    "preempt-rt of a package",
+    "one kernel, two candidates",
+    "lists without end",
+    "a fraction for a number",
+}
 BEYOND_SCHEMA |= {"thousands of digits", "syntax", "key twice", "very deep"}
 
 

@@ -146,6 +146,40 @@ MISTAKES = {
         "[[candidate]]",
         'write package = "linux-image-..."',
     ),
+    "release of a package": (
+        'package = "linux-image-rt-amd64"',
+        'package = "linux-image-rt-amd64"\nrelease = "6.1.0-18-rt-amd64"',
+        "release =",
+        "candidate[0].release: says what this machine must run; write it beside this-machine = true",
+    ),
+    "preempt-rt of a package": (
+        'package = "linux-image-rt-amd64"',
+        'package = "linux-image-rt-amd64"\npreempt-rt = false',
+        "preempt-rt =",
+        "candidate[0].preempt-rt: says what this machine must run",
+    ),
+    "one kernel, two candidates": (
+        "this-machine = true",
+        'this-machine = true\nrelease = "6.1.0-18-amd64"\n\n[[candidate]]\nname = "again"\ntitle = "x"\n'
+        "this-machine = true",
+        '[[candidate]]\nname = "again"',
+        "candidate[3]: may be the very kernel that here is; state release (or preempt-rt) for both",
+    ),
+    "true for a number": ("cycles = 1_000", "cycles = true", "cycles = true", "True should be a whole number"),
+    "text for a number": ("cycles = 1_000", 'cycles = "7"', 'cycles = "7"', "'7' should be a whole number"),
+    "a fraction for a number": ("cycles = 1_000", "cycles = 7.0", "cycles = 7.0", "7.0 should be a whole number"),
+    "lists without end": (
+        "cpus = [1, 2]\nruns = 10\n",
+        "cpus = [1, 2, 4]\nruns = 10_000\n",
+        "runs = 10_000",
+        "makes 120,000 runs of this scale, with all its lists; write at most 100,000",
+    ),
+    "runs without end": (
+        "runs = 10\n",
+        "runs = 10_001\n",
+        "runs = 10_001",
+        "10001 should be less than or equal to 10000",
+    ),
     "two sources": (
         "this-machine = true",
         'this-machine = true\npackage = "a1"',

@@ -4,6 +4,7 @@
 import gzip
 import os
 import platform
+import re
 import shlex
 import shutil
 import signal
@@ -25,6 +26,27 @@ _WHERE = "this machine"
 _GUARD = ("sh", "-c", 'read -r group; read -r _; kill -s KILL -- "-$group"')
 
 
+@dataclass(frozen=True)
+class Running:
+    """The kernel that this machine runs, or ran. `told` is how records name it: its release and version."""
+
+    told: str
+    preempt_rt: bool
+
+    @property
+    def release(self) -> str:
+        return self.told.partition(" ")[0]
+
+
+def running() -> Running:
+    return ran(f"{platform.release()} {platform.version()}", realtime=_read("/sys/kernel/realtime") == "1")
+
+
+def ran(told: str, *, realtime: bool = False) -> Running:
+    """What a record tells. A PREEMPT_RT kernel says so in its version, older ones with a blank."""
+    return Running(told, realtime or re.search(r"\bPREEMPT[_ ]RT\b", told) is not None)
+
+
 class LocalBoard(Board):
     instruction_clock = False
 
@@ -32,7 +54,7 @@ class LocalBoard(Board):
         return kernel_config()
 
     def artefacts(self) -> dict[str, str]:
-        return {"kernel": f"{platform.release()} {platform.version()}", "processor": _processor()}
+        return {"kernel": running().told, "processor": _processor()}
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         if job.modules or job.folder == "usb":
@@ -93,7 +115,12 @@ class _Steps:
         )
         with (self._kept / f"{name}.agent").open("wb") as complaints:
             process = subprocess.Popen(
-                self._command(command, name), cwd=self._work, stdin=nowhere, stderr=complaints, start_new_session=True
+                self._command(command, name),
+                cwd=self._work,
+                env={**os.environ, "PATH": _path()},
+                stdin=nowhere,
+                stderr=complaints,
+                start_new_session=True,
             )
         assert guard.stdin  # noqa: S101 it is a pipe
         guard.stdin.write(f"{process.pid}\n")
@@ -126,6 +153,16 @@ def _agent() -> str:
     return str(guest_file("rtqual-agent"))
 
 
+def _path() -> str:
+    """Where programs are looked for: as ever, then among rtqual's own, which guests have in their image."""
+    return f"{os.environ.get('PATH', os.defpath)}:{Path(_agent()).parent}"
+
+
+def program(name: str) -> str | None:
+    """The program that a job here would run by that name."""
+    return shutil.which(name, path=_path())
+
+
 @dataclass(frozen=True)
 class _Program:
     """A program in a process group of its own, and the guard of that group."""
@@ -155,7 +192,7 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def _hypervisor() -> str | None:
+def hypervisor() -> str | None:
     """The hypervisor's name where there is one (systemd-detect-virt, else the processor's flag); no container's."""
     if tool := shutil.which("systemd-detect-virt"):
         said = subprocess.run([tool, "--vm"], capture_output=True, text=True, check=False).stdout.strip()
@@ -181,22 +218,23 @@ def facts() -> dict[str, str]:
     """What decides how this machine keeps time; what cannot be read is absent."""
     done = subprocess.run([_agent(), "resolution"], capture_output=True, text=True, check=True)
     found = {
-        "kernel": f"{platform.release()} {platform.version()}",
+        "kernel": running().told,
         "cmdline": _read("/proc/cmdline"),
         "clocksource": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "clock_resolution_ns": done.stdout.strip(),
         "realtime": _read("/sys/kernel/realtime") or "0",
         "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "processor": _processor(),
-        "hypervisor": _hypervisor(),
+        "hypervisor": hypervisor(),
     }
     return {key: value for key, value in found.items() if value}
 
 
-def kernel_config() -> str | None:
-    """The running kernel's configuration, where the system keeps one."""
-    plain = _read(f"/boot/config-{platform.release()}")
-    if plain:
+def kernel_config(release: str = "") -> str | None:
+    """A kernel's configuration, the running one's unless named, where the system keeps one."""
+    now = running().release
+    plain = _read(f"/boot/config-{release or now}")
+    if plain or release not in ("", now):
         return plain
     try:
         return gzip.decompress(Path("/proc/config.gz").read_bytes()).decode()

@@ -198,6 +198,14 @@ def trims_in(folder: Path) -> tuple[Trimmed, ...]:
     return trims.kernels if trims else ()
 
 
+def config_before(folder: Path, candidate: str) -> str | None:
+    """A candidate's kernel configuration as the last campaign kept it."""
+    try:
+        return _config(folder, candidate, _campaign(folder))
+    except BadInput:
+        return None
+
+
 def _write(folder: Path, name: str, text: str) -> str:
     unlinked.write(folder, name, text.encode())
     return _hash(text.encode())

@@ -16,6 +16,7 @@ from rtqual.campaign.cell import Cell
 from rtqual.campaign.folder import Result
 from rtqual.campaign.plan import plan
 from rtqual.campaign.provenance import kernel_complaints, provenance, replayed
+from rtqual.campaign.stated import Before, before, is_of, why_waits
 from rtqual.campaign.systems import Systems
 from rtqual.mission import Mission
 from rtqual.published.records import records as published_records
@@ -32,6 +33,7 @@ class Watcher:
     def kept(self, cells: Sequence[Cell]) -> None: ...
     def started(self, cell: Cell) -> None: ...
     def finished(self, cell: Cell, failure: str | None) -> None: ...
+    def waits(self, cells: Sequence[Cell], why: str) -> None: ...
     def warning(self, text: str) -> None: ...
 
 
@@ -42,10 +44,12 @@ class Campaign:
         self.mission, self.scale, self.workers = mission, scale, workers
         self.folder = folder
         self.cells = plan(mission, scale)
+        self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._systems = Systems(mission)
         self._boards: dict[tuple[str, Machine], Board] = {}
+        self._before = self._measured_before()
 
     def run(self, watcher: Watcher) -> Result:
         """Run what is not yet done. A cell that fails is told and does not stop the others."""
@@ -55,15 +59,20 @@ class Campaign:
         waiting = [cell for cell in self.cells if (keys[cell].key(), cell.repeat) not in done]
         watcher.kept([cell for cell in self.cells if cell not in set(waiting)])
         failures: dict[Group, str] = {}
+        for name, why in self.later.items():
+            if cells := [cell for cell in waiting if cell.candidate.name == name]:
+                failures |= dict.fromkeys((cell.group for cell in cells), why)
+                watcher.waits(cells, why)
         for here, workers in ((True, 1), (False, self.workers)):
-            cells = [cell for cell in waiting if cell.place.here == here]
+            cells = [cell for cell in waiting if cell.place.here == here and cell.candidate.name not in self.later]
             failures |= self._run_all(cells, workers, keys, watcher)
         for board in () if failures else self._boards.values():
             board.forget()
         fixed = {row.name for row in BOARDS if not row.repeats}
         measured = settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
         records = (*measured, *self._published())
-        return Result(records, failures, self._systems.configs(), tuple(self._systems.accounts))
+        configs = self._systems.configs({name: one.config for name, one in self._before.items()})
+        return Result(records, failures, configs, tuple(self._systems.accounts))
 
     def _published(self) -> list[Record]:
         """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
@@ -75,8 +84,17 @@ class Campaign:
 
     def waiting(self) -> list[Cell]:
         """Cells without a record, as far as can be told without preparing the candidates."""
-        held = {(r.inputs.model_copy(update={"artefacts": {}}).key(), r.repeat) for r in self._manifests()}
+        candidates = {one.name: one for one in self.mission.candidates}
+        every = [r for r in self._manifests() if r.inputs.candidate in candidates]
+        every = [r for r in every if is_of(candidates[r.inputs.candidate], r.inputs)]
+        held = {(r.inputs.model_copy(update={"artefacts": {}}).key(), r.repeat) for r in every}
         return [c for c in self.cells if (self._inputs(c, artefacts={}).key(), c.repeat) not in held]
+
+    def _measured_before(self) -> dict[str, Before]:
+        """Of candidates that wait."""
+        waiting = [one for one in self.mission.candidates if one.name in self.later]
+        records = [one.inputs for one in self._manifests()] if waiting else []
+        return {one.name: before(one, records, kept.config_before(self.folder, one.name)) for one in waiting}
 
     def _manifests(self) -> list[Manifest]:
         manifests = []
@@ -109,8 +127,12 @@ class Campaign:
             seed=cell.seed,
             parameters=cell.parameters.model_dump(mode="json"),
             job=cell.job().as_inputs(),
-            artefacts=self._board(cell).artefacts() if artefacts is None else artefacts,
+            artefacts=self._artefacts(cell) if artefacts is None else artefacts,
         )
+
+    def _artefacts(self, cell: Cell) -> dict[str, str]:
+        measured = self._before.get(cell.candidate.name)
+        return measured.artefacts if measured else self._board(cell).artefacts()
 
     def _finished(self, wanted: set[tuple[str, int]], watcher: Watcher) -> set[tuple[str, int]]:
         """Runs that are kept already. A corrupt one is named, set aside and run again."""

@@ -59,10 +59,11 @@ class Systems:
         ready = self._ready.get(candidate.name)
         return ready.sizes if ready else {}
 
-    def configs(self) -> dict[str, str | None]:
-        """Kernel configurations by candidate: of kernels that were prepared, and of systems that are there already."""
-        configs: dict[str, str | None] = {
-            name: system.config for name, system in self._ready.items() if isinstance(system, Kernel)
-        }
-        places = [(one, one.place) for one in self._mission.candidates]
+    def configs(self, before: Mapping[str, str | None]) -> dict[str, str | None]:
+        """Kernel configurations by candidate: of kernels that were prepared, and of systems that are there already.
+
+        `before`: of candidates that this machine is not now.
+        """
+        configs = {**before, **{n: system.config for n, system in self._ready.items() if isinstance(system, Kernel)}}
+        places = [(one, one.place) for one in self._mission.candidates if one.name not in before]
         return configs | {c.name: p.open(self.start(c)).config() for c, p in places if p and not p.starts}

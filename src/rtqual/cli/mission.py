@@ -21,15 +21,20 @@ def schema() -> int:
 
 @mission_app.command
 def check(mission: Path, /) -> int:
-    """Check a mission file.
+    """Check a mission file, and foresee what its scales cannot judge here.
 
     Parameters
     ----------
     mission
         The mission file.
     """
+    from rtqual.campaign.foresee import foresee  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.campaign.stated import why_waits  # noqa: PLC0415
+
     loaded = load_mission(mission)
     scales = ", ".join(loaded.scales)
     text = f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}"
-    LITERAL.print(text, highlight=False, soft_wrap=True)
+    lines = [text, *filter(None, map(why_waits, loaded.candidates))]
+    for line in (*lines, *(line for scale in loaded.scales for line in foresee(loaded, scale).lines(scale))):
+        LITERAL.print(line, highlight=False, soft_wrap=True)
     return 0

@@ -73,18 +73,29 @@ class Run:
 
 def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     from rtqual.campaign.forecast import forecast  # noqa: PLC0415
+    from rtqual.campaign.foresee import foresee  # noqa: PLC0415
     from rtqual.terminal.progress import forecast_text  # noqa: PLC0415
 
     waiting = campaign.waiting()
     needed = forecast(waiting, campaign.workers)
     built = list(dict.fromkeys(cell.candidate.name for cell in waiting if cell.candidate.tailor))
     left = set(waiting)
+    later = [why for name, why in campaign.later.items() if any(cell.candidate.name == name for cell in waiting)]
+    foreseen = foresee(campaign.mission, campaign.scale)
     if as_json:
         rows = [
             {"cell": str(cell), "estimate_s": round(cell.estimate_s, 1), "done": cell not in left}
             for cell in campaign.cells
         ]
-        print_json({"cells": rows, "left": vars(needed), "kernels_to_build": built})
+        print_json(
+            {
+                "cells": rows,
+                "left": vars(needed),
+                "kernels_to_build": built,
+                "foreseen": vars(foreseen),
+                "waiting": later,
+            }
+        )
         return
     groups: dict[Group, list[Cell]] = {}
     for cell in campaign.cells:
@@ -95,7 +106,8 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
         row = (group.candidate, group.instrument, group.load, group.cpus, len(cells), done)
         table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
     STDOUT.print(table)
-    told = [f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top)."]
+    told = [*later, *foreseen.lines(campaign.scale)]
+    told += [f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top)."]
     told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
     for line in told:
         LITERAL.print(line, soft_wrap=True)

@@ -30,6 +30,7 @@ from rtqual.mission import Need, RootSystem
 # take half of what the archive leaves. With 1 GiB it is full, and the first programs cannot write.
 MEMORY_MIB = 1536
 _PROGRAMS = ("cyclictest", "hackbench")
+_SHELL = ("sh", "cat")
 _MEASURE = "usr/lib/rtqual/measure"
 _SHARED = "# The teardown must not wait"  # from here on the same as the first process of the board's own root
 _BEGIN = """\
@@ -88,6 +89,11 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
         installed_size_b=kernel.image_size_b + sizes.modules_b + sizes.root_b,
         facts={**kernel.facts, **_facts(kernel, sizes)},
     )
+
+
+def programs_of(root: RootSystem, needs: Sequence[Need]) -> tuple[str, ...]:
+    """Those of instruments and loads that are in it."""
+    return (*_SHELL, *(_PROGRAMS if root == RootSystem.MINIMAL or Need.REALTIME in needs else ()))
 
 
 def _facts(kernel: Kernel, sizes: Sizes) -> dict[str, str]:

@@ -14,7 +14,7 @@ from rtqual.record.schema import Measurement
 class Parameters(BaseModel):
     """An instrument's parameters, as the mission may set them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)  # true is no number, nor is "100"
 
 
 class NoParameters(Parameters):
@@ -42,3 +42,7 @@ class Instrument(ABC):
     @abstractmethod
     def seconds(self, parameters: Any, load: str) -> float:
         """About how long the measurement takes on the board's own clock, for planning."""
+
+    def samples(self, parameters: Any, *, cpus: int) -> int | None:
+        """How many samples a run takes at most, where its parameters say so."""
+        return None

@@ -56,6 +56,9 @@ class _Hackbench(Instrument):
         series = Series.raw(times_ns, name="time")
         return Measurement((series,), {"resolution": Scalar(value=RESOLUTION_NS, unit="ns")})
 
+    def samples(self, parameters: HackbenchParameters, *, cpus: int) -> int:
+        return parameters.repetitions
+
     def seconds(self, parameters: HackbenchParameters, load: str) -> float:
         messages = 20 * 20 * parameters.groups * parameters.loops
         return slowdown(load) * parameters.repetitions * (STARTUP_S + messages * 38e-6)

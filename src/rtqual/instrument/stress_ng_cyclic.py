@@ -81,6 +81,9 @@ class _Cyclic(Instrument):
             problems.append(f"{overflow} samples are in no bin, but the maximum is {reported['max']:.0f} ns")
         return Measurement((series,), problems=tuple(problems))
 
+    def samples(self, parameters: CyclicParameters, *, cpus: int) -> int:
+        return parameters.cycles
+
     def seconds(self, parameters: CyclicParameters, load: str) -> float:
         return STARTUP_S + parameters.timeout_s
 

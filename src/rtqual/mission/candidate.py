@@ -133,12 +133,20 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
         for key in _OF_KERNELS[:2] if self.tailor else _OF_KERNELS if kinds else ():
             if getattr(self, key):
                 raise At(key, f"cannot stand beside {_KINDS[kinds[0]]}; leave it out")
+        for key, given in (("release", self.release), ("preempt-rt", self.preempt_rt)):
+            if given is not None and not self.this_machine:
+                raise At(key, "says what this machine must run; write it beside this-machine = true, or leave it out")
         if not kinds and self.package is None:
             raise ValueError(
                 'names no system; write package = "linux-image-...", rtos = "freertos", this-machine = true, '
                 'published = "STUDY/SYSTEM", replay = "FOLDER/CANDIDATE" or a table [candidate.tailor]'
             )
         return self
+
+    def may_be(self, other: "Candidate") -> bool:
+        """Whether one running kernel could be both, as far as they state what this machine must run."""
+        stated = ((self.release, other.release), (self.preempt_rt, other.preempt_rt))
+        return not any(a is not None and b is not None and a != b for a, b in stated)
 
     @property
     def kind(self) -> str:

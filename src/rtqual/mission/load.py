@@ -2,9 +2,12 @@
 """From a mission file to a Mission, or to one line that points at what is wrong."""
 
 import hashlib
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +26,11 @@ from rtqual.mission.schema import mission_schema
 from rtqual.mission.toml_lines import KeyPath, key_lines, line_of
 
 MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
+_GIVE = "give a mission file (TOML)"
+# Opening a pipe waits for a writer, and opening a device may do anything.
+_SPECIAL = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 _MAX_DEPTH = 16  # tables within tables; a mission has six
+_MOST_CELLS = 100_000  # of a scale: at a second each, more than a day
 _AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
 
 
@@ -41,14 +48,16 @@ def load_mission(path: Path) -> Mission:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        if special := _SPECIAL.get(stat.S_IFMT(path.stat().st_mode)):
+            raise BadInput(f"{path}: is {special}, no file; {_GIVE}")
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             content = file.read(MAX_FILE_B + 1)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}; give a mission file (TOML)") from error
+        raise BadInput(f"{path}: cannot be read: {error.strerror}; {_GIVE}") from error
     except ValueError as error:  # a zero byte in the name
-        raise BadInput(f"{str(path)!r}: cannot be read: {error}; give a mission file (TOML)") from error
+        raise BadInput(f"{str(path)!r}: cannot be read: {error}; {_GIVE}") from error
     if len(content) > MAX_FILE_B:
-        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; give a mission file (TOML)")
+        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; {_GIVE}")
     return content
 
 
@@ -115,6 +124,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
     repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
     return mission, repeated or [
         *_study_problems(mission),
+        *_one_kernel_problems(mission),
         *_baseline_problems(mission),
         *_plan_problems(mission),
         *_parameter_problems(mission),
@@ -165,6 +175,17 @@ def _study_problems(mission: Mission) -> Iterator[Problem]:
         first = first or study
 
 
+def _one_kernel_problems(mission: Mission) -> Iterator[Problem]:
+    """Candidates that this machine runs one after the other must say so, or all would measure the one kernel."""
+    here = [(n, one) for n, one in enumerate(mission.candidates) if one.this_machine]
+    for i, (n, one) in enumerate(here):
+        for _, before in here[:i]:
+            if one.may_be(before):
+                message = f"may be the very kernel that {before.name} is; state release (or preempt-rt) for both"
+                yield Problem(("candidate", n), message)
+                break
+
+
 def _baseline_problems(mission: Mission) -> Iterator[Problem]:
     for n, candidate in enumerate(mission.candidates):
         names = [one.name for one in mission.candidates if one.architecture and one != candidate]
@@ -180,8 +201,14 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
     for scale_name, scale in mission.scales.items():
         if not scale.plan and names:
             yield Problem(("scale", scale_name, "plan"), "is empty; write at least 1")
+        cells = 0
         for n, plan in enumerate(scale.plan):
             path: KeyPath = ("scale", scale_name, "plan", n)
+            lists = (mission.candidates_of(plan), plan.instruments, plan.loads, plan.cpus)
+            before, cells = cells, cells + plan.runs * prod(map(len, lists))
+            if before <= _MOST_CELLS < cells:  # told once
+                message = f"makes {cells:,} runs of this scale, with all its lists; write at most {_MOST_CELLS:,}"
+                yield Problem((*path, "runs"), message)
             if not names:
                 yield Problem(path, "runs nothing: every candidate is published; write plan = []")
             for i, name in enumerate(plan.candidates):

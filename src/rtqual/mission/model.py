@@ -137,7 +137,7 @@ class Plan(Table):
     """What disturbs."""
     cpus: Annotated[tuple[CpuCount, ...], NonEmpty, Distinct] = (1,)
     """Numbers of CPUs of the virtual board: 1, 2 or 4."""
-    runs: Annotated[int, Strict(), Field(ge=1)]
+    runs: Annotated[int, Strict(), Field(ge=1, le=10_000)]
     """How often each cell runs, each time with another seed."""
     parameters: ParameterTables = Field({})
     """Parameters of instruments in this plan; they win over those of the scale."""

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from rtqual.base.units import format_duration
+from rtqual.base.words import count
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.forecast import Forecast, forecast
 from rtqual.campaign.run import Watcher
@@ -73,6 +74,12 @@ class Display(Watcher):
             self._console.print(f"[red]failed[/red] {escape(f'{cell}: {failure}')}", highlight=False, soft_wrap=True)
         else:
             self._say(f"done in {took_s:.1f} s: {cell} ({len(self._left)} cells, {self._time_left()})")
+
+    def waits(self, cells: Sequence[Cell], why: str) -> None:
+        with self._lock:
+            self._left = [cell for cell in self._left if cell not in set(cells)]
+        text = f"[yellow]waiting[/yellow] {count(len(cells), 'cell')}: {escape(why)}"
+        self._console.print(text, highlight=False, soft_wrap=True)
 
     def warning(self, text: str) -> None:
         self._console.print(f"[yellow]warning[/yellow] {escape(text)}", highlight=False, soft_wrap=True)

@@ -42,7 +42,7 @@ class CyclictestParameters(Parameters):
     cycles: Annotated[int, Field(ge=1, lt=2**31)] = 10_000
     priority: Annotated[int, Field(gt=_MAIN_THREAD_FIFO, le=99)] = 80
     histogram_limit: Annotated[DurationNs, Field(ge=1, le=_LONGEST_HISTOGRAM_NS)] = _LONGEST_HISTOGRAM_NS
-    samples: Samples = Samples.COUNTED
+    samples: Annotated[Samples, Field(strict=False)] = Samples.COUNTED
 
     @model_validator(mode="after")
     def _fit_in_memory(self) -> Self:
@@ -103,6 +103,9 @@ class _Cyclictest(Instrument):
                 problems += [f"cyclictest on CPU {thread.cpu}: {text}" for text in lost]
         skipped = sum(_skipped_periods(thread, parameters) for thread in result.thread.values())
         return Measurement(tuple(series), {"skipped_periods": Scalar(value=skipped, unit="1")}, tuple(problems))
+
+    def samples(self, parameters: CyclictestParameters, *, cpus: int) -> int:
+        return parameters.cycles * cpus
 
     def seconds(self, parameters: CyclictestParameters, load: str) -> float:
         return 0.2 + parameters.cycles * parameters.interval / 1e9

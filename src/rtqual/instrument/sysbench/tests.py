@@ -190,6 +190,9 @@ class Sysbench(Instrument):
     def read(self, parameters: TestParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         return _read(outcome, expected=parameters.due)
 
+    def samples(self, parameters: TestParameters, *, cpus: int) -> int:
+        return parameters.due
+
     def seconds(self, parameters: TestParameters, load: str) -> float:
         return slowdown(load) * (STARTUP_S + parameters.work_s)
 
