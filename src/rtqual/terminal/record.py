@@ -131,7 +131,7 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
             if reason:
                 reasons.setdefault(reason, []).append(one.statistic)
             else:
-                statement = f"a {relation(one.difference, one.margin)[0]} b"
+                statement = f"a {relation(one.difference, one.margin)[0]} b{f', {one.lengths}' if one.lengths else ''}"
             superior = "-" if one.superiority is None else f"{one.superiority:.3f}"
             table.add_row(one.statistic, _lines(one.ratio), _lines(one.difference), superior, statement)
         console.print(table)

@@ -3,7 +3,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import Measured
@@ -59,6 +60,35 @@ def usual_cpus(runs: Iterable[tuple[int, int]]) -> int:
 def figure_name(asked: Asked) -> str:
     """The figure a requirement or criterion asks for, as summaries name it."""
     return str(asked.statistic or asked.scalar)
+
+
+def with_plan(mission: Mission, scale: str, measured: Iterable[Measured]) -> list[Measured]:
+    """Each with the number of runs that the mission plans of it, and what is missing among its caveats."""
+    plans = planned_runs(mission, scale)
+    return [_with_plan(one, plans.get(_place(one.group)) or plans.get((*_place(one.group)[:3], 0))) for one in measured]
+
+
+def planned_runs(mission: Mission, scale: str) -> dict[tuple[str, str, str, int], int]:
+    """(candidate, instrument, load, CPUs; 0 where the machine decides on them) -> runs."""
+    runs: dict[tuple[str, str, str, int], int] = {}
+    for plan in mission.scale(scale).plan:
+        for candidate, instrument, load in product(mission.candidates_of(plan), plan.instruments, plan.loads):
+            own = candidate.place is not None and candidate.place.cpus is not None
+            for cpus in (0,) if own else plan.cpus:
+                cell = candidate.name, instrument, load, cpus
+                runs[cell] = max(plan.runs, runs.get(cell, 0))
+    return runs
+
+
+def _place(group: Group) -> tuple[str, str, str, int]:
+    return group.candidate, group.instrument, group.load, group.cpus
+
+
+def _with_plan(one: Measured, planned: int | None) -> Measured:
+    summary = one.summary
+    fewer = planned is not None and summary.runs < planned
+    caveats = (*summary.caveats, f"{summary.runs} of {planned} runs, the others are missing") if fewer else ()
+    return replace(one, summary=replace(summary, planned=planned, caveats=caveats or summary.caveats))
 
 
 def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:

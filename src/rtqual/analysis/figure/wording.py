@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Figures in the sentences of comparisons, gates and verdicts."""
 
+import math
+
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.base.units import format_value
+
+MOST_DIGITS = 17  # tell any two floats apart
 
 
 def span(interval: Interval | None, unit: str) -> str:
@@ -12,7 +16,23 @@ def span(interval: Interval | None, unit: str) -> str:
     return f" [{format_value(interval.low, unit)}, {format_value(interval.high, unit)}]"
 
 
-def figure(one: Figure) -> str:
-    """'12.3 us [11.9 us, 12.6 us]', 'at least 400 us'."""
+def value(one: Figure, limit: float | None = None) -> str:
+    """'12.3 us', 'at least 400 us'; beside a limit with as many digits as tell the two apart."""
     at_least = "at least " if one.at_least else ""
-    return at_least + format_value(one.value, one.unit) + span(one.interval, one.unit)
+    digits = next(
+        (n for n in range(4, MOST_DIGITS) if limit in (None, one.value) or _apart(one, limit, n)), MOST_DIGITS
+    )
+    return at_least + format_value(one.value, one.unit, digits)
+
+
+def figure(one: Figure, limit: float | None = None) -> str:
+    """'12.3 us [11.9 us, 12.6 us]', 'at least 400 us'."""
+    return value(one, limit) + span(one.interval, one.unit)
+
+
+def _apart(one: Figure, limit: float | None, digits: int) -> bool:
+    """Whether a figure that is printed with so many digits still lies on its side of the limit."""
+    if limit is None or not math.isfinite(one.value):
+        return True
+    shown = float(f"{one.value:.{digits}g}")
+    return shown > limit if one.value > limit else shown < limit
