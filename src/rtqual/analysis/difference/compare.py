@@ -16,7 +16,7 @@ import numpy as np
 
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import UNDECIDED, Margins, margin_value, statement
-from rtqual.analysis.figure.comparable import other_lengths, runs_differ, unlike
+from rtqual.analysis.figure.comparable import fewer_runs, other_lengths, runs_differ, unlike
 from rtqual.analysis.figure.figures import closed
 from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL, Sure, difference, minus, ratio
 from rtqual.analysis.figure.model import Distribution, Figure, Interval, Summary
@@ -62,7 +62,7 @@ def mirrored(one: Comparison) -> Comparison:
         difference=apart,
         ratio=flipped(one.ratio, _inverse) if one.ratio else None,
         superiority=None if one.superiority is None else 1 - one.superiority,
-        statement=statement(one.b.candidate, one.a.candidate, apart, one.margin, one.lengths)
+        statement=statement(one.b.candidate, one.a.candidate, apart, one.margin, one.note)
         if decided
         else one.statement,
     )
@@ -108,7 +108,10 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
     of_a, of_b = a.figures[statistic], b.figures[statistic]
     why = unlike(a, b, statistic)
     apart = replace(figure_difference(of_a, of_b), **_nothing(why))
-    lengths = "" if why else other_lengths(a.conditions, b.conditions)
+    note = "" if why else other_lengths(a.conditions, b.conditions)
+    note = ", ".join(
+        filter(None, [note, *(f"{one.group.candidate}: {fewer_runs(one)}" for one in (a, b) if fewer_runs(one))])
+    )
     margin = margin_value(margins.get((a.group.instrument, a.group.load, statistic), ()), of_a, of_b)
     return Comparison(
         a=a.group,
@@ -118,9 +121,9 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
         difference=apart,
         ratio=replace(_ratio(of_a, of_b), **_nothing(why)) if of_a.value > 0 and of_b.value > 0 else None,
         superiority=None if why else superior,
-        statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin, lengths),
+        statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin, note),
         margin=margin,
-        lengths=lengths,
+        note=note,
     )
 
 

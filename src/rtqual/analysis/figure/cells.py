@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import Measured
 from rtqual.mission import PUBLISHED, Criterion, Mission, Requirement
 
 Asked = Requirement | Criterion
+# (candidate, instrument, load, CPUs; 0 where the machine decides on them) -> runs that a mission plans
+Plan = Mapping[tuple[str, str, str, int], int]
 
 
 @dataclass(frozen=True)
@@ -62,14 +65,7 @@ def figure_name(asked: Asked) -> str:
     return str(asked.statistic or asked.scalar)
 
 
-def with_plan(mission: Mission, scale: str, measured: Iterable[Measured]) -> list[Measured]:
-    """Each with the number of runs that the mission plans of it, and what is missing among its caveats."""
-    plans = planned_runs(mission, scale)
-    return [_with_plan(one, plans.get(_place(one.group)) or plans.get((*_place(one.group)[:3], 0))) for one in measured]
-
-
-def planned_runs(mission: Mission, scale: str) -> dict[tuple[str, str, str, int], int]:
-    """(candidate, instrument, load, CPUs; 0 where the machine decides on them) -> runs."""
+def planned_runs(mission: Mission, scale: str) -> Plan:
     runs: dict[tuple[str, str, str, int], int] = {}
     for plan in mission.scale(scale).plan:
         for candidate, instrument, load in product(mission.candidates_of(plan), plan.instruments, plan.loads):
@@ -80,15 +76,17 @@ def planned_runs(mission: Mission, scale: str) -> dict[tuple[str, str, str, int]
     return runs
 
 
-def _place(group: Group) -> tuple[str, str, str, int]:
-    return group.candidate, group.instrument, group.load, group.cpus
+def planned_of(group: Group, plan: Plan) -> int | None:
+    place = group.candidate, group.instrument, group.load
+    return plan.get((*place, group.cpus)) or plan.get((*place, 0))
 
 
-def _with_plan(one: Measured, planned: int | None) -> Measured:
-    summary = one.summary
-    fewer = planned is not None and summary.runs < planned
-    caveats = (*summary.caveats, f"{summary.runs} of {planned} runs, the others are missing") if fewer else ()
-    return replace(one, summary=replace(summary, planned=planned, caveats=caveats or summary.caveats))
+def with_plan(one: Measured, plan: Plan) -> Measured:
+    """With the number of runs that the mission plans of it, and what is missing among its caveats."""
+    summary = replace(one.summary, planned=planned_of(one.group, plan))
+    fewer = fewer_runs(summary)
+    caveats = (*summary.caveats, f"{fewer}, the others are missing") if fewer else summary.caveats
+    return replace(one, summary=replace(summary, caveats=caveats))
 
 
 def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:

@@ -32,6 +32,11 @@ def other_lengths(a: Conditions, b: Conditions) -> str:
     return f"runs of {_range(a)} and of {_range(b)} samples"
 
 
+def fewer_runs(one: Summary) -> str:
+    """'6 of 10 runs'; empty where there are as many as planned, or it is not known."""
+    return f"{one.runs} of {one.planned} runs" if one.planned is not None and one.runs < one.planned else ""
+
+
 def _range(one: Conditions) -> str:
     low, high = (f"{round(end):,}" for end in one.lengths)
     return low if low == high else f"{low} to {high}"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.figures import certain_miss
 from rtqual.analysis.figure.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
@@ -192,8 +193,7 @@ def beyond(distribution: Distribution, limit: float) -> int:
 
 def _sentence(name: str, one: Figure, requirement: Requirement, summary: Summary) -> str:
     samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
-    fewer = summary.planned is not None and one.runs < summary.planned
-    runs = f"{one.runs} of {summary.planned} runs" if fewer else count(one.runs, "run")
+    runs = fewer_runs(summary) or count(one.runs, "run")
     return f"{name} {figure(one, requirement.limit.value)} of {samples}{runs}, {limit_text(requirement)} asked"
 
 
