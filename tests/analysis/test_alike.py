@@ -11,6 +11,7 @@ from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.analysis.regression.course import Course
 from rtqual.analysis.verdict.model import Gate, Outcome, Verdict
 from rtqual.record.schema import Record, Scalar, Series, Timing
+from rtqual.report.page.text import figure_value
 from support.analysis_records import WAKE_UP, figure, measured, mission, one_group, record, wakeups
 from support.gate_records import courses
 from support.gate_records import judged as gated
@@ -130,6 +131,7 @@ def test_rounding_hides_no_miss() -> None:
     assert gate(verdict).outcome == Outcome.NOT_MET
     assert "max 12.412 us of" in gate(verdict).reason
     assert "(12.412 us; at most 12411 ns asked)" in verdict.headline
+    assert figure_value(figure(wakeups("rt", [12_412] * 10), "max"), 12_411) == "12.412\u00a0µs"
 
 
 def test_fewer_runs_than_planned_are_said_with_every_verdict() -> None:
@@ -142,3 +144,10 @@ def test_fewer_runs_than_planned_are_said_with_every_verdict() -> None:
 def test_an_arm_of_the_plan_without_a_record_or_a_reason_is_missing() -> None:
     verdict = judged(mission(), wakeups("rt", [12_000] * 10))
     assert "cyclictest under hackbench, stock: the plan's runs are missing." in verdict.caveats
+
+
+def test_a_comparison_of_fewer_runs_than_planned_says_so() -> None:
+    requirement = {**WAKE_UP, "name": "worst", "statistic": "max"}
+    records = wakeups("rt", range(11_000, 12_000, 100)) + wakeups("stock", range(50_000, 62_000, 1_000))
+    (found,) = judged(mission(requirements=[requirement], runs=12), records).findings[:1]
+    assert found.startswith("worst: rt < stock (rt: 10 of 12 runs) (median run max ")

@@ -6,6 +6,7 @@ import math
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.base.units import format_value
 
+LEAST_DIGITS = 4
 MOST_DIGITS = 17  # tell any two floats apart
 
 
@@ -18,11 +19,14 @@ def span(interval: Interval | None, unit: str) -> str:
 
 def value(one: Figure, limit: float | None = None) -> str:
     """'12.3 us', 'at least 400 us'; beside a limit with as many digits as tell the two apart."""
-    at_least = "at least " if one.at_least else ""
-    digits = next(
-        (n for n in range(4, MOST_DIGITS) if limit in (None, one.value) or _apart(one, limit, n)), MOST_DIGITS
-    )
-    return at_least + format_value(one.value, one.unit, digits)
+    return ("at least " if one.at_least else "") + format_value(one.value, one.unit, digits(one, limit))
+
+
+def digits(one: Figure, limit: float | None) -> int:
+    """How many to print, four or more, so that a figure still lies on its side of the limit."""
+    if limit in (None, one.value):
+        return LEAST_DIGITS
+    return next((n for n in range(LEAST_DIGITS, MOST_DIGITS) if _apart(one, limit, n)), MOST_DIGITS)
 
 
 def figure(one: Figure, limit: float | None = None) -> str:
@@ -30,9 +34,9 @@ def figure(one: Figure, limit: float | None = None) -> str:
     return value(one, limit) + span(one.interval, one.unit)
 
 
-def _apart(one: Figure, limit: float | None, digits: int) -> bool:
+def _apart(one: Figure, limit: float | None, shown_digits: int) -> bool:
     """Whether a figure that is printed with so many digits still lies on its side of the limit."""
     if limit is None or not math.isfinite(one.value):
         return True
-    shown = float(f"{one.value:.{digits}g}")
+    shown = float(f"{one.value:.{shown_digits}g}")
     return shown > limit if one.value > limit else shown < limit
