@@ -71,8 +71,7 @@ def _plan_in(folder: Path) -> Plan:
     """The runs that a finished campaign should have; empty for records alone."""
     if not (folder / kept.CAMPAIGN).is_file():
         return {}
-    campaign = kept.load(folder)
-    return planned_runs(campaign.mission, campaign.scale)
+    return planned_runs(*kept.planned_in(folder))
 
 
 def _named_apart(measured: Measured, other: Group) -> Measured:

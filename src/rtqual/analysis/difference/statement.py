@@ -60,10 +60,10 @@ def statement(a: str, b: str, difference: Figure, margin: float | None, note: st
     """'a < b', 'a > b, but within 2 us', 'a = b (within 2 us)', or 'undecided: ' with what is missing; a note stands
     in brackets behind what is said."""
     sign, inside = relation(difference, margin)
-    if not sign:
-        return f"{UNDECIDED}: {_missing(difference, margin)}"
-    within = f"within {format_value(margin, difference.unit)}" if inside and margin is not None else ""
     noted = f" ({note})" if note else ""
+    if not sign:
+        return f"{UNDECIDED}: {_missing(difference, margin)}{noted}"
+    within = f"within {format_value(margin, difference.unit)}" if inside and margin is not None else ""
     if sign == "=":
         return f"{a} = {b} ({within}){noted}"
     return f"{a} {sign} {b}{f', but {within}' if within else ''}{noted}"
