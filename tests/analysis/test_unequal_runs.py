@@ -103,9 +103,10 @@ def test_equal_candidates_are_not_told_apart_by_runs_that_one_of_them_missed(kin
 
 @pytest.mark.guest
 def test_what_docs_say_of_unequal_runs_holds() -> None:
-    """Intervals fail where no odd run was drawn, in 0.8^10 of all campaigns, and hardly anywhere else."""
+    """Intervals fail where no odd run was drawn, in 0.8^10 of all campaigns, and hardly anywhere else: 86 to 91 %, here
+    within three standard errors of so few."""
     found = tally("skewed", 10, 150)
-    assert all(0.83 * 150 < found.held[name] < 0.97 * 150 for name in ("p95", "p99", "avg"))
+    assert all(0.77 * 150 < found.held[name] < 0.97 * 150 for name in ("p95", "p99", "avg"))
 
 
 @pytest.mark.guest
