@@ -31,13 +31,12 @@ Rates = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def draw(kind: str, rng: np.random.Generator, runs: int, odd: float) -> tuple[Samples, Rates]:
-    rates = rng.lognormal(5.0, 0.1, runs)
     if kind == "quiet":  # runs that are otherwise much alike
-        samples = np.rint(6_000 * rng.lognormal(0, 0.03, (runs, 1)) * rng.lognormal(0, 0.2, (runs, 300))).astype(
-            np.int64
-        )
+        rates = rng.lognormal(5.0, 0.1, runs)
+        place, noise = rng.lognormal(0, 0.03, (runs, 1)), rng.lognormal(0, 0.2, (runs, 300))
+        samples = np.rint(6_000 * place * noise).astype(np.int64)
     else:
-        samples = latencies(kind, rng, runs, 300)
+        samples, rates = latencies(kind, rng, runs, 300), rng.lognormal(5.0, 0.1, runs)
     late = rng.random(runs) < odd
     samples[late] *= LATER
     rates[late] /= LATER
