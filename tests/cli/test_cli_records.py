@@ -2,6 +2,7 @@
 """The command line on results: shown, compared, found by hash, damaged."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -43,6 +44,16 @@ def test_show_a_record_and_a_campaign(rtqual: Run, campaign: Path) -> None:
     assert shlex.join(one["provenance"]["command"]) in text
     assert text.count("instructions") >= 1
     assert rtqual("show", campaign).stdout.count("debian-rt") == 6
+
+
+def test_show_and_compare_say_what_is_missing(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
+    assert " runs" not in rtqual("show", campaign).stdout.replace("two runs", "")
+    short = tmp_path / "short"
+    shutil.copytree(campaign, short)
+    gone = next(path for path in Store(short / "records").paths() if '"repeat": 0' in (path / MANIFEST).read_text())
+    shutil.rmtree(gone)
+    assert re.search(r"\b[0-9] of [0-9]+ runs\n", rtqual("show", short).stdout)
+    assert re.search(r"\b[0-9] of [0-9]+ runs\b", rtqual("compare", short, campaign).stdout)
 
 
 def test_a_record_is_found_by_the_start_of_its_hash(rtqual: Run, fails: Fails, campaign: Path, tmp_path: Path) -> None:

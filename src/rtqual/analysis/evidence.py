@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from rtqual.analysis.difference.compare import COMPARED, compare
 from rtqual.analysis.difference.shift import shift_functions
 from rtqual.analysis.difference.statement import STANDS_FOR, margins_of
-from rtqual.analysis.figure.cells import Asked, figure_name
+from rtqual.analysis.figure.cells import Asked, figure_name, planned_runs, with_plan
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import groups, measure, with_dependence
 from rtqual.analysis.model import Evidence
@@ -32,7 +32,9 @@ def analyse(
     """
     failures = failures or {}
     grouped = groups(records)
-    measured = [with_dependence(measure(group, members), members) for group, members in grouped.items()]
+    plan = planned_runs(mission, scale)
+    every = (with_dependence(measure(group, members), members) for group, members in grouped.items())
+    measured = [with_plan(one, plan) for one in every]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     names = [figure_name(one) for one in asked]
     others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]

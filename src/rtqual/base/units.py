@@ -87,13 +87,13 @@ def step(value: float, unit: str) -> tuple[float, str]:
     return next((row for row in steps if abs(value) >= row[0]), steps[-1])
 
 
-def format_value(value: float, unit: str) -> str:
+def format_value(value: float, unit: str, digits: int = 4) -> str:
     """Plain, with four significant digits: '12.35 us', '8.192 MiB', '0.05'; 'no end' for an open interval's."""
     if math.isinf(value):
         return "no end"
     scale, name = step(value, unit)
     grouped = unit in STEPS and abs(value / scale) >= 1e4
-    return f"{value / scale:{',.0f' if grouped else '.4g'}} {name.translate(_PLAIN)}".rstrip()
+    return f"{value / scale:{',.0f' if grouped else f'.{digits}g'}} {name.translate(_PLAIN)}".rstrip()
 
 
 def format_ns(value_ns: float) -> str:

@@ -166,14 +166,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
 def load(folder: Path) -> Kept:
     """A finished campaign from its folder. Raises BadInput that names the file that is missing or damaged."""
     campaign = _campaign(folder)
-    mission = load_mission(unlinked.require(folder, MISSION))
-    if mission.sha256 != campaign.mission_sha256:
-        raise BadInput(
-            f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
-        )
-    if derived := _beside(folder, DERIVED, campaign, Mission, "run rtqual tailor again"):
-        mission = derived.derived_from(mission)
-    mission.scale(campaign.scale)
+    mission = _mission(folder, campaign)
     accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
     trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
     result = Result(
@@ -190,6 +183,24 @@ def load(folder: Path) -> Kept:
 def is_hashed(folder: Path) -> bool:
     """Whether its campaign.json has the hashes of all that a verdict reads."""
     return _campaign(folder).schema_version >= _HASHED
+
+
+def planned_in(folder: Path) -> tuple[Mission, str]:
+    """The mission and the scale of a finished campaign, whatever became of its records."""
+    campaign = _campaign(folder)
+    return _mission(folder, campaign), campaign.scale
+
+
+def _mission(folder: Path, campaign: _Campaign) -> Mission:
+    mission = load_mission(unlinked.require(folder, MISSION))
+    if mission.sha256 != campaign.mission_sha256:
+        raise BadInput(
+            f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
+        )
+    if derived := _beside(folder, DERIVED, campaign, Mission, "run rtqual tailor again"):
+        mission = derived.derived_from(mission)
+    mission.scale(campaign.scale)
+    return mission
 
 
 def trims_in(folder: Path) -> tuple[Trimmed, ...]:

@@ -24,6 +24,7 @@ def show(
     """
     from rtqual.record.find import find  # noqa: PLC0415
     from rtqual.record.store import verify  # noqa: PLC0415
+    from rtqual.stage.compare import missing_in  # noqa: PLC0415
     from rtqual.terminal.record import record_dict, show_campaign, show_record  # noqa: PLC0415
 
     paths = find(record)
@@ -34,7 +35,7 @@ def show(
     elif len(paths) == 1:
         show_record(LITERAL, paths[0])
     else:
-        show_campaign(LITERAL, paths)
+        show_campaign(LITERAL, paths, missing_in(record, paths))
     return 0
 
 
@@ -55,7 +56,7 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     from rtqual.stage.compare import compare_paths, margins_in  # noqa: PLC0415
     from rtqual.terminal.record import comparison_dict, print_comparisons  # noqa: PLC0415
 
-    comparisons = compare_paths(find(a), find(b), margins_in(a, b))
+    comparisons = compare_paths(find(a), find(b), margins_in(a, b), (a, b))
     if as_json:
         print_json([comparison_dict(one) for one in comparisons])
     else:

@@ -8,10 +8,11 @@ from pathlib import Path
 from rtqual.analysis.difference.compare import compare_pair
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import Margins, margins_of
-from rtqual.analysis.figure.cells import Asked
+from rtqual.analysis.figure.cells import Asked, Plan, planned_of, planned_runs, with_plan
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.base.errors import BadInput
+from rtqual.base.words import under
 from rtqual.campaign import folder as kept
 from rtqual.mission import Quantity, load_mission
 from rtqual.record.store import read
@@ -26,8 +27,14 @@ def margins_in(*whats: Path) -> dict[tuple[str, str, str], tuple[Quantity, ...]]
     return margins_of(asked)
 
 
-def compare_paths(a: Sequence[Path], b: Sequence[Path], margins: Margins | None = None) -> list[Comparison]:
-    """Groups of `a` beside those of `b` that measure the same. Raises BadInput where nothing matches."""
+def compare_paths(
+    a: Sequence[Path], b: Sequence[Path], margins: Margins | None = None, folders: Sequence[Path] = ()
+) -> list[Comparison]:
+    """Groups of `a` beside those of `b` that measure the same; `folders` are those of both, for their plans.
+
+    Raises BadInput where nothing matches.
+    """
+    plans = [_plan_in(folder) for folder in folders] or [{}, {}]
     of_a, of_b = (groups([r for r in map(read, paths) if r.manifest.repeat == 0]) for paths in (a, b))
     comparisons: list[Comparison] = []
     for group_a, records_a in of_a.items():
@@ -38,11 +45,33 @@ def compare_paths(a: Sequence[Path], b: Sequence[Path], margins: Margins | None 
                 group_b.board,
             )
             if same and group_a.cpus == group_b.cpus and (group_a.candidate == group_b.candidate or len(of_a) == 1):
-                other = _named_apart(measure(group_b, records_b), group_a)
-                comparisons += compare_pair(measure(group_a, records_a), other, margins=margins)
+                one = with_plan(measure(group_a, records_a), plans[0])
+                other = _named_apart(with_plan(measure(group_b, records_b), plans[1]), group_a)
+                comparisons += compare_pair(one, other, margins=margins)
     if not comparisons:
         raise BadInput(f"{a[0]} and {b[0]}: nothing to compare: instrument, load, board and CPUs must be the same")
     return comparisons
+
+
+def missing_in(folder: Path, paths: Sequence[Path]) -> list[str]:
+    """What a campaign's folder has fewer records of than its mission plans: a sentence for each cell."""
+    plan = _plan_in(folder)
+    records = [record for record in map(read, paths) if record.manifest.repeat == 0] if plan else []
+    runs = {group: len(of) for group, of in groups(records).items()}
+    known = {(group.candidate, group.instrument, group.load) for group in runs}
+    found = [
+        f"{group}: {n} of {planned} runs" for group, n in runs.items() if n < (planned := planned_of(group, plan) or 0)
+    ]
+    return found + [
+        f"{cell[0]}: {cell[1]} {under(cell[2])}: 0 of {n} runs" for cell, n in plan.items() if cell[:3] not in known
+    ]
+
+
+def _plan_in(folder: Path) -> Plan:
+    """The runs that a finished campaign should have; empty for records alone."""
+    if not (folder / kept.CAMPAIGN).is_file():
+        return {}
+    return planned_runs(*kept.planned_in(folder))
 
 
 def _named_apart(measured: Measured, other: Group) -> Measured:

@@ -75,8 +75,8 @@ def show_record(console: Console, path: Path) -> None:
         console.print("Run it again by hand:", shlex.join(made.command), soft_wrap=True, highlight=False)
 
 
-def show_campaign(console: Console, paths: Sequence[Path]) -> None:
-    """A table for each board, its records in the order of what they measure."""
+def show_campaign(console: Console, paths: Sequence[Path], missing: Sequence[str] = ()) -> None:
+    """A table for each board, its records in the order of what they measure; then what is `missing` of the plan."""
     records = sorted(map(read, paths), key=_order)
     places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
     for board, cpus in sorted(places, key=lambda place: (place[0] == HERE, place)):
@@ -91,6 +91,8 @@ def show_campaign(console: Console, paths: Sequence[Path]) -> None:
                 shown = "refused" if manifest.problems else f"{samples:,}" if samples else "-"
                 table.add_row(manifest.hash[:8], inputs.candidate, measured, seed, str(manifest.timing), shown)
         console.print(table, "")
+    for text in missing:
+        console.print(text, soft_wrap=True)
 
 
 def _order(one: Record) -> tuple[object, ...]:
@@ -131,7 +133,7 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
             if reason:
                 reasons.setdefault(reason, []).append(one.statistic)
             else:
-                statement = f"a {relation(one.difference, one.margin)[0]} b"
+                statement = f"a {relation(one.difference, one.margin)[0]} b{f', {one.note}' if one.note else ''}"
             superior = "-" if one.superiority is None else f"{one.superiority:.3f}"
             table.add_row(one.statistic, _lines(one.ratio), _lines(one.difference), superior, statement)
         console.print(table)

@@ -10,11 +10,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import UNDECIDED, Margins, margin_value, statement
+from rtqual.analysis.figure.comparable import fewer_runs, other_lengths, runs_differ, unlike
 from rtqual.analysis.figure.figures import closed
 from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL, Sure, difference, minus, ratio
 from rtqual.analysis.figure.model import Distribution, Figure, Interval, Summary
@@ -60,7 +62,9 @@ def mirrored(one: Comparison) -> Comparison:
         difference=apart,
         ratio=flipped(one.ratio, _inverse) if one.ratio else None,
         superiority=None if one.superiority is None else 1 - one.superiority,
-        statement=statement(one.b.candidate, one.a.candidate, apart, one.margin) if decided else one.statement,
+        statement=statement(one.b.candidate, one.a.candidate, apart, one.margin, one.note)
+        if decided
+        else one.statement,
     )
 
 
@@ -96,12 +100,18 @@ def refusal(a: Summary, b: Summary) -> str:
     for summary in (a, b):
         if summary.problems:
             return f"{UNDECIDED}: {summary.group.candidate}: {summary.problems[0]}"
-    return ""
+    why = unlike(a, b)
+    return f"{UNDECIDED}: {why}" if why else ""
 
 
 def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, margins: Margins) -> Comparison:
     of_a, of_b = a.figures[statistic], b.figures[statistic]
-    apart = figure_difference(of_a, of_b)
+    why = unlike(a, b, statistic)
+    apart = replace(figure_difference(of_a, of_b), **_nothing(why))
+    note = "" if why else other_lengths(a.conditions, b.conditions)
+    note = ", ".join(
+        filter(None, [note, *(f"{one.group.candidate}: {fewer_runs(one)}" for one in (a, b) if fewer_runs(one))])
+    )
     margin = margin_value(margins.get((a.group.instrument, a.group.load, statistic), ()), of_a, of_b)
     return Comparison(
         a=a.group,
@@ -109,11 +119,17 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
         statistic=statistic,
         unit=of_a.unit,
         difference=apart,
-        ratio=_ratio(of_a, of_b) if of_a.value > 0 and of_b.value > 0 else None,
-        superiority=superior,
-        statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin),
+        ratio=replace(_ratio(of_a, of_b), **_nothing(why)) if of_a.value > 0 and of_b.value > 0 else None,
+        superiority=None if why else superior,
+        statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin, note),
         margin=margin,
+        note=note,
     )
+
+
+def _nothing(why: str) -> dict[str, Any]:
+    """What is said of a difference that has no meaning."""
+    return {"interval": None, "why_no_interval": why} if why else {}
 
 
 def _ratio(of_a: Figure, of_b: Figure) -> Figure:
@@ -130,6 +146,8 @@ def _both_sure(of_a: Figure, of_b: Figure) -> tuple[Sure, Sure] | None:
 def _figure(of_a: Figure, of_b: Figure, *, value: float, unit: str, interval: Interval | None) -> Figure:
     runs = min(of_a.runs, of_b.runs)
     interval, why = closed(interval, runs) if interval else (None, _why_none(of_a, of_b))
+    if interval and (differ := runs_differ(of_a, of_b)):
+        interval, why = None, differ
     return Figure(
         value=value,
         unit=unit,

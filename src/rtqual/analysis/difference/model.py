@@ -20,6 +20,7 @@ class Comparison:
     superiority: float | None  # P(a sample of a > a sample of b) + half the ties; 0.5 means no effect
     statement: str  # "rt < stock", "rt = stock (within 2 us)", or "undecided: " with what is missing
     margin: float | None = None  # in `unit`: a difference within it does not matter
+    note: str = ""  # runs of other lengths, or fewer than planned
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ independent.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 from rtqual.analysis.difference.compare import figure_difference, flipped, pairs, refusal
 from rtqual.analysis.difference.model import ShiftFunction
 from rtqual.analysis.difference.statement import UNDECIDED, Margins, margin_value, relation
+from rtqual.analysis.figure.comparable import unlike
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.statistics import STATISTICS
 from rtqual.analysis.figure.summary import Measured
@@ -31,6 +33,8 @@ def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction 
         return None
     of_a, of_b = a.quantiles, b.quantiles
     differences = {name: figure_difference(of_a[name], of_b[name]) for name in names}
+    if unlike(a.summary, b.summary):
+        differences = {name: replace(one, interval=None) for name, one in differences.items()}
     stated = _of_samples(a.group.instrument, a.group.load, margins)
     values = {name: margin_value(stated, of_a[name], of_b[name]) for name in names}
     within = {name: value for name, value in values.items() if value is not None}

@@ -56,15 +56,17 @@ def relation(difference: Figure, margin: float | None) -> tuple[str, bool]:
     return "=" if inside else "", inside
 
 
-def statement(a: str, b: str, difference: Figure, margin: float | None) -> str:
-    """'a < b', 'a > b, but within 2 us', 'a = b (within 2 us)', or 'undecided: ' with what is missing."""
+def statement(a: str, b: str, difference: Figure, margin: float | None, note: str = "") -> str:
+    """'a < b', 'a > b, but within 2 us', 'a = b (within 2 us)', or 'undecided: ' with what is missing; a note stands
+    in brackets behind what is said."""
     sign, inside = relation(difference, margin)
+    noted = f" ({note})" if note else ""
     if not sign:
-        return f"{UNDECIDED}: {_missing(difference, margin)}"
+        return f"{UNDECIDED}: {_missing(difference, margin)}{noted}"
     within = f"within {format_value(margin, difference.unit)}" if inside and margin is not None else ""
     if sign == "=":
-        return f"{a} = {b} ({within})"
-    return f"{a} {sign} {b}{f', but {within}' if within else ''}"
+        return f"{a} = {b} ({within}){noted}"
+    return f"{a} {sign} {b}{f', but {within}' if within else ''}{noted}"
 
 
 def more_runs(difference: Figure, margin: float | None) -> int | None:

@@ -3,13 +3,17 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
+from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import Measured
 from rtqual.mission import PUBLISHED, Criterion, Mission, Requirement
 
 Asked = Requirement | Criterion
+# (candidate, instrument, load, CPUs; 0 where the machine decides on them) -> runs that a mission plans
+Plan = Mapping[tuple[str, str, str, int], int]
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,30 @@ def usual_cpus(runs: Iterable[tuple[int, int]]) -> int:
 def figure_name(asked: Asked) -> str:
     """The figure a requirement or criterion asks for, as summaries name it."""
     return str(asked.statistic or asked.scalar)
+
+
+def planned_runs(mission: Mission, scale: str) -> Plan:
+    runs: dict[tuple[str, str, str, int], int] = {}
+    for plan in mission.scale(scale).plan:
+        for candidate, instrument, load in product(mission.candidates_of(plan), plan.instruments, plan.loads):
+            own = candidate.place is not None and candidate.place.cpus is not None
+            for cpus in (0,) if own else plan.cpus:
+                cell = candidate.name, instrument, load, cpus
+                runs[cell] = max(plan.runs, runs.get(cell, 0))
+    return runs
+
+
+def planned_of(group: Group, plan: Plan) -> int | None:
+    place = group.candidate, group.instrument, group.load
+    return plan.get((*place, group.cpus)) or plan.get((*place, 0))
+
+
+def with_plan(one: Measured, plan: Plan) -> Measured:
+    """With the number of runs that the mission plans of it, and what is missing among its caveats."""
+    summary = replace(one.summary, planned=planned_of(one.group, plan))
+    fewer = fewer_runs(summary)
+    caveats = (*summary.caveats, f"{fewer}, the others are missing") if fewer else summary.caveats
+    return replace(one, summary=replace(summary, caveats=caveats))
 
 
 def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:

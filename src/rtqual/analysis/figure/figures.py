@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,6 +28,7 @@ from rtqual.analysis.figure.intervals import (
 )
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.analysis.figure.pool import Pool
+from rtqual.analysis.figure.spread import run_medians, spread
 from rtqual.analysis.figure.statistics import (
     EXTREMES,
     QUANTILES,
@@ -46,7 +48,10 @@ STEPS_TO_FOLLOW = 20  # distinct values within a quantile's interval; on fewer i
 
 def pool_figures(pool: Pool) -> dict[str, Figure]:
     """Every statistic the pool can give, in the order to print."""
-    return {name: _figure(pool, name, value) for name, value in evaluate(pool).items() if math.isfinite(value)}
+    medians = run_medians(pool)
+    found = None if medians is None else spread(medians)
+    figures = {name: _figure(pool, name, value) for name, value in evaluate(pool).items() if math.isfinite(value)}
+    return {name: replace(one, spread=None if name in EXTREMES else found) for name, one in figures.items()}
 
 
 def quantile_figures(pool: Pool, names: Iterable[str], known: Mapping[str, Figure]) -> dict[str, Figure]:

@@ -17,6 +17,24 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """The runs of a group beside each other, by the median of each or by what the tool printed (spread.py)."""
+
+    low: float
+    high: float
+    odd: int = 0  # runs that stand apart, where they are too few to show how often such come
+    needed: int = 0  # about so many runs would show it
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What must agree where groups are compared (comparable.py)."""
+
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    lengths: tuple[float, ...] = ()  # samples of the shortest and the longest run; empty: not known
+
+
+@dataclass(frozen=True)
 class Figure:
     """A number to show, with its unit and sample count, and an interval or the reason why there is none."""
 
@@ -28,6 +46,7 @@ class Figure:
     why_no_interval: str = ""
     at_least: bool = False  # the value lies in an overflow: the true value is at least this
     binned: bool = False  # read from a tool's own bins
+    spread: Spread | None = None  # of the runs it rests on; None: of one number a run nothing is known
 
 
 @dataclass(frozen=True, order=True)
@@ -86,4 +105,6 @@ class Summary:
     caveats: tuple[str, ...] = ()  # what a reader must know and a verdict may stand: hypervisor, steal...
     series: tuple[str, ...] = ()  # what was sampled; figures of all but the first begin with their name
     absent: Mapping[str, str] = field(default_factory=dict)  # what the system does not offer, and why
+    conditions: Conditions = field(default_factory=Conditions)
+    planned: int | None = None  # runs that the mission plans; None: not known
     dependence: Dependence | None = None  # None: the order of the samples is not recorded, or the runs are short

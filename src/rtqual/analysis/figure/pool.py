@@ -13,6 +13,7 @@ from rtqual.record.schema import Int64Array, Kind, Series, SeriesInfo
 
 _KINDS = list(Kind)
 _COARSE = (Kind.BINNED, Kind.SUMMARY)
+_CUT_NS = 1_000  # what the tools that count microseconds cut off
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Pool:
     overflow: int
     ceiling: int | None
     max_known: bool
-    avg_known: bool
+    avg_known: bool  # exactly: no overflow, or the tool printed it to less than the step of its samples
+    incomplete: bool = False  # the tool saw larger samples than it counted: quantiles and the rest are at least
 
     @property
     def runs(self) -> int:
@@ -84,8 +86,21 @@ def pool_runs(runs: Sequence[Sequence[Series]]) -> Pool | None:
         overflow=sum(one.info.overflow for one in overflown),
         ceiling=int(ceilings.min()) if overflown else None,
         max_known=all("max" in one.info.reported for one in overflown),
-        avg_known=all("avg" in one.info.reported for one in overflown),
+        avg_known=all(map(_is_average_exact, overflown)),
+        incomplete=any(map(is_incomplete, every)),
     )
+
+
+def is_incomplete(one: Series) -> bool:
+    """Whether the tool printed a larger maximum than its histogram has, and counted nothing beyond."""
+    told = one.info.reported.get("max", -math.inf)
+    return one.info.kind == Kind.HISTOGRAM and not one.info.overflow and len(one.values) > 0 and told > one.values[-1]
+
+
+def _is_average_exact(one: Series) -> bool:
+    """Tools cut their average to whole microseconds, as they do their samples."""
+    average, step = one.info.reported.get("avg"), int(np.gcd.reduce(one.values, initial=0))
+    return average is not None and (step < _CUT_NS or average % _CUT_NS != 0)
 
 
 def _distinct(values: Int64Array) -> Int64Array:
@@ -130,7 +145,7 @@ def _low(one: Series) -> float:
 
 
 def _high(one: Series) -> float:
-    if _prefers_reported(one.info) and "max" in one.info.reported:
+    if (_prefers_reported(one.info) or is_incomplete(one)) and "max" in one.info.reported:
         return one.info.reported["max"]
     if one.info.overflow:
         return float(_ceiling(one))

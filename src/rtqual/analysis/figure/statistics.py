@@ -72,6 +72,7 @@ STATISTICS: Mapping[str, Callable[[Pool], float]] = {
 }
 RELATIVE = frozenset({"(max-min)/max", "(p95-avg)/p95"})
 # What an extreme of the samples enters; none has an honest interval (see why_no_interval in summary.py).
+OF_RUNS = ("median run max", "median run max-min")
 EXTREMES = frozenset({"min", "max", "max-min", "(max-min)/max"})
 
 
@@ -96,6 +97,8 @@ def evaluate(pool: Pool) -> dict[str, float]:
 
 def lies_in_overflow(pool: Pool, statistic: str, value: float) -> bool:
     """Whether the true figure may be larger than the value given."""
+    if pool.incomplete:
+        return statistic not in ("min", "max", "max-min", "(max-min)/max", *OF_RUNS)
     if pool.ceiling is None:
         return False
     if statistic in ("p95-avg", "(p95-avg)/p95"):
@@ -129,7 +132,7 @@ def _can_give(pool: Pool, statistic: str) -> bool:
     if pool.kind == Kind.SUMMARY:
         printed = {name for name in ("min", "avg", "max", *QUANTILES) if name in pool.reported}
         return _INPUTS.get(statistic, {statistic}) <= printed
-    if "avg" in _INPUTS.get(statistic, set()) and not pool.avg_known:
+    if "avg" in _INPUTS.get(statistic, set()) and (pool.incomplete or not pool.avg_known):
         return False  # the average is only a lower end: what is subtracted from p95 is not known
     return pool.samples >= samples_needed(statistic)
 

@@ -7,7 +7,7 @@ figures stand beside the headline, and a requirement is judged on the worst of t
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -16,8 +16,9 @@ import numpy as np
 from rtqual.analysis.figure.dependence import dependence
 from rtqual.analysis.figure.figures import pool_figures, quantile_figures, why_few
 from rtqual.analysis.figure.intervals import mean_interval
-from rtqual.analysis.figure.model import Distribution, Figure, Group, Summary
+from rtqual.analysis.figure.model import Conditions, Distribution, Figure, Group, Summary
 from rtqual.analysis.figure.pool import Pool, pool_runs
+from rtqual.analysis.figure.spread import spread
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.base.words import count
 from rtqual.record.schema import Record, Series, Timing, digest
@@ -88,7 +89,11 @@ def measure(group: Group, records: Sequence[Record]) -> Measured:
         run_maxima=tuple(float(high) for high in headline.highs) if headline else (),
         problems=_problems(records),
         hypervisor=next(iter(_hypervisors(records)), ""),
-        caveats=_caveats(records),
+        caveats=(*_caveats(records), *_odd_runs(figures | scalars)),
+        conditions=Conditions(
+            parameters=records[0].inputs.parameters,
+            lengths=(float(headline.n.min()), float(headline.n.max())) if headline and headline.samples else (),
+        ),
         series=tuple(names),
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
     )
@@ -121,7 +126,8 @@ def _scalar_figures(records: Sequence[Record]) -> dict[str, Figure]:
         why = READ_ONCE if is_size(drawn[0].unit) and runs == 1 else why_few(runs, seen=seen)
         if not why:
             interval = mean_interval(mean, (values.sum() - values) / (runs - 1))
-        figures[name] = Figure(mean, drawn[0].unit, runs, runs, interval, why)
+        of_runs = None if is_size(drawn[0].unit) else spread(values)
+        figures[name] = Figure(mean, drawn[0].unit, runs, runs, interval, why, spread=of_runs)
     return figures
 
 
@@ -164,6 +170,13 @@ def _facts_in_real_time(records: Sequence[Record]) -> list[dict[str, str]]:
 def _hypervisors(records: Sequence[Record]) -> list[str]:
     found = (one.get("hypervisor", "none") for one in _facts_in_real_time(records))
     return [host for host in dict.fromkeys(found) if host != "none"]
+
+
+def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
+    """Of runs that stand apart from the rest."""
+    found = {one.spread: one.runs for one in figures.values() if one.spread and one.spread.odd}
+    for one, runs in found.items():
+        yield f"runs differ: {one.odd} of {runs} stand apart from the rest; {count(one.needed, 'run')} needed"
 
 
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Figures in the sentences of comparisons, gates and verdicts."""
 
+import math
+
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.base.units import format_value
+
+LEAST_DIGITS = 4
+MOST_DIGITS = 17  # tell any two floats apart
 
 
 def span(interval: Interval | None, unit: str) -> str:
@@ -12,7 +17,26 @@ def span(interval: Interval | None, unit: str) -> str:
     return f" [{format_value(interval.low, unit)}, {format_value(interval.high, unit)}]"
 
 
-def figure(one: Figure) -> str:
+def value(one: Figure, limit: float | None = None) -> str:
+    """'12.3 us', 'at least 400 us'; beside a limit with as many digits as tell the two apart."""
+    return ("at least " if one.at_least else "") + format_value(one.value, one.unit, digits(one, limit))
+
+
+def digits(one: Figure, limit: float | None) -> int:
+    """How many to print, four or more, so that a figure still lies on its side of the limit."""
+    if limit in (None, one.value):
+        return LEAST_DIGITS
+    return next((n for n in range(LEAST_DIGITS, MOST_DIGITS) if _apart(one, limit, n)), MOST_DIGITS)
+
+
+def figure(one: Figure, limit: float | None = None) -> str:
     """'12.3 us [11.9 us, 12.6 us]', 'at least 400 us'."""
-    at_least = "at least " if one.at_least else ""
-    return at_least + format_value(one.value, one.unit) + span(one.interval, one.unit)
+    return value(one, limit) + span(one.interval, one.unit)
+
+
+def _apart(one: Figure, limit: float | None, shown_digits: int) -> bool:
+    """Whether a figure that is printed with so many digits still lies on its side of the limit."""
+    if limit is None or not math.isfinite(one.value):
+        return True
+    shown = float(f"{one.value:.{shown_digits}g}")
+    return shown > limit if one.value > limit else shown < limit

@@ -13,7 +13,7 @@ from rtqual.analysis.difference.compare import COMPARED, compare_pair, is_consta
 from rtqual.analysis.difference.statement import STANDS_FOR
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import RESOLUTION, Measured, measure
-from rtqual.analysis.figure.wording import span
+from rtqual.analysis.figure.wording import span, value
 from rtqual.analysis.regression.course import Course, Lost, Moved
 from rtqual.analysis.regression.direction import JUDGED, Asked, better, statistic_of
 from rtqual.analysis.regression.origin import cell_name
@@ -125,9 +125,7 @@ def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: b
         return text
     most = max(seeds, key=lambda seed: abs(pairs[seed][1].value - pairs[seed][0].value))
     before, after = pairs[most]
-    return (
-        f"{text}: {format_value(before.value, before.unit)} to {format_value(after.value, after.unit)} on seed {most}"
-    )
+    return f"{text}: {value(before)} to {value(after)} on seed {most}"
 
 
 def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:

@@ -10,7 +10,7 @@ from rtqual.analysis.difference.shift import turned
 from rtqual.analysis.difference.statement import STANDS_FOR, UNDECIDED
 from rtqual.analysis.figure.cells import Cells, figure_name
 from rtqual.analysis.figure.model import Interval
-from rtqual.base.units import format_value
+from rtqual.analysis.figure.wording import value
 from rtqual.mission import Mission
 
 
@@ -31,7 +31,7 @@ def findings(
 
 def _finding(one: Comparison, cells: Cells) -> str:
     figures = [cells.measured[group].summary.figures[one.statistic] for group in (one.a, one.b)]
-    beside = " against ".join(format_value(figure.value, figure.unit) for figure in figures)
+    beside = " against ".join(value(figure) for figure in figures)
     ratio = f", ratio {one.ratio.value:.3g}{_between(one.ratio.interval)}" if one.ratio else ""
     pair = f"{one.a.candidate}, {one.b.candidate}: " if one.statement.startswith(UNDECIDED) else ""
     return f"{pair}{one.statement} ({one.statistic} {beside}{ratio})"

@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.figures import certain_miss
 from rtqual.analysis.figure.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
 from rtqual.analysis.figure.pool import Pool
 from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, is_size, samples_needed
-from rtqual.analysis.figure.wording import figure
+from rtqual.analysis.figure.summary import RESOLUTION
+from rtqual.analysis.figure.wording import figure, value
 from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.base.units import DURATIONS_NS, format_value
 from rtqual.base.words import count, one_in, share, under
@@ -27,6 +29,7 @@ from rtqual.record.schema import Timing
 
 RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
+_OF_TWO = frozenset({"max-min", "p95-avg"})  # differences
 _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
 
 
@@ -73,12 +76,16 @@ def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> 
     figures = {"": found.summary.figures[name]}
     figures |= {f"CPU {cpu}: ": one[name] for cpu, one in found.summary.per_cpu.items() if name in one}
     pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in found.pools.items()}
-    judged = {label: _judge(requirement, name, one, pools.get(label)) for label, one in figures.items()}
+    step = _step(requirement, found.summary, cells)
+    judged = {label: _judge(requirement, name, one, pools.get(label), step) for label, one in figures.items()}
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
     outcome, why = judged[worst]
     misses = _misses(requirement, name, found.summary)
-    reason = f"{worst}{_sentence(name, figures[worst], limit)}{_misses_text(misses, found.summary)}{why}"
-    gate = Gate(requirement.name, candidate, outcome, figures[worst], limit, reason, misses)
+    sentence = _sentence(name, figures[worst], requirement, found.summary)
+    reason = f"{worst}{sentence}{_misses_text(misses, found.summary)}{why}"
+    gate = Gate(
+        requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
+    )
     counted = found.summary.timing != Timing.REAL and is_of_time(figures[worst].unit)
     if not counted or cells.accept_virtual or outcome == Outcome.UNDECIDED:
         return gate
@@ -124,22 +131,34 @@ def _why_unusable(requirement: Requirement, summary: Summary) -> str:
     return ""
 
 
-def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None) -> tuple[Outcome, str]:
-    """The outcome, and what keeps it undecided."""
+def _step(requirement: Requirement, summary: Summary, cells: Cells) -> float:
+    """What the tool cuts off: 100 whole microseconds may be 100.99. A study rounds what it prints."""
+    known = summary.figures.get(RESOLUTION) if requirement.statistic and cells.board != PUBLISHED else None
+    return known.value if known else 0.0
+
+
+def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
+    """The outcome, and what keeps it undecided; a true figure is less than `step` larger than the one given."""
     limit, upper = requirement.limit.value, requirement.at_most is not None
-    if upper and name in _ONLY_GROW and one.value > limit:
+    if upper and name in _ONLY_GROW and one.value - (step if name in _OF_TWO else 0) > limit:
         return Outcome.NOT_MET, ""
     if upper and pool is not None and (why := certain_miss(pool, name, limit)):
         return Outcome.NOT_MET, f"; {why}"
     if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
         return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
     low, high = _ends(name, one)
+    if name in _OF_TWO:  # what is subtracted is cut too
+        low -= step
     keeps, breaks = (high <= limit, low > limit) if upper else (low >= limit, high < limit)
-    if keeps or breaks:
+    cut = upper and keeps and high + step > limit
+    if (keeps or breaks) and not cut:
         return (Outcome.MET if keeps else Outcome.NOT_MET), ""
     if one.at_least:
         return Outcome.UNDECIDED, "; samples overflowed the histogram below the limit"
     why = "the interval holds the limit" if one.interval else f"no interval: {one.why_no_interval}"
+    if cut:
+        most = format_value(high + step, one.unit)
+        why = f"the tool counts in steps of {format_value(step, one.unit)}: it may be up to {most}"
     return Outcome.UNDECIDED, f"; {why}"
 
 
@@ -172,9 +191,10 @@ def beyond(distribution: Distribution, limit: float) -> int:
     return valued + (distribution.overflow if certain else 0)
 
 
-def _sentence(name: str, one: Figure, limit: str) -> str:
+def _sentence(name: str, one: Figure, requirement: Requirement, summary: Summary) -> str:
     samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
-    return f"{name} {figure(one)} of {samples}{count(one.runs, 'run')}, {limit} asked"
+    runs = fewer_runs(summary) or count(one.runs, "run")
+    return f"{name} {figure(one, requirement.limit.value)} of {samples}{runs}, {limit_text(requirement)} asked"
 
 
 def _misses_text(misses: int | None, summary: Summary) -> str:
@@ -196,4 +216,4 @@ def shortfall(gate: Gate) -> str:
     """A gate that is not met, for a headline: "'wake-up under load' (434 us; at most 100 us asked)"."""
     if gate.measured is None:
         return f"'{gate.requirement}'"
-    return f"'{gate.requirement}' ({format_value(gate.measured.value, gate.measured.unit)}; {gate.limit} asked)"
+    return f"'{gate.requirement}' ({value(gate.measured, gate.limit_value)}; {gate.limit} asked)"

@@ -147,9 +147,17 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
         yield f"{_where(groups, cells)}: {text}."
     for group, why in cells.failures.items():
         yield f"{group.instrument} {under(group.load)}, {group.candidate}: gave no record: {why}."
+    yield from _missing(cells)
     yield from _left_out(table)
     yield from _unused_margins([*mission.requirements, *mission.criteria], cells)
     yield from _on_other_cpus(mission, cells)
+
+
+def _missing(cells: Cells) -> Iterator[str]:
+    """Planned cells of which there is neither a record nor a reason."""
+    known = {(one.candidate, one.instrument, one.load) for one in (*cells.measured, *cells.failures)}
+    for candidate, instrument, load in sorted(cells.planned - known):
+        yield f"{instrument} {under(load)}, {candidate}: the plan's runs are missing."
 
 
 def _remarks(cells: Cells) -> dict[str, list[Group]]:

@@ -40,6 +40,7 @@ class Gate:
     limit: str  # as the mission states it
     reason: str  # one sentence with the figures
     misses: int | None = None  # samples beyond the limit; None: the limit does not apply to samples
+    limit_value: float | None = None  # in the figure's unit
     on_emulator: Outcome | None = None  # of an INDICATIVE one: how the counted instructions stand to the limit
 
     @property

@@ -20,14 +20,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from rtqual.analysis.difference.statement import STANDS_FOR, fits
 from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.comparable import runs_differ, unlike
 from rtqual.analysis.figure.intervals import BY_RUNS, RUNS_FOR_INTERVAL, FloatArray
-from rtqual.analysis.figure.model import Figure, Interval
+from rtqual.analysis.figure.model import Figure, Interval, Summary
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.analysis.verdict.model import Score
@@ -165,7 +167,18 @@ def _loose(criteria: Sequence[Criterion], cells: Cells, candidates: Sequence[str
             reasons[criterion.name] = f"{count(min(few), 'run')}, {RUNS_FOR_INTERVAL} are needed"
         elif not all(map(_is_firm, figures)):
             reasons[criterion.name] = "its figures have no interval"
+        elif why := _incomparable(criterion, summaries, figures):
+            reasons[criterion.name] = why
     return reasons
+
+
+def _incomparable(criterion: Criterion, summaries: Sequence[Summary], figures: Sequence[Figure]) -> str:
+    """The first reason why two candidates' figures are not compared; empty where all are alike."""
+    name = figure_name(criterion)
+    wanted = STANDS_FOR.get(name, name)
+    reasons = [unlike(a, b, wanted) for a, b in combinations(summaries, 2)]
+    reasons += [runs_differ(a, b) for a, b in combinations(figures, 2)]
+    return next(filter(None, reasons), "")
 
 
 def scores_of(table: ScoreTable, criteria: Sequence[Criterion], cells: Cells, candidate: str) -> tuple[Score, ...]:

@@ -7,7 +7,7 @@ from functools import partial
 
 from rtqual.analysis.difference.model import ShiftFunction
 from rtqual.analysis.difference.shift import turned
-from rtqual.base.units import format_value
+from rtqual.analysis.figure.wording import value
 from rtqual.report.draw.plots_shift import shift_plot
 from rtqual.report.material import Material, Place, timing_mark, timing_notes
 from rtqual.report.page.document import Plot, Plots
@@ -48,5 +48,5 @@ def _sure(shift: ShiftFunction) -> ShiftFunction:
 
 def _spoken(shift: ShiftFunction) -> str:
     """What a plot shows, in words."""
-    values = ", ".join(f"{name} {format_value(one.value, one.unit)}" for name, one in shift.differences.items())
+    values = ", ".join(f"{name} {value(one)}" for name, one in shift.differences.items())
     return f"{shift.a.candidate} minus {shift.b.candidate}: {values}"

@@ -136,5 +136,5 @@ def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -
     mark = notes.timed(timing_of(material, verdict, gate.requirement, gate.candidate)) if gate.measured else ""
     if gate.outcome != Outcome.MET:
         mark += notes.mark(prose(gate.reason))
-    detail = figure_text(gate.measured) if gate.measured else ""
+    detail = figure_text(gate.measured, gate.limit_value) if gate.measured else ""
     return outcome_cell(gate.outcome, detail, mark)

@@ -4,7 +4,8 @@
 from collections.abc import Iterable, Sequence
 
 from rtqual.analysis.figure.model import Figure, Group
-from rtqual.base.units import duration, number, quantity, step, typeset
+from rtqual.analysis.figure.wording import LEAST_DIGITS, digits
+from rtqual.base.units import duration, format_value, number, quantity, step, typeset
 from rtqual.base.words import clean, count, listed
 from rtqual.base.words import under as load_text
 from rtqual.record.schema import Timing
@@ -32,9 +33,11 @@ def prose(text: str) -> str:
     return typeset(clean(text))
 
 
-def figure_value(figure: Figure) -> str:
-    """'≥ 400 µs', '12.3 µs'."""
-    return ("≥\u00a0" if figure.at_least else "") + quantity(figure.value, figure.unit)
+def figure_value(figure: Figure, limit: float | None = None) -> str:
+    """'≥ 400 µs', '12.3 µs'; beside a limit with as many digits as tell the two apart."""
+    needed = digits(figure, limit)
+    written = typeset(format_value(figure.value, figure.unit, needed)) if needed > LEAST_DIGITS else None
+    return ("≥\u00a0" if figure.at_least else "") + (written or quantity(figure.value, figure.unit))
 
 
 def figure_interval(figure: Figure) -> str:
@@ -45,10 +48,10 @@ def figure_interval(figure: Figure) -> str:
     return f"{number(figure.interval.low / scale)} to {number(figure.interval.high / scale)}"
 
 
-def figure_text(figure: Figure) -> str:
+def figure_text(figure: Figure, limit: float | None = None) -> str:
     """The figure and its interval in one line."""
     interval = figure_interval(figure)
-    return figure_value(figure) + (f" [{interval}]" if interval else "")
+    return figure_value(figure, limit) + (f" [{interval}]" if interval else "")
 
 
 def place(group: Group) -> str:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Whether figures of two groups may be compared: measured with the same settings, extremes over equal lengths."""
+
+from rtqual.analysis.figure.model import Conditions, Figure, Summary
+from rtqual.analysis.figure.statistics import EXTREMES, OF_RUNS
+
+LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
+HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow
+ALIKE = 1.1  # threads of one run end a little apart: lengths that differ by less are the same
+
+
+def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
+    """Why a statistic of two groups cannot be compared; empty where it can. What one of them does not tell is no
+    difference."""
+    one, other = a.conditions, b.conditions
+    told = [name for name in one.parameters if name in other.parameters and name not in LENGTHS | HARMLESS]
+    apart = [name for name in told if one.parameters[name] != other.parameters[name]]
+    if apart:
+        name = apart[0]
+        return f"measured otherwise: {name} {one.parameters[name]} against {other.parameters[name]}"
+    if statistic in EXTREMES or statistic in OF_RUNS:
+        lengths = other_lengths(one, other)
+        return f"{lengths}: extremes grow with every sample" if lengths else ""
+    return ""
+
+
+def other_lengths(a: Conditions, b: Conditions) -> str:
+    """'runs of 300 and of 30,000 samples'; empty where they are as long, or it is not known."""
+    every = [*a.lengths, *b.lengths]
+    if not a.lengths or not b.lengths or max(every) <= ALIKE * min(every):
+        return ""
+    return f"runs of {_range(a)} and of {_range(b)} samples"
+
+
+def fewer_runs(one: Summary) -> str:
+    """'6 of 10 runs'; empty where there are as many as planned, or it is not known."""
+    return f"{one.runs} of {one.planned} runs" if one.planned is not None and one.runs < one.planned else ""
+
+
+def _range(one: Conditions) -> str:
+    low, high = (f"{round(end):,}" for end in one.lengths)
+    return low if low == high else f"{low} to {high}"
+
+
+def runs_differ(a: Figure, b: Figure) -> str:
+    """Why runs do not tell two candidates apart: a kind of run that one shows may have been missed in the other.
+
+    Where all runs of one lie below all of the other, it makes no difference.
+    """
+    odd = [one.spread for one in (a, b) if one.spread and one.spread.odd]
+    if not odd or not a.spread or not b.spread or a.spread.high < b.spread.low or b.spread.high < a.spread.low:
+        return ""
+    needed = max(one.needed for one in odd)
+    return f"runs differ: {needed} runs needed" if min(a.runs, b.runs) < needed else ""
