@@ -239,6 +239,38 @@ def test_two_campaigns_do_not_work_in_one_folder_and_an_interrupted_one_says_so(
 
 
 @pytest.mark.guest
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("candidate", "program"), [("debian-rt", "qemu-system"), ("here", "hackbench")])
+def test_interrupted_alone_it_ends_what_it_started_and_answers_soon(
+    candidate: str, program: str, sent: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    """What a supervisor or an editor sends: a terminal would tell the whole group."""
+    mission = mission_at(tmp_path, candidate, loads=("hackbench",))
+    mission.write_text(mission.read_text().replace("cycles = 100", "cycles = 100_000"))
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    process = start("select", mission, "--out", tmp_path / "out", env={**os.environ, "TMPDIR": str(scratch)})
+    try:
+        wait_for(lambda: children(program, process.pid), "the first run")
+        if program == "qemu-system":
+            wait_for(lambda: list((tmp_path / "out" / "scratch").glob("*.state")), "the booted guest", 300)
+            wait_for(lambda: len(children(program, process.pid)) > 1, "two guests at a time")
+        started = children("", process.pid)
+        began = time.monotonic()
+        process.send_signal(sent)
+        stderr = process.communicate(timeout=60)[1]
+        took_s = time.monotonic() - began
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert "Traceback" not in stderr
+    assert stderr.splitlines()[-1] == "rtqual: interrupted; finished records are kept, the same command goes on"
+    assert [pid for pid in started if alive(pid)] == []
+    assert list(scratch.iterdir()) == []
+    assert took_s < 2
+
+
+@pytest.mark.guest
 def test_a_load_on_this_machine_ends_when_rtqual_is_killed(tmp_path: Path) -> None:
     """Otherwise it would run on until somebody wonders why the fan does not stop."""
     mission = mission_at(tmp_path, "here", loads=("hackbench",))

@@ -47,7 +47,8 @@ class Suite:
 
 
 def to_junit(mission: Mission, evidence: Evidence) -> str:
-    """A suite for each candidate on each board; a cell that gave no record is an error of its own, or skipped where nothing is judged by it."""
+    """A suite for each candidate on each board. A cell that gave no record is an error of its own, or skipped where
+    nothing is judged by it."""
     suites = [_standing(mission, verdict, one) for verdict in evidence.verdicts for one in verdict.standings]
     judged = {standing.candidate for verdict in evidence.verdicts for standing in verdict.standings}
     suites += [_unplanned(mission, one.name, evidence) for one in mission.candidates if one.name not in judged]
