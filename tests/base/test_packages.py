@@ -135,10 +135,9 @@ def test_a_full_cache_is_not_taken_for_a_lost_network(tmp_path: Path, monkeypatc
         monkeypatch.setenv("XDG_CACHE_HOME", str(disk))
         known(SMALL)  # apt's own index, of which there is one for each cache
         monkeypatch.setattr(packages.shutil, "disk_usage", lambda _: usage._replace(free=10**12))  # it was free before
-        with (disk / "filler").open("wb") as filler, suppress(OSError):
+        with (disk / "filler").open("wb", buffering=0) as filler, suppress(OSError):
             while True:
                 filler.write(b"\0" * 4096)
-                filler.flush()
         for call in (lambda: fetch(SMALL), lambda: fetch_closure([SMALL])):
             with pytest.raises(RunFailed) as caught:
                 call()

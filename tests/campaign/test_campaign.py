@@ -189,6 +189,10 @@ def test_killed_and_corrupted_and_started_again_it_ends_like_an_undisturbed_one(
     corrupt = Store(folder / "records").paths()[0]
     whole = (corrupt / SAMPLES).read_bytes()
     (corrupt / SAMPLES).write_bytes(whole[: len(whole) // 2])
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    half = folder / "records" / f".{corrupt.name}.{gone.pid}"  # as a process leaves it that is killed while it writes
+    half.mkdir()
 
     done = rtqual("select", mission_file, "--out", folder)
     assert done.returncode == 0, done.stderr
@@ -197,6 +201,7 @@ def test_killed_and_corrupted_and_started_again_it_ends_like_an_undisturbed_one(
     assert f"set aside as {corrupt.name}.corrupt" in warning
     assert (corrupt.with_suffix(".corrupt") / SAMPLES).stat().st_size == len(whole) // 2
     assert f"{len(before) - 1} of 6 cells are done already" in done.stderr
+    assert not half.exists()
     after = state(folder)
     assert {name: after[name] for name in before if name != corrupt.name} == {
         name: kept for name, kept in before.items() if name != corrupt.name
