@@ -2,7 +2,6 @@
 """The readers on real outputs, on reasons to refuse, and on damaged outputs."""
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from rtqual.base.errors import RunFailed
 from rtqual.board import Outcome
 from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.record.schema import Kind, Measurement, Scalar, Series
+from rtqual.record.schema import Kind, Measurement, Series
 from support.instrument_outputs import (
     CAPTURED,
     DATA,
@@ -182,23 +181,6 @@ def test_free_pages_in_the_lists_of_processors_are_not_used() -> None:
     assert before - after == 1000 * 4096
     large = lists.replace(f"free     {free}", f"free     {free // 4}")
     assert before - read_text("footprint", text + large).scalars["ram_used"].value == 1000 * 16_384
-
-
-def test_memory_that_was_counted_at_two_moments_is_absent_and_another_figure_stands_for_it() -> None:
-    text = captured_text("footprint")
-    free = 381_292 // 4
-    lists = f"Node 0, zone    DMA32\n  pages free     {free}\n    cpu: 0\n              count:    {free}\n"
-    found = read_text("footprint", text + lists)
-    available = int(re.search(r"MemAvailable: +(\d+) kB", text)[1])  # type: ignore[index]
-    assert "ram_used" not in found.scalars
-    assert found.scalars["ram_not_available"] == Scalar(value=(468_452 - available) * 1024, unit="B")
-    assert "count more free than there is (-" in found.absent["ram_used"]
-    assert "MemTotal - MemAvailable, stands for it" in found.absent["ram_used"]
-    assert found.problems == ()
-    without = text.replace("MemAvailable", "X") + lists
-    assert "ram_not_available" not in read_text("footprint", without).scalars
-    whole = read_text("footprint", text)
-    assert "ram_not_available" not in whole.scalars and whole.absent == {}
 
 
 def test_footprint_leaves_out_what_iomem_hides() -> None:

@@ -5,5 +5,6 @@ errors.py        the failures a user sees
 units.py         durations and sizes: read, written
 words.py         counts and names in sentences
 architecture.py  the processors that guests run on
+scratch.py       scratch folders, and those that the dead left
 apt.py           Debian packages, fetched without installing them
 """
