@@ -8,6 +8,7 @@
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
+# make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
@@ -41,14 +42,19 @@ C_SOURCES := meson.build meson.options \
 	-not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 MESON := PATH="$(CURDIR)/$(BIN):$$PATH"
-PIP_INSTALL := $(MESON) $(BIN)/pip install --disable-pip-version-check --no-build-isolation \
+PIP := $(BIN)/pip install --disable-pip-version-check
+# Of what others wrote, only what lock/ names by its hash; our own comes without its libraries. uv takes 4 s where pip
+# takes 78, and pip takes over where uv cannot (it does not read pip's settings).
+LOCKED = $(PIP) --quiet --require-hashes -r lock/uv.txt && $(BIN)/uv pip install --quiet --python $(BIN)/python \
+	--compile-bytecode --require-hashes -r $(1) || $(PIP) --require-hashes -r $(1)
+PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
 	--config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Ddevelop=true \
 	--config-settings=setup-args=-Dpython.install_env=venv
 
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo check test test-full test-manual arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install demo check test test-full test-manual newest lock arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise
 
 install: packages $(VENV)/.built
@@ -79,6 +85,23 @@ test-full: test-packages $(VENV)/.dev $(VENV)/.built
 # What takes too long for every change; the figures of the last time stand in the docs.
 test-manual: test-packages $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pytest -m manual
+
+# The next make goes back to the locked ones.
+newest: $(VENV)/.dev $(VENV)/.built
+	$(PIP) --upgrade --upgrade-strategy eager $$($(BIN)/python scripts/requirements analysis report dev)
+	$(MAKE) -o $(VENV)/.dev -o $(VENV)/.installed check; code=$$?; rm -f $(VENV)/.installed $(VENV)/.dev; exit $$code
+
+# Run the tests on what it locks.
+UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+lock: $(VENV)/.created
+	$(PIP) --upgrade uv
+	echo uv > $(VENV)/uv.in
+	$(BIN)/python scripts/requirements analysis report > $(VENV)/demo.in
+	$(BIN)/python scripts/requirements analysis report dev > $(VENV)/dev.in
+	for set in uv demo dev; do $(UV_COMPILE) $(VENV)/$$set.in $$([ $$set != dev ] || echo -c lock/demo.txt) \
+		-o $(VENV)/$$set.txt && { echo "# SPDX-License-Identifier: MIT"; echo "# Made by make lock from pyproject.toml."; \
+		cat $(VENV)/$$set.txt; } > lock/$$set.txt || exit; done
 
 # Our own programs for ARM guests are built where their compiler is found, so once more.
 arm: arm-packages
@@ -122,17 +145,18 @@ $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rtqual needs Python 3.11 or newer, $(PYTHON) is " \
 		+ sys.version.split()[0] + ": make PYTHON=/usr/bin/python3")'
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/pip install --disable-pip-version-check 'meson-python>=0.17' 'meson>=1.4' ninja
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.created pyproject.toml
+$(VENV)/.installed: $(VENV)/.created pyproject.toml lock/demo.txt
 	@echo "Installing rtqual and the Python libraries it uses; the first time they are downloaded."
-	$(PIP_INSTALL) '.[analysis,report]'
+	$(call LOCKED,lock/demo.txt)
+	$(PIP_OWN) .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.created pyproject.toml
+$(VENV)/.dev: $(VENV)/.created pyproject.toml lock/dev.txt
 	@scripts/debian-packages $(TEST_PACKAGES)
-	$(PIP_INSTALL) '.[analysis,report,dev]'
+	$(call LOCKED,lock/dev.txt)
+	$(PIP_OWN) .
 	@touch $(VENV)/.installed $@
 
 # Programs and the sources that rtqual carries: into the environment anew, where nothing that was removed stays. Links

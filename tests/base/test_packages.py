@@ -5,16 +5,18 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from rtqual.base import apt as packages
-from rtqual.base.apt import cache_dir, fetch, fetch_closure, sha256_file
+from rtqual.base.apt import cache_dir, fetch, fetch_closure, known, sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.system import Kernel
 from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import PROGRAMS, TOOL_PACKAGES
+from support.small_disk import mounted_disk
 
 SMALL = "rt-tests"
 
@@ -114,16 +116,33 @@ def test_a_download_that_broke_off_is_made_again(empty_cache: Path) -> None:
 
 
 @pytest.mark.guest
-def test_a_closure_that_broke_off_is_fetched_again_and_one_that_is_damaged_is_named(empty_cache: Path) -> None:
+def test_a_closure_that_broke_off_or_is_damaged_is_fetched_again(empty_cache: Path) -> None:
     names = [package.name for package in fetch_closure([SMALL])]
     assert SMALL in names and "libc6" in names
     deb = next((empty_cache / "archives").glob("rt-tests_*.deb"))
     deb.write_bytes(deb.read_bytes()[:1000])
     assert [package.name for package in fetch_closure([SMALL])] == names
-    deb.write_bytes(b"\0" * deb.stat().st_size)
-    with pytest.raises(RunFailed) as caught:
-        fetch_closure([SMALL])
-    assert f"cannot unpack {deb.name}" in one_line(caught)
+    whole = deb.read_bytes()
+    deb.write_bytes(b"\0" * len(whole))  # its size is right
+    assert [package.name for package in fetch_closure([SMALL])] == names
+    assert deb.read_bytes() == whole
+
+
+@pytest.mark.guest
+def test_a_full_cache_is_not_taken_for_a_lost_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage("/")
+    with mounted_disk(tmp_path / "disk", "160m") as disk:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(disk))
+        known(SMALL)  # apt's own index, of which there is one for each cache
+        monkeypatch.setattr(packages.shutil, "disk_usage", lambda _: usage._replace(free=10**12))  # it was free before
+        with (disk / "filler").open("wb", buffering=0) as filler, suppress(OSError):
+            while True:
+                filler.write(b"\0" * 4096)
+        for call in (lambda: fetch(SMALL), lambda: fetch_closure([SMALL])):
+            with pytest.raises(RunFailed) as caught:
+                call()
+            assert f"{disk / 'rtqual'} is full: make room or set XDG_CACHE_HOME" in one_line(caught)
+            assert "network" not in str(caught.value)
 
 
 @pytest.mark.guest

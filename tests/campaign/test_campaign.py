@@ -189,6 +189,8 @@ def test_killed_and_corrupted_and_started_again_it_ends_like_an_undisturbed_one(
     corrupt = Store(folder / "records").paths()[0]
     whole = (corrupt / SAMPLES).read_bytes()
     (corrupt / SAMPLES).write_bytes(whole[: len(whole) // 2])
+    half = folder / "records" / f".{corrupt.name}.4194305"  # of a process that is dead: no PID is that large
+    half.mkdir()
 
     done = rtqual("select", mission_file, "--out", folder)
     assert done.returncode == 0, done.stderr
@@ -197,6 +199,7 @@ def test_killed_and_corrupted_and_started_again_it_ends_like_an_undisturbed_one(
     assert f"set aside as {corrupt.name}.corrupt" in warning
     assert (corrupt.with_suffix(".corrupt") / SAMPLES).stat().st_size == len(whole) // 2
     assert f"{len(before) - 1} of 6 cells are done already" in done.stderr
+    assert not half.exists()
     after = state(folder)
     assert {name: after[name] for name in before if name != corrupt.name} == {
         name: kept for name, kept in before.items() if name != corrupt.name
@@ -236,6 +239,35 @@ def test_two_campaigns_do_not_work_in_one_folder_and_an_interrupted_one_says_so(
     assert first.returncode == 130
     assert "Traceback" not in stderr
     assert stderr.splitlines()[-1] == "rtqual: interrupted; finished records are kept, the same command goes on"
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("candidate", "program"), [("debian-rt", "qemu-system"), ("here", "hackbench")])
+def test_interrupted_alone_it_ends_what_it_started_and_answers_soon(
+    candidate: str, program: str, sent: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    """What a supervisor or an editor sends: a terminal would tell the whole group."""
+    mission = mission_at(tmp_path, candidate, loads=("hackbench",))
+    mission.write_text(mission.read_text().replace("cycles = 100", "cycles = 100_000"))
+    (scratch := tmp_path / "tmp").mkdir()
+    process = start("select", mission, "--out", tmp_path / "out", env={**os.environ, "TMPDIR": str(scratch)})
+    try:
+        wait_for(lambda: children(program, process.pid), "the first run")
+        if program == "qemu-system":
+            wait_for(lambda: list((tmp_path / "out" / "scratch").glob("*.state")), "the booted guest", 300)
+            wait_for(lambda: len(children(program, process.pid)) > 1, "two guests at a time")
+        started = children("", process.pid)
+        began = time.monotonic()
+        process.send_signal(sent)
+        stderr = process.communicate(timeout=60)[1]
+        took_s = time.monotonic() - began
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert stderr.splitlines()[-1] == "rtqual: interrupted; finished records are kept, the same command goes on"
+    assert not any(map(alive, started)) and list(scratch.iterdir()) == []
+    assert took_s < 2
 
 
 @pytest.mark.guest

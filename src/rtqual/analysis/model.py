@@ -9,7 +9,7 @@ from rtqual.analysis.figure.model import Group, Summary
 from rtqual.analysis.tails.model import Tails
 from rtqual.analysis.verdict.camera import Camera
 from rtqual.analysis.verdict.headline import Answer, answer
-from rtqual.analysis.verdict.model import Verdict
+from rtqual.analysis.verdict.model import Ground, Verdict
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,12 @@ class Evidence:
         first = [(f"{heading}, {one.board} board", one) for one in self.verdicts if one.board in deciding]
         others = [(f"Evidence, {one.board} board", one) for one in self.verdicts if one.board not in deciding]
         return (*first, *others)
+
+    @property
+    def lacking(self) -> dict[Group, str]:
+        """The failures that leave something unjudged: not those of a machine that is there for comparison alone,
+        beside others that are judged."""
+        beside = {one.board for one in self.verdicts if one.ground == Ground.REFERENCE}
+        if self.answer is None or self.answer.ground == Ground.REFERENCE:
+            beside = set()
+        return {group: why for group, why in self.failures.items() if group.board not in beside}

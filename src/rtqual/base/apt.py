@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EDQUOT, ENOSPC
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.errors import BadInput, RunFailed
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
+_MAKE_ROOM = "make room or set XDG_CACHE_HOME"
 
 
 def cache_dir() -> Path:
@@ -78,14 +80,26 @@ def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -
     with locked(archives / "apt"), TemporaryDirectory() as nothing:
         # apt leaves out of its list what lies in its archives already, so it is given an empty folder.
         (Path(nothing) / "partial").mkdir()
-        listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "--print-uris", "install", *names]
+        listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "-o", "Acquire::ForceHash=SHA256"]
+        listing += ["--print-uris", "install", *names]
         wanted = [line.split() for line in apt.run(["apt-get", *listing], "resolve", names).splitlines()]
-        files = {archives / name: int(size) for _, name, size, *_ in wanted}
-        if any(not file.exists() or file.stat().st_size != size for file, size in files.items()):
-            need_space(archives, 4 * sum(files.values()))
+        files = {archives / name: (int(size), known.rpartition("SHA256:")[2]) for _, name, size, known in wanted}
+        damaged = [file for file, (_, sha256) in files.items() if not _sound(file, sha256)]
+        if damaged:
+            need_space(archives, 4 * sum(size for size, _ in files.values()))
             kept = ["-o", f"Dir::Cache::archives={archives}", "-o", "APT::Sandbox::User="]
             apt.run(["apt-get", *options, *kept, "--download-only", "install", *names], "download", names)
     return sorted((_unpack(file, *_named(file)) for file in files), key=lambda package: package.name)
+
+
+def _sound(file: Path, sha256: str) -> bool:
+    """Whether it is the archive that apt's signed lists name. Another goes: apt would be content with its size."""
+    if not file.exists():
+        return False
+    if sha256_file(file) == sha256:
+        return True
+    file.unlink()
+    return False
 
 
 def _named(file: Path) -> tuple[str, dict[str, str]]:
@@ -96,7 +110,8 @@ def _named(file: Path) -> tuple[str, dict[str, str]]:
 
 def _run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        env = {**os.environ, "LC_ALL": "C.UTF-8"}  # what it says is read
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=env)
     except FileNotFoundError:
         raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
 
@@ -104,6 +119,12 @@ def _run(command: list[str], folder: Path | None = None) -> subprocess.Completed
 def _complaint(done: subprocess.CompletedProcess[str], otherwise: str) -> str:
     """The first error that apt printed."""
     return next((line[3:] for line in done.stderr.splitlines() if line.startswith("E: ")), otherwise)
+
+
+def _room(done: subprocess.CompletedProcess[str]) -> str:
+    """The advice where a disk is full, which apt tells as it tells of a network; else nothing."""
+    full = any(sign in done.stderr for sign in (os.strerror(ENOSPC), os.strerror(EDQUOT), "enough free space"))
+    return f"{cache_dir()} is full: {_MAKE_ROOM}" if full else ""
 
 
 def _options(folder: Path, places: Mapping[str, str], *others: str) -> tuple[str, ...]:
@@ -146,19 +167,15 @@ class _Apt:
         done = _run(["apt-get", *self.options, "-qq", "update"])
         if not any(lists.glob("*_Packages*")):
             reason = _complaint(done, "its sources have none")
-            raise RunFailed(
-                f"apt could not list Debian's packages for {architecture.name}: {reason}; check the network and apt's "
-                "sources, then run the same command again"
-            )
+            mend = _room(done) or "check the network and apt's sources, then run the same command again"
+            raise RunFailed(f"apt could not list Debian's packages for {architecture.name}: {reason}; {mend}")
 
     def run(self, command: list[str], verb: str, names: Sequence[str]) -> str:
         done = _run(command)
         if done.returncode:
             reason = _complaint(done, done.stderr.strip()[-200:])
-            raise RunFailed(
-                f"apt could not {verb} {', '.join(names)}: {reason}; check the network, then {self.refresh} and the "
-                "same command again"
-            )
+            mend = _room(done) or f"check the network, then {self.refresh} and the same command again"
+            raise RunFailed(f"apt could not {verb} {', '.join(names)}: {reason}; {mend}")
         return done.stdout
 
 
@@ -186,6 +203,8 @@ def _show(name: str, apt: _Apt) -> dict[str, str]:
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
     done = _run(["apt-cache", *apt.options, "show", "--no-all-versions", name])
+    if full := _room(done):
+        raise RunFailed(f"apt could not look {name} up: {full}")
     if done.returncode or not done.stdout.strip():
         raise BadInput(
             f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or {apt.refresh}"
@@ -203,24 +222,22 @@ def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:
     archives.mkdir(exist_ok=True)
     file = archives / "{}_{}_{}.deb".format(name, record["Version"].replace(":", "%3a"), record["Architecture"])
     with locked(file):
-        if file.exists() and sha256_file(file) == record.get("SHA256"):
+        if _sound(file, record.get("SHA256", "")):
             return file
         need_space(archives, int(record.get("Size", 0)) * 8)
         options = ["-qq", "-o", "APT::Sandbox::User=", *apt.options]
         done = _run(["apt-get", *options, "download", f"{name}={record['Version']}"], archives)
         if done.returncode or not file.exists():
             reason = _complaint(done, "apt gave no reason")
-            raise RunFailed(f"cannot download {name}: {reason}; check the network, then run the same command again")
+            mend = _room(done) or "check the network, then run the same command again"
+            raise RunFailed(f"cannot download {name}: {reason}; {mend}")
     return file
 
 
 def need_space(folder: Path, needed_b: int) -> None:
     free_b = shutil.disk_usage(folder).free
     if free_b < needed_b:
-        raise RunFailed(
-            f"{folder} has {free_b // 2**20} MiB free of the {needed_b // 2**20} MiB needed: "
-            "make room or set XDG_CACHE_HOME"
-        )
+        raise RunFailed(f"{folder} has {free_b // 2**20} MiB free of the {needed_b // 2**20} MiB needed: {_MAKE_ROOM}")
 
 
 def _unpack(deb: Path, name: str, record: dict[str, str]) -> Package:

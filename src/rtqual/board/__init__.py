@@ -7,6 +7,7 @@ rtos.py     an RTOS image in QEMU, with the same clock
 replay.py   runs that were recorded before
 registry.py the boards, a row each
 system.py   what a board starts: a kernel with its root, or the image of an RTOS
+process.py  programs that run for a job: their deadline, and the end of all
 machine.py  the machines that QEMU emulates
 parts.py    the parts of a recorded run, found by their hashes
 """

@@ -9,7 +9,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.errors import RunFailed
-from rtqual.board import Board, Command, Job, Outcome, jobscript
+from rtqual.base.scratch import scratch
+from rtqual.board import Board, Command, Job, Outcome, jobscript, process
 from rtqual.initramfs.guest import guest_file
 
 _SETTLE_S = 0.1
@@ -62,13 +62,11 @@ class LocalBoard(Board):
             raise RunFailed(f"{_WHERE}: this job needs {needed}, which only the virtual board gives: leave it out")
         started, stolen_ticks = time.monotonic(), _stolen_ticks()
         parent = Path("/dev/shm") if job.folder == "memory" else Path.cwd()  # noqa: S108 memory, not for secrets
-        with (
-            tempfile.TemporaryDirectory(prefix="rtqual-", dir=parent) as work,
-            tempfile.TemporaryDirectory() as kept,
-        ):
-            steps = _Steps(Path(work), Path(kept), started + timeout_s)
-            files = steps.run(job, seed)
-            files |= {f"file.{n}": (Path(work) / n).read_text() for n in job.collect if (Path(work) / n).exists()}
+        with scratch(parent) as work, scratch() as place:
+            kept = place / "kept"
+            kept.mkdir()
+            files = _Steps(work, kept, started + timeout_s).run(job, seed)
+            files |= {f"file.{n}": (work / n).read_text() for n in job.collect if (work / n).exists()}
         stolen = _stolen_since(stolen_ticks)
         jobscript.check(job, files, _WHERE)
         wall_s = time.monotonic() - started
@@ -114,7 +112,7 @@ class _Steps:
             _GUARD, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, text=True, start_new_session=True
         )
         with (self._kept / f"{name}.agent").open("wb") as complaints:
-            process = subprocess.Popen(
+            agent = subprocess.Popen(
                 self._command(command, name),
                 cwd=self._work,
                 env={**os.environ, "PATH": _path()},
@@ -123,9 +121,11 @@ class _Steps:
                 start_new_session=True,
             )
         assert guard.stdin  # noqa: S101 it is a pipe
-        guard.stdin.write(f"{process.pid}\n")
+        guard.stdin.write(f"{agent.pid}\n")
         guard.stdin.flush()
-        return _Program(process, guard)
+        program = _Program(agent, guard)
+        process.register(program, program.kill)
+        return program
 
     def _run(self, command: Command, name: str) -> int:
         program = self._start(command, name)
@@ -163,17 +163,21 @@ def program(name: str) -> str | None:
     return shutil.which(name, path=_path())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Program:
     """A program in a process group of its own, and the guard of that group."""
 
     process: subprocess.Popen[bytes]
     guard: subprocess.Popen[str]
 
-    def end(self) -> None:
-        """End the program and all it started."""
+    def kill(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """End the program and all it started."""
+        process.forget(self)
+        self.kill()
         self.process.wait()
         self.guard.kill()
         self.guard.communicate()

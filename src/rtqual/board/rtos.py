@@ -7,8 +7,6 @@ only the measuring program's words reach it.
 """
 
 import shlex
-import subprocess
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,9 +14,11 @@ from pathlib import Path
 from rtqual import __version__
 from rtqual.base.apt import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Left, Machine, Outcome, Rebuilt, Recorded
 from rtqual.board.machine import ARM
 from rtqual.board.parts import part
+from rtqual.board.process import emulator, wait
 from rtqual.board.system import Rtos
 from rtqual.initramfs.guest import guest_file
 
@@ -50,8 +50,8 @@ class RtosBoard(Board):
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002 the words carry it
         words = self._words(job)
         started = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-            text = self._emulate(Path(folder), words, timeout_s)
+        with scratch() as folder:
+            text = self._emulate(folder, words, timeout_s)
         facts = {"kernel": self.rtos.system, "hypervisor": f"QEMU {ARM.version()}, TCG"}
         took_s = time.monotonic() - started
         return outcome(text, job.collect, facts=facts, wall_s=took_s, command=self._command("result", words))
@@ -81,20 +81,21 @@ class RtosBoard(Board):
         )
 
     def _emulate(self, folder: Path, words: str, timeout_s: float) -> str:
-        """What came through the serial port. `setpriv` ends QEMU should we be killed."""
-        result = folder / "result"
-        command = ["setpriv", "--pdeathsig", "KILL", *self._command(str(result), words)]
+        """What came through the serial port."""
+        result, complaints = folder / "result", folder / "stderr"
         try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=timeout_s
-            )
-        except subprocess.TimeoutExpired:
+            with (
+                complaints.open("wb") as stderr,
+                emulator(self._command(str(result), words), stdout=stderr, stderr=stderr) as process,
+            ):
+                code = wait(process, timeout_s)
+        except TimeoutError:
             said = _last_line(result)
             raise RunFailed(f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; {said}") from None
         except OSError as error:
             raise RunFailed(f"{self.where}: cannot start QEMU: {error}") from None
-        if done.returncode:
-            words_said = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        if code:
+            words_said = complaints.read_text(errors="replace").strip().splitlines()[-1:] or [f"exit code {code}"]
             raise RunFailed(f"{self.where}: QEMU failed: {words_said[0]}; {_last_line(result)}")
         return _text(result)
 

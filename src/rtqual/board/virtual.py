@@ -11,22 +11,24 @@ import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from qemu.qmp import ConnectError, QMPClient, QMPError
 
 from rtqual.base.apt import cache_dir, locked, sha256_file
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.board.machine import Emulator, emulator_for
 from rtqual.board.parts import part
+from rtqual.board.process import Patience, emulator
 from rtqual.board.system import Kernel
 from rtqual.initramfs.guest import guest_file
 from rtqual.record.schema import digest
@@ -95,10 +97,10 @@ class VirtualBoard(Board):
         self._boot_once()
         script = self._script(job, seed)
         started = time.monotonic()
-        with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-            self._emulate(Path(folder), script, ["-incoming", "defer"], timeout_s, saving=False)
-            console = self._console(Path(folder))
-            frame = (Path(folder) / "result").read_bytes()
+        with scratch() as folder:
+            self._emulate(folder, script, ["-incoming", "defer"], timeout_s, saving=False)
+            console = self._console(folder)
+            frame = (folder / "result").read_bytes()
         try:
             files = jobscript.unpack(frame, self.where)
         except RunFailed as error:
@@ -144,8 +146,8 @@ class VirtualBoard(Board):
         """Boot to the point where init pauses, and save the state there."""
         self._scratch.mkdir(parents=True, exist_ok=True)
         nothing = self._job_file("")
-        with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-            self._emulate(Path(folder), nothing, [], _BOOT_TIMEOUT_S, saving=True)
+        with scratch() as folder:
+            self._emulate(folder, nothing, [], _BOOT_TIMEOUT_S, saving=True)
 
     def _job_file(self, script: str) -> Path:
         path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
@@ -197,31 +199,26 @@ class VirtualBoard(Board):
         return (folder / "console").read_text(errors="replace") if (folder / "console").exists() else ""
 
     def _emulate(self, folder: Path, job: Path, extra: Sequence[str], timeout_s: float, *, saving: bool) -> None:
-        """Run QEMU to its end under a deadline; `setpriv` ends it should we be killed."""
+        """Run QEMU to its end under a deadline."""
         command = [
-            *("setpriv", "--pdeathsig", "KILL"),
             *self._command(folder, job, saving=saving),
             *extra,
             *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
         ]
-        with (folder / "stderr").open("w+") as stderr:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr)
+        with (folder / "stderr").open("w+") as stderr, emulator(command, stdout=stderr, stderr=stderr) as process:
             try:
-                asyncio.run(asyncio.wait_for(self._drive(process, folder, saving=saving), timeout_s))
+                asyncio.run(_within(self._drive(process, folder, saving=saving), Patience(process.pid, timeout_s)))
             except TimeoutError:
                 raise RunFailed(
                     f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
                     f"its last lines: {last_lines(self._console(folder))}"
                 ) from None
-            except (QMPError, OSError) as error:
+            except (QMPError, OSError, EOFError) as error:
                 said = (folder / "stderr").read_text(errors="replace").strip().splitlines()[-1:]
                 raise RunFailed(
-                    f"{self.where}: QEMU failed: {' '.join(said) or error}; "
+                    f"{self.where}: QEMU failed: {_killed(process) or ' '.join((said or [str(error)])[0].split())}; "
                     f"its last lines: {last_lines(self._console(folder))}"
                 ) from None
-            finally:
-                process.kill()
-                process.wait()
 
     async def _drive(self, process: subprocess.Popen[bytes], folder: Path, *, saving: bool) -> None:
         monitor = QMPClient("rtqual")
@@ -234,7 +231,7 @@ class VirtualBoard(Board):
                 while process.poll() is None:
                     await asyncio.sleep(0.02)
                 if process.returncode < 0:
-                    raise OSError(f"it was ended by signal {-process.returncode}")
+                    raise OSError(_killed(process))
         finally:
             with suppress(QMPError, OSError, EOFError):  # QEMU ended first
                 await monitor.disconnect()
@@ -267,6 +264,27 @@ def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
     kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
     board = VirtualBoard(kernel, run.machine, run.folder / "scratch")
     return Rebuilt(board.artefacts(), board.by_hand(run.job, run.seed))
+
+
+async def _within(work: Coroutine[Any, Any, None], patience: Patience) -> None:
+    """Raises TimeoutError."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait({task}, timeout=0.2))[0]:
+            if patience.over():
+                raise TimeoutError
+        task.result()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _killed(process: subprocess.Popen[bytes]) -> str:
+    """By which signal it was ended, if it was: its connection is gone a moment before it is."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    code = process.returncode or 0
+    return f"it was ended by signal {-code}" if code < 0 else ""
 
 
 async def _migrated(monitor: QMPClient, failure: str) -> None:

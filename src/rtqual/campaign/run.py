@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A campaign: the cells of its plan, run once each and kept."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -9,7 +10,9 @@ from pathlib import Path
 
 from rtqual.analysis.figure.model import Group
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed
+from rtqual.base.scratch import sweep, sweep_fresh
 from rtqual.board import Board, Machine
+from rtqual.board.process import ended_if_interrupted
 from rtqual.board.registry import BOARDS
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
@@ -53,6 +56,9 @@ class Campaign:
 
     def run(self, watcher: Watcher) -> Result:
         """Run what is not yet done. A cell that fails is told and does not stop the others."""
+        sweep({Path(tempfile.gettempdir()), Path("/dev/shm"), Path.cwd()})  # noqa: S108 where boards keep theirs
+        for folder in (self.store.folder, *self.store.paths()):
+            sweep_fresh(folder)
         self._systems.prepare(self.cells, watcher.preparing)
         keys = {cell: self._inputs(cell) for cell in self.cells}
         done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
@@ -158,7 +164,7 @@ class Campaign:
     ) -> dict[Group, str]:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
-        with ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(workers) as pool, ended_if_interrupted(running):
             while waiting or running:
                 while waiting and len(running) < workers:
                     cell = waiting.pop(0)

@@ -5,7 +5,9 @@ A command is a file here: it parses, calls a stage, and hands what comes back to
 """
 
 import os
+import signal
 import sys
+from typing import NoReturn
 
 from cyclopts import CycloptsError
 from rich.markup import escape
@@ -30,8 +32,14 @@ from rtqual.cli import (  # noqa: F401 - each adds its commands to the applicati
 from rtqual.cli.app import STDERR, app
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM ends what Ctrl-C ends."""
+
+
 def main() -> None:
-    """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted."""
+    """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted, 143
+    ended by SIGTERM."""
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         code = app(exit_on_error=False, print_error=False)
         sys.stdout.flush()
@@ -44,16 +52,22 @@ def main() -> None:
     except ModuleNotFoundError as error:
         _complain(f"the Python library {error.name} is missing: pip install 'rtqual[analysis,report]'")
         code = 3
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         _complain("interrupted; finished records are kept, the same command goes on")
-        code = 130
+        code = 128 + (signal.SIGTERM if isinstance(error, _Terminated) else signal.SIGINT)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:  # what nobody foresaw: a full disk, a missing program, a folder that cannot be read
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
         code = 3
+    finally:
+        signal.signal(signal.SIGTERM, before)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise _Terminated
 
 
 def _complain(text: str) -> None:

@@ -68,7 +68,7 @@ class Run:
             print_json(as_dict(selection))
         else:
             print_verdicts(STDOUT, selection)
-        return 3 if selection.failures else 0
+        return 3 if selection.evidence.lacking else 0
 
 
 def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:

@@ -114,7 +114,9 @@ def _read(image: Image, text: str, wall_s: float) -> Booted:
     fields: dict[str, list[str]] = {}
     for name, value in _FIELD.findall(report):
         fields.setdefault(name, []).append(value.strip())
-    figures = memory(report)
+    figures, absent = memory(report)
+    if absent:
+        raise RunFailed(f"{image.path}: {'; '.join(absent.values())}")
     try:
         return Booted(
             release=fields["release"][0],

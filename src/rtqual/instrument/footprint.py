@@ -8,6 +8,10 @@ ram_used         MemTotal - MemFree - Buffers - Cached - SReclaimable: what prog
                  give back. The "used" of procps' free (3.3.10 to 4.0.0), less the free pages that wait in the lists
                  of the processors (/proc/zoneinfo), an eighth of the memory since Linux 6.7; where only root may
                  read these, they count as used. A guest's files lie in its page cache and so are not in it.
+ram_not_available  MemTotal - MemAvailable, only where ram_used is absent because the counters disagree: a kernel in
+                 use reads /proc/meminfo and the lists at different moments, or a container is shown its own meminfo
+                 beside the host's lists. It is another quantity (it holds back what the kernel keeps in reserve), so
+                 it has a name of its own.
 kernel_memory    SUnreclaim + KernelStack + PageTables + Percpu: what the kernel allocated since boot; a part of
                  ram_used.
 kernel_reserved  all "System RAM" of /proc/iomem - MemTotal: the kernel's image and what it reserved at boot
@@ -67,11 +71,13 @@ class _Footprint(Instrument):
 
     def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("cat /proc/meminfo /proc/iomem", outcome)
-        sizes_b = {**memory(outcome.stdout), **_stated(outcome, _SIZES)}
+        memory_b, absent = memory(outcome.stdout)
+        sizes_b = {**memory_b, **_stated(outcome, _SIZES)}
         counts = {**_stated(outcome, {name: name for name in _COUNTS}), **_counted(outcome.stdout)}
         scalars = {name: Scalar(value=size, unit="B") for name, size in sizes_b.items()}
         scalars |= {name: Scalar(value=time_ns, unit="ns") for name, time_ns in _boot(outcome.stdout).items()}
-        return Measurement(scalars=scalars | {name: Scalar(value=n, unit="1") for name, n in counts.items()})
+        scalars |= {name: Scalar(value=n, unit="1") for name, n in counts.items()}
+        return Measurement(scalars=scalars, absent=absent)
 
     def seconds(self, parameters: NoParameters, load: str) -> float:
         return 1.0
@@ -84,24 +90,26 @@ FOOTPRINT = _Footprint(
 )
 
 
-def memory(text: str) -> dict[str, int]:
+def memory(text: str) -> tuple[dict[str, int], dict[str, str]]:
+    """The figures, and what is absent and why."""
     fields_b = {name: int(kib) * 1024 for name, kib in _FIELD.findall(text)}
     missing = [name for name in ("MemTotal", *_RECLAIMABLE, *_KERNEL) if name not in fields_b]
     if missing:
         raise RunFailed(f"/proc/meminfo has no {', '.join(missing)}: Linux 4.20 or newer with /proc is needed")
-    figures = {
-        "ram_total": fields_b["MemTotal"],
-        "ram_used": fields_b["MemTotal"]
-        - sum(fields_b[name] for name in _RECLAIMABLE)
-        - _listed(text, fields_b["MemFree"]),
-        "kernel_memory": sum(fields_b[name] for name in _KERNEL),
-    }
+    total_b, absent = fields_b["MemTotal"], dict[str, str]()
+    figures = {"ram_total": total_b, "kernel_memory": sum(fields_b[name] for name in _KERNEL)}
+    used_b = total_b - sum(fields_b[name] for name in _RECLAIMABLE) - _listed(text, fields_b["MemFree"])
+    if used_b >= 0:
+        figures["ram_used"] = used_b
+    else:
+        absent["ram_used"] = f"/proc/meminfo and /proc/zoneinfo count more free than there is ({used_b} B used)"
+        if fields_b.get("MemAvailable", total_b + 1) <= total_b:
+            figures["ram_not_available"] = total_b - fields_b["MemAvailable"]
+            absent["ram_used"] += "; ram_not_available, MemTotal - MemAvailable, stands for it"
     installed_b = sum(int(last, 16) - int(first, 16) + 1 for first, last in _SYSTEM_RAM.findall(text))
-    if installed_b > figures["ram_total"]:  # hidden addresses are all 0
-        figures["kernel_reserved"] = installed_b - figures["ram_total"]
-    if figures["ram_used"] < 0:
-        raise RunFailed(f"/proc/meminfo counts more free than there is ({figures['ram_used']} B used): read it by hand")
-    return figures
+    if installed_b > total_b:  # hidden addresses are all 0
+        figures["kernel_reserved"] = installed_b - total_b
+    return figures, absent
 
 
 def _listed(text: str, free_b: int) -> int:

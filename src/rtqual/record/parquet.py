@@ -12,16 +12,16 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from shutil import rmtree
 
 import duckdb
 import numpy as np
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Series, SeriesInfo
 
 SAMPLES, RAW = "samples.parquet", "raw.parquet"
@@ -131,8 +131,9 @@ class Scratch:
     """A folder that goes when nobody needs it any more."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="rtqual-"))
-        weakref.finalize(self, rmtree, self.folder, ignore_errors=True)
+        held = ExitStack()
+        self.folder = held.enter_context(scratch())
+        weakref.finalize(self, held.close)
 
 
 class Spool:

@@ -47,13 +47,17 @@ class Suite:
 
 
 def to_junit(mission: Mission, evidence: Evidence) -> str:
-    """A suite for each candidate on each board; a cell that gave no record is an error of its own."""
+    """A suite for each candidate on each board. A cell that gave no record is an error of its own, or skipped where
+    nothing is judged by it."""
     suites = [_standing(mission, verdict, one) for verdict in evidence.verdicts for one in verdict.standings]
     judged = {standing.candidate for verdict in evidence.verdicts for standing in verdict.standings}
     suites += [_unplanned(mission, one.name, evidence) for one in mission.candidates if one.name not in judged]
     failures = sorted(evidence.failures.items())
     for candidate, cells in groupby(failures, key=lambda item: item[0].candidate):
-        cases = [Case(cell_name(group), "error", "no record", reason) for group, reason in cells]
+        cases = [
+            Case(cell_name(group), "error" if group in evidence.lacking else "skipped", "no record", reason)
+            for group, reason in cells
+        ]
         suites.append(Suite(f"{candidate}, runs that failed", f"{mission.mission.name}.failed", tuple(cases)))
     return _xml(f"rtqual select: {mission.mission.title}, scale {evidence.scale}", suites)
 

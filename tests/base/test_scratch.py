@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""What a killed rtqual leaves is cleared by the next one, and nothing else is."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from rtqual.base.scratch import scratch, sweep, sweep_fresh
+
+HOLDS = """
+import sys, time
+from pathlib import Path
+from rtqual.base.scratch import scratch
+with scratch(Path(sys.argv[1])) as folder:
+    (folder / "samples").write_text("many")
+    (folder / "link").symlink_to(sys.argv[2])
+    print(folder, flush=True)
+    time.sleep(1000)
+"""
+
+
+def test_a_folder_goes_when_its_user_is_dead_and_its_links_are_not_followed(tmp_path: Path) -> None:
+    parent, outside = tmp_path / "tmp", tmp_path / "outside"
+    parent.mkdir()
+    outside.mkdir()
+    (outside / "precious").touch()
+    user = subprocess.Popen([sys.executable, "-c", HOLDS, parent, outside], stdout=subprocess.PIPE, text=True)
+    assert user.stdout
+    folder = Path(user.stdout.readline().strip())
+    assert sweep({parent}) == []  # it is in use
+    assert (folder / "samples").exists()
+    user.send_signal(signal.SIGKILL)
+    user.communicate()
+    assert sweep({parent}) == [folder]
+    assert list(parent.iterdir()) == []
+    assert (outside / "precious").exists()
+
+
+def test_what_is_not_ours_stays(tmp_path: Path) -> None:
+    parent, elsewhere = tmp_path / "tmp", tmp_path / "elsewhere"
+    for folder in (parent / "rtqual-unmarked", parent / "other-x", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "precious").touch()
+    for folder in (parent / "other-x", elsewhere):
+        (folder / ".rtqual-scratch").touch()
+    (parent / "rtqual-link").symlink_to(elsewhere)
+    (parent / "rtqual-mark").mkdir()
+    (parent / "rtqual-mark" / ".rtqual-scratch").symlink_to(elsewhere / ".rtqual-scratch")
+    (parent / "rtqual-fifo").mkdir()
+    os.mkfifo(parent / "rtqual-fifo" / ".rtqual-scratch")
+    (parent / "rtqual-file").touch()
+    before = sorted(tmp_path.rglob("*"))
+    assert sweep({parent, tmp_path / "missing"}) in ([], [parent / "rtqual-fifo"])
+    assert {one for one in before if "fifo" not in one.name + one.parent.name} <= set(tmp_path.rglob("*"))
+
+
+def test_a_folder_in_use_here_stays(tmp_path: Path) -> None:
+    with scratch(tmp_path) as folder:
+        assert sweep({tmp_path}) == []
+        assert folder.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_dead_process_began_to_write_goes(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead = tmp_path / f".0123456789abcdef-0.{gone.pid}"
+    alive = tmp_path / f".0123456789abcdef-1.{os.getpid()}"
+    record = tmp_path / "0123456789abcdef-2"
+    for folder in (dead, alive, record):
+        folder.mkdir()
+        (folder / "samples.parquet").touch()
+    (tmp_path / f".link.{gone.pid}").symlink_to(record)
+    assert sweep_fresh(tmp_path) == [dead]
+    assert not dead.exists()
+    assert (record / "samples.parquet").exists() and (alive / "samples.parquet").exists()
+    assert sweep_fresh(tmp_path / "missing") == []

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""How long a program is waited for: it is judged by the CPU time that it took, not by what others left it."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rtqual.board import process
+from rtqual.board.process import Patience, emulator, ended_if_interrupted
+
+SPINS, SLEEPS = ("sh", "-c", "while :; do :; done"), ("sleep", "1000")
+
+
+@contextmanager
+def starved(pid: int) -> Iterator[None]:
+    """As on a machine where others take nine tenths of the CPU."""
+    enough = threading.Event()
+
+    def hold() -> None:
+        while not enough.is_set():
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.045)
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(0.005)
+
+    holding = threading.Thread(target=hold)
+    holding.start()
+    try:
+        yield
+    finally:
+        enough.set()
+        holding.join()
+
+
+def cpu_s(pid: int) -> float:
+    return Patience(pid, 1)._cpu_s()
+
+
+@pytest.mark.parametrize("command", [SPINS, SLEEPS])
+def test_a_program_that_spins_or_sleeps_for_ever_is_ended(command: tuple[str, ...]) -> None:
+    started = time.monotonic()
+    with emulator(command) as program, pytest.raises(TimeoutError):
+        process.wait(program, 0.4)
+    assert time.monotonic() - started >= 0.4
+    assert program.returncode == -signal.SIGKILL
+
+
+def test_a_program_that_is_starved_is_given_the_cpu_time_of_its_deadline() -> None:
+    with emulator(SPINS) as program:
+        with starved(program.pid), pytest.raises(TimeoutError):
+            process.wait(program, 0.4)
+        assert cpu_s(program.pid) >= 0.4
+
+
+def test_a_program_that_ends_meanwhile_is_not_hung() -> None:
+    with emulator(("sh", "-c", "sleep 0.1; exit 7")) as program:
+        assert process.wait(program, 60) == 7
+
+
+@pytest.mark.parametrize(
+    ("cpu_share", "ended_s"),
+    [
+        (1.0, 10),  # by its CPU time
+        (0.5, 20),
+        (0.1, 100),
+        (0.02, 200),  # by the far deadline
+        (0.001, 10),  # asleep
+        (2.0, 10),  # two threads: never before its deadline
+    ],
+)
+def test_when_patience_ends(cpu_share: float, ended_s: float, tmp_path: Path) -> None:
+    now = 0.0
+    patience = Patience(1, 10, clock=lambda: now)
+    patience._stat = tmp_path / "stat"
+    while not patience.over():
+        now += 0.1
+        ticks = int(now * cpu_share * os.sysconf("SC_CLK_TCK"))
+        patience._stat.write_text(f"1 (a) name) R {' '.join('0' * 10)} {ticks} 0 0 0\n")
+        assert now < 1000
+    assert now == pytest.approx(ended_s, rel=0.02, abs=0.2)
+
+
+def test_an_interrupted_campaign_ends_what_its_threads_wait_for_and_what_they_start_then() -> None:
+    def one() -> None:
+        for _ in range(3):
+            with emulator(SLEEPS) as program:
+                program.wait()
+
+    started = time.monotonic()
+    jobs: list[Future[None]] = []
+    with pytest.raises(KeyboardInterrupt), ThreadPoolExecutor(2) as pool, ended_if_interrupted(jobs):
+        jobs += [pool.submit(one), pool.submit(one)]
+        raise KeyboardInterrupt
+    assert time.monotonic() - started < 30  # not 3000
+    assert all(job.done() for job in jobs)
+    assert subprocess.run(["pgrep", "-P", str(os.getpid()), "sleep"], check=False, capture_output=True).stdout == b""
