@@ -242,6 +242,7 @@ def test_intervals_hold_in_a_few_campaigns(trial: Trial) -> None:
     assert {name: held for name, held in one.held.items() if held < 0.88 * one.given[name]} == {}
 
 
+@pytest.mark.guest
 def test_the_trial_can_fail() -> None:
     """Intervals that take the samples as independent hold far less often than they promise."""
     trial = Trial("skewed", 10)

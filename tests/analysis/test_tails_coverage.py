@@ -25,6 +25,7 @@ ALL = [
 ]
 
 
+@pytest.mark.guest
 def test_intervals_hold_the_truth_in_a_few_draws() -> None:
     chosen = [ALL[0], ALL[5], ALL[11], ALL[13]]
     answers = [holds(source, seed, times) for source, times in chosen for seed in range(5)]

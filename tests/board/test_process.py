@@ -53,6 +53,7 @@ def test_a_program_that_spins_or_sleeps_for_ever_is_ended(command: tuple[str, ..
     assert program.returncode == -signal.SIGKILL
 
 
+@pytest.mark.guest
 def test_a_program_that_is_starved_is_given_the_cpu_time_of_its_deadline() -> None:
     with emulator(SPINS) as program:
         with starved(program.pid), pytest.raises(TimeoutError):

@@ -181,6 +181,7 @@ def test_a_disk_the_board_does_not_have_is_named(board: VirtualBoard) -> None:
     assert failure(board, shell("true", folder="usb")).startswith(f"{WHERE}: the usb disk cannot be mounted")
 
 
+@pytest.mark.guest
 def test_a_program_that_does_not_end_on_this_machine_is_ended_with_all_it_started() -> None:
     text = failure(LocalBoard(), shell("sleep 987 & sleep 987", loads=(Command(("sleep", "988")),)), timeout_s=1)
     assert text.startswith("this machine: `sh -c 'sleep 987 & sleep 987'` did not end by its deadline")

@@ -86,6 +86,7 @@ def mission_at(folder: Path, stated: tuple[str, str]) -> Path:
     return path
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("stated", [BY_RELEASE, BY_KIND])
 def test_a_campaign_goes_on_after_the_reboot_and_judges_both_in_one_verdict(
     tmp_path: Path, boot: list[str], stated: tuple[str, str]
@@ -118,6 +119,7 @@ def test_a_campaign_goes_on_after_the_reboot_and_judges_both_in_one_verdict(
     assert (heard.ran, heard.told) == ([], [])
 
 
+@pytest.mark.guest
 def test_a_record_of_another_kernel_is_not_taken_for_the_one_stated(tmp_path: Path, boot: list[str]) -> None:
     """It was made while the mission stated nothing."""
     mission, folder = mission_at(tmp_path, BY_RELEASE), tmp_path / "out"
@@ -132,6 +134,7 @@ def test_a_record_of_another_kernel_is_not_taken_for_the_one_stated(tmp_path: Pa
     assert len(heard.told) == 1
 
 
+@pytest.mark.guest
 def test_the_configuration_of_a_kernel_that_waits_is_the_one_that_was_kept(
     tmp_path: Path, boot: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_the_schema_is_a_json_schema(rtqual: Run) -> None:
 # --- what would run
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize(
     ("arguments", "built"),
     [
@@ -182,6 +183,7 @@ def test_without_a_network_it_says_so(fails: Fails, mission: Callable[..., Path]
     assert "check the network" in fails(3, "select", mission(), "--out", tmp_path / "out", env=env)
 
 
+@pytest.mark.guest
 def test_a_cache_that_cannot_be_written_is_named(fails: Fails, mission: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     line = fails(3, "select", mission(), "--out", tmp_path / "out", env={"XDG_CACHE_HOME": str(tmp_path / "file")})

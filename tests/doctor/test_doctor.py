@@ -70,6 +70,7 @@ def test_this_machine_can_run_the_demo() -> None:
     assert all(check.name in text for check in checks)
 
 
+@pytest.mark.guest
 def test_everything_missing_is_named_with_one_command(
     nothing_here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_qemu_version(fake: Fake, script: str, state: str, found: str) -> None:
     assert found in check.found
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize(
     ("script", "told"),
     [

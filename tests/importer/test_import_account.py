@@ -320,6 +320,7 @@ def test_what_is_large_or_deep_is_refused_soon(name: str, content: str, tmp_path
 # --- mutated ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.guest
 def test_mutated_outputs_are_read_whole_or_refused(tmp_path: Path) -> None:
     report = fuzz(1, 50 * len(BY_FORMAT), BY_FORMAT, tmp_path)
     for name, one in report.outcomes.items():

@@ -71,6 +71,7 @@ def run_here(job: Job, folder: Path) -> Outcome:
     )
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize("name", TINY)
 def test_the_real_tool_is_understood(name: str, tmp_path: Path) -> None:
     instrument = INSTRUMENTS[name]

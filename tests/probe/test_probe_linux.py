@@ -284,6 +284,7 @@ def test_a_path_that_fails_ends_the_run_with_the_reason(probe: Path) -> None:
     assert done.stderr == f"rtqual-probe: loop by network: {network.why}\n"
 
 
+@pytest.mark.guest
 @needs_fifo
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed here: apt-get install strace")
 def test_a_thread_that_fails_does_not_leave_the_others_waiting(probe: Path) -> None:

@@ -89,6 +89,7 @@ def far_apart(a: Decimal, b: Decimal) -> bool:
     return bool(a and b) and Decimal("0.2") < a / b < 5 and abs(a / b - 1) > Decimal("0.05") and min(a, b) > 1
 
 
+@pytest.mark.guest
 @given(true_rows(), TIES, st.data())
 @MADE_UP
 def test_a_figure_of_the_row_above_is_found_as_a_row_shift(rows: list[Row], ties: str, data: st.DataObject) -> None:

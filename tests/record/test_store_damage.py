@@ -39,6 +39,7 @@ def test_a_truncated_samples_file_is_named(kept: Path, name: str) -> None:
         assert f"{kept / name}: the samples cannot be read" in refusal(kept)
 
 
+@pytest.mark.guest
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 @pytest.mark.parametrize("name", [SAMPLES, RAW])

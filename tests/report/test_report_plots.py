@@ -62,6 +62,7 @@ def test_the_verdict_shows_the_required_figure_and_how_many_break_its_limit(writ
     assert re.search(r">[1-9][0-9,]* of 30,000 samples above the limit<", box)
 
 
+@pytest.mark.guest
 def test_a_handful_of_samples_is_not_plotted(tmp_path: Path) -> None:
     few = Distribution(np.array([74, 89]), np.array([2, 1]), "ns", Kind.RAW)
     found = evidence()

@@ -55,6 +55,7 @@ def test_an_account_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+@pytest.mark.guest
 @given(st.one_of(st.binary(max_size=200), st.recursive(st.none() | st.integers() | st.text(), st.lists).map(
     lambda value: json.dumps({"kernels": value}).encode()
 )))  # fmt: skip

@@ -227,6 +227,7 @@ def test_a_trim_is_read_as_it_was_written_and_belongs_to_one_kernel(tmp_path: Pa
     assert other.trim is None
 
 
+@pytest.mark.guest
 @settings(deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.recursive(st.none() | st.integers() | st.text(), st.lists).map(
     lambda value: json.dumps({"kernels": value}).encode()
