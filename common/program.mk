@@ -6,7 +6,7 @@
 #   NAME-asan     with sanitizers           NAME-tsan               with the one for threads
 #
 # $(call program,NAME,SOURCES,host) is one for tests: NAME is built with this machine's compiler.
-# Files appear whole, since two that import an editable install build at the same time. All go to $(BUILD).
+# Files appear whole, since two may build at the same time. All go to $(BUILD).
 ROOT := $(dir $(lastword $(MAKEFILE_LIST)))../
 BUILD ?= build
 VERSION ?= $(shell sed -n "/^project/s/.*version: '\([^']*\)'.*/\1/p" $(ROOT)meson.build)

@@ -40,3 +40,18 @@ def test_files_that_the_table_of_additions_names_are_there() -> None:
     )
     assert named
     assert [name for name in named if not (ROOT / "src/rtqual" / name).exists()] == []
+
+
+def test_a_package_that_lists_its_files_lists_them_all() -> None:
+    missing = []
+    for init in (ROOT / "src/rtqual").rglob("__init__.py"):
+        text, folder = init.read_text(), init.parent
+        names = [path.name for path in folder.glob("*.py") if path.name not in ("__init__.py", "__main__.py")]
+        if sum(name in text for name in names) >= 2:
+            missing += [f"{folder.name}/{name}" for name in names if not listed(name, text)]
+    assert sorted(missing) == []
+
+
+def listed(name: str, text: str) -> bool:
+    patterns = re.findall(r"[\w*]+\.py", text)
+    return any(re.fullmatch(pattern.replace(".", r"\.").replace("*", ".*"), name) for pattern in patterns)

@@ -9,6 +9,8 @@ registry.py the boards, a row each
 system.py   what a board starts: a kernel with its root, or the image of an RTOS
 process.py  programs that run for a job: their deadline, and the end of all
 machine.py  the machines that QEMU emulates
+jobscript.py  a job as the shell script that a guest runs, and its results
+trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes
 """
 

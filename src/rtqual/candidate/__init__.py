@@ -6,4 +6,5 @@ debian.py  Debian's own kernels, by package name
 built.py   kernels tailored to the mission and built here
 ready.py   from a kernel's files to what a board boots
 rtos.py    FreeRTOS with the probe, in one image
+carried.py  our own modules and programs beside a kernel: module.py builds them, with headers.py, from sources.py
 """

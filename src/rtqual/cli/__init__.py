@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The command line: one file a command. A command parses its arguments, calls a stage and prints what comes back.
+"""The command line: one file a command. A command parses its arguments, calls a stage (or,
+where there is none, a package) and prints what comes back.
 
 app.py      the application, the consoles, what all commands share
 main.py     from the command line to an exit code
+*.py        a command each
 running.py  what the commands that run a campaign share
 """

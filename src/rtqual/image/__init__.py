@@ -9,5 +9,5 @@ initrd.py, bootpart.py  what else lies on the boot partition
 sbom.py, licences.py    the list of what is inside
 trial.py, comparison.py  booted, and two roots compared
 measured.py    a root that a campaign measures in
-files/         scripts of ours that go into images
+files/         scripts of ours that go into images (own.py); elf.py: which libraries a program needs
 """

@@ -11,5 +11,4 @@ cyclictest_*.py   its histogram, every sample (-v), summary lines (-q) and JSON;
 sysbench.py (its lines: sysbench_lines.py) hackbench.py stress_ng.py rtla.py jitterdebugger.py rteval.py
 table.py          a column of samples in Parquet or comma-separated text
 records.py        readings -> records in a store
-telling.py        what was read, and what could not be told
 """

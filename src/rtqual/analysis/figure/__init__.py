@@ -7,6 +7,8 @@ statistics.py  every statistic of a pool
 intervals.py   how sure a figure is
 figures.py     statistics as figures: with an interval, or the reason why not
 summary.py     one candidate, one instrument, one load
+comparable.py  which figures may be compared at all
+spread.py      runs that stand apart from the others
 dependence.py  how the samples of a run depend on each other, and how many independent samples they are worth
 operations.py  shares of one figure in another, agreement in order
 cells.py       what was measured on one board, as a mission names it

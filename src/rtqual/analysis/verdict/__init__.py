@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the records support.
 
+model.py   the results
 gates.py   requirements and needs: met, not met, undecided
 score.py   weighted criteria
 judge.py   the verdict of each board; findings.py: candidates beside each other, as sentences
+headline.py  it in a sentence, and that of all boards
 change.py  what would turn it
 camera.py  the docking camera's goals
 """
