@@ -156,7 +156,8 @@ def intervals(a: Measured, b: Measured) -> dict[str, Interval | None]:
     shift = shift_function(a, b, {})
     if shift is not None:
         found |= {f"difference of {name}": one for name, one in shift.differences.items()}
-    lead = score_table(CRITERIA, _cells(a, b)).lead("b", "a")[1]
+    table = score_table(CRITERIA, _cells(a, b))
+    lead = table.lead("b", "a")[1] if table.criteria == CRITERIA else None  # of fewer criteria it is another lead
     return {name: one.interval for name, one in found.items()} | {"lead of the score": lead}
 
 
