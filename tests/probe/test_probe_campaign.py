@@ -19,7 +19,7 @@ from rtqual.record.schema import Series
 from support.command import Run
 
 WAKEUP = INSTRUMENTS["probe-wakeup"]
-LOOP = INSTRUMENTS["probe-loop"]
+PROBE_LOOP = INSTRUMENTS["probe-loop"]
 
 ROOT = Path(__file__).parents[2]
 CYCLES = 3000
@@ -98,7 +98,7 @@ def test_the_control_loops_paths_differ_under_load(rtqual: Run, tmp_path: Path) 
 
 def test_a_stage_of_the_loop_is_read_with_its_name(board: VirtualBoard) -> None:
     few = ProbeParameters(iterations=50)
-    found = LOOP.read(few, board.run(LOOP.job(few, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
+    found = PROBE_LOOP.read(few, board.run(PROBE_LOOP.job(few, cpus=1, seed=1), seed=1, timeout_s=120), cpus=1)
     assert found.problems == ()
     assert {"loop by sleep: end to end", "loop by futex: actuator response"} <= {s.info.name for s in found.series}
 
