@@ -106,8 +106,10 @@ static int negotiate(struct camera *camera)
 
 /* --- transfers ---------------------------------------------------------------------------------------- */
 
-/* Runs in the thread or in the completion, never in both: with `in_completion` the thread skips transfers that
- * succeeded. */
+/*
+ * Runs in the thread or in the completion, never in both: with `in_completion` the thread skips transfers that
+ * succeeded.
+ */
 static void take(struct camera *camera, const struct transfer *transfer)
 {
 	const struct urb *urb = transfer->urb;

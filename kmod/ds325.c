@@ -100,8 +100,10 @@ failed:
 	return NULL;
 }
 
-/* The first node without a camera gets this camera; its ring goes on where the last camera left it. The thread may run
- * at once. */
+/*
+ * The first node without a camera gets this camera; its ring goes on where the last camera left it. The thread may run
+ * at once.
+ */
 static int attach(struct camera *camera)
 {
 	for (unsigned int one = 0; one < cameras; one++) {
