@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from rtqual.instrument.lidar.ways import LADDER, SCALARS, SERIES
 from rtqual.mission.explain import At, shown, suggest
-from rtqual.mission.table import Figure, Statistic, one_of
+from rtqual.mission.table import Figure, Statistic, one_limit, one_of
 from rtqual.mission.values import Distinct, Quantity, Share, known
 
 WAYS = {way.name: way for way in LADDER}
@@ -54,9 +54,7 @@ class Goal(Figure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), o
 
     @property
     def limit(self) -> Quantity:
-        limit = self.at_most or self.at_least
-        assert limit is not None, "one of the two is given"  # noqa: S101
-        return limit
+        return one_limit(self.at_most, self.at_least)
 
     def met(self, found: float, beside: float) -> bool:
         """Whether a figure keeps the limit; `beside` is that of the way that `of` or `over` names, else 0."""

@@ -12,7 +12,7 @@ from rtqual.base.units import DURATIONS_NS, DurationNs
 from rtqual.mission.candidate import Candidate
 from rtqual.mission.explain import At, suggest
 from rtqual.mission.goal import Goal
-from rtqual.mission.table import Figure, Table, one_of
+from rtqual.mission.table import Figure, Table, one_limit, one_of
 from rtqual.mission.values import (
     CpuCount,
     Distinct,
@@ -112,9 +112,7 @@ class Requirement(
 
     @property
     def limit(self) -> Quantity:
-        limit = self.at_most or self.at_least
-        assert limit is not None, "one of the two is given"  # noqa: S101
-        return limit
+        return one_limit(self.at_most, self.at_least)
 
 
 class Criterion(_Measured, json_schema_extra=one_of("statistic", "scalar")):

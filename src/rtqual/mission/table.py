@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.config import JsonDict
 
 from rtqual.mission.explain import At
-from rtqual.mission.values import Text
+from rtqual.mission.values import Quantity, Text
 
 
 class Statistic(StrEnum):
@@ -60,3 +60,10 @@ class Figure(Table):
         if not self.statistic and not self.scalar:
             raise ValueError(f"says no figure; write statistic ({', '.join(Statistic)}) or scalar")
         return self
+
+
+def one_limit(at_most: Quantity | None, at_least: Quantity | None) -> Quantity:
+    """The one of the two that is given; the tables see to it that one is."""
+    limit = at_most or at_least
+    assert limit is not None, "one of the two is given"  # noqa: S101
+    return limit
