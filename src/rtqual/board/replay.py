@@ -15,7 +15,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Board, Job, Outcome
 from rtqual.record.find import CAMPAIGN, CONFIGS, find
 from rtqual.record.schema import Inputs, Manifest, digest
-from rtqual.record.store import read, read_manifest
+from rtqual.record.store import read_manifest
 
 
 class ReplayBoard(Board):
@@ -43,15 +43,17 @@ class ReplayBoard(Board):
     def artefacts(self) -> dict[str, str]:
         return {"replayed": digest(sorted(one.hash for _, one in self._held))}
 
-    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002 nothing runs
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
+        raise RunFailed(f"{self._folder}, {self._candidate}: its runs are recorded, and no other runs there")
+
+    def recorded(self, job: Job, *, seed: int) -> Path:
         wanted = digest([job.as_inputs(), seed, self._cpus])
         found = [path for path, one in self._held if _run_of(one.inputs) == wanted]
         if len(found) != 1:
             several = f"{len(found)} records of this run, of several kernels: keep those of one in a folder of its own"
             none = f"no record of this run, seed {seed}: give the plan the instruments, loads and runs recorded there"
             raise RunFailed(f"{self._folder}, {self._candidate}: {several if found else none}")
-        command = ("rtqual", "show", str(found[0]))
-        return Outcome(0, "", "", {}, {}, {}, "", (), "", 0.0, command, recorded=read(found[0]))
+        return found[0]
 
     def config(self) -> str | None:
         """As its campaign kept it. Raises BadInput where it is another."""

@@ -182,10 +182,11 @@ class Campaign:
     def _run(self, cell: Cell, inputs: Inputs) -> None:
         started = datetime.now(UTC)
         timeout_s = max(_LEAST_TIMEOUT_S, _TIMEOUT_FACTOR * cell.estimate_s)
-        outcome = self._board(cell).run(cell.job(), seed=cell.seed, timeout_s=timeout_s)
-        if outcome.recorded:
-            self.store.write(replayed(inputs, outcome.recorded, outcome.command, self.mission.sha256))
+        board, job = self._board(cell), cell.job()
+        if path := board.recorded(job, seed=cell.seed):
+            self.store.write(replayed(inputs, path, self.mission.sha256))
             return
+        outcome = board.run(job, seed=cell.seed, timeout_s=timeout_s)
         outcome = replace(outcome, facts={**outcome.facts, **self._systems.sizes(cell.candidate)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
         measurement = replace(measurement, problems=(*measurement.problems, *kernel_complaints(outcome.console)))

@@ -30,7 +30,7 @@ class Systems:
         tools: dict[Architecture, list[Package]] = {}
         for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
             if starts is Starts.IMAGE:
-                tell(f"{name} ({candidate.rtos})")
+                tell(f"{name} ({candidate.named})")
                 self._ready[name] = rtos.prepare(name)
                 continue
             architecture = candidate.architecture

@@ -49,9 +49,9 @@ def lint(
     from rtqual.stage import lint as stage  # noqa: PLC0415
     from rtqual.terminal.lint import as_dict, failed, print_lint  # noqa: PLC0415
 
-    if running and board not in (None, HERE):
+    if running and board not in (None, HERE.name):
         raise BadInput(f"--running and --board {board}: one system at a time")
-    system = stage.system_of(file, board=HERE if running else board, candidate=candidate, boot=boot, cpus=cpus)
+    system = stage.system_of(file, board=HERE.name if running else board, candidate=candidate, boot=boot, cpus=cpus)
     findings = judge(system)
     if as_json:
         print_json(as_dict(system, findings))

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from rtqual.base.apt import fetch_closure
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Board, Command, Job, Machine
-from rtqual.board.registry import Start, Starts, row_for, row_of
+from rtqual.board.registry import HERE, PACKAGE, Start, Starts, row_for, row_of
 from rtqual.board.system import Kernel
 from rtqual.candidate.kernel import kernel_of
 from rtqual.initramfs.guest import TOOL_PACKAGES
@@ -84,7 +84,7 @@ def of_file(path: Path, *, parameters: str | None = None, cpus: int | None = Non
 
 
 def of_this_machine() -> System:
-    return observe(row_for("this_machine", None).open(Start("this-machine")), "this machine")
+    return observe(HERE.open(Start("this-machine")), "this machine")
 
 
 def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
@@ -109,7 +109,7 @@ def of_kernel_in_guest(kernel: Kernel, *, cpus: int = 1) -> System:
     """What a kernel says once it has booted on the virtual board."""
     with TemporaryDirectory(prefix="rtqual-lint-") as folder:
         start = Start(kernel.candidate, system=kernel, machine=Machine(cpus=cpus), scratch=Path(folder) / "scratch")
-        board = row_for("package", kernel.architecture).open(start)
+        board = row_for(PACKAGE, kernel.architecture).open(start)
         return observe(board, f"{kernel.candidate} on the virtual board", kernel.config)
 
 

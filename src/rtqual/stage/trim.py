@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import fetch_closure, locked
 from rtqual.base.errors import RtqualError, RunFailed
-from rtqual.board import Command, Job, Machine
-from rtqual.board.virtual import VirtualBoard
+from rtqual.board import Board, Command, Job, Machine
+from rtqual.board.registry import Start
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.provenance import kernel_complaints
 from rtqual.campaign.run import Campaign, Watcher
@@ -136,12 +136,13 @@ class _Trimming:
         kernel = built.as_candidate(
             self.candidate.name, made.built, architecture, boot=self.candidate.boot, tools=self.tools, extra=extra
         )
-        boards: dict[Machine, VirtualBoard] = {}
+        boards: dict[Machine, Board] = {}
         measured: dict[str, Measurement] = {}
         modules: set[str] = set()
         for cell in self.cells:
             if cell.machine not in boards:
-                boards[cell.machine] = VirtualBoard(kernel, cell.machine, scratch, used=log)
+                start = Start(kernel.candidate, system=kernel, machine=cell.machine, scratch=scratch, used=log)
+                boards[cell.machine] = cell.place.open(start)
             try:
                 measured[str(cell.group)], loaded = _run(boards[cell.machine], cell)
             except RunFailed as error:
@@ -216,7 +217,7 @@ def _entered(log: Path, made: Tailored, code: Mapping[str, Code]) -> Entered:
     return entered(log.read_bytes(), made.built.system_map.read_text(), code)
 
 
-def _run(board: VirtualBoard, cell: Cell) -> tuple[Measurement, frozenset[str]]:
+def _run(board: Board, cell: Cell) -> tuple[Measurement, frozenset[str]]:
     job: Job = cell.job()
     job = replace(job, setup=(*job.setup, _NOTE_MODULES))
     outcome = board.run(job, seed=cell.seed, timeout_s=_TIMEOUT_S)
