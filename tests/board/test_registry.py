@@ -68,7 +68,7 @@ def test_what_counts_instructions_can_be_reproduced(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(BadInput, match=said):
-        reproduce(path)
+        reproduce(path, [].append)
     assert not (tmp_path / "ran").exists()
 
 
@@ -101,4 +101,4 @@ def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatc
         make(inputs.model_copy(update={"artefacts": artefacts}), Measurement(), made, timing=Timing.UNTESTED, repeat=0)
     )
     with pytest.raises(BadInput, match=r"its machine was '-device ivshmem', here it is '-machine pc"):
-        reproduce(path)
+        reproduce(path, [].append)

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rtqual.base.apt import Package, fetch_closure
+from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.board.registry import Start, Starts
 from rtqual.board.system import Kernel, Rtos
@@ -11,7 +11,7 @@ from rtqual.campaign.cell import Cell
 from rtqual.candidate import rtos
 from rtqual.candidate.kernel import kernel_of
 from rtqual.image.measured import under_root
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.guest import guest_tools
 from rtqual.kernel.account import Account
 from rtqual.mission import Candidate, Mission
 
@@ -37,7 +37,7 @@ class Systems:
             assert architecture is not None, "of a kernel"  # noqa: S101
             if architecture not in tools:
                 tell(f"the guest's tools ({architecture.name})")
-                tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
+                tools[architecture] = guest_tools(architecture)
             programs = {cell.instrument.program for cell in cells if cell.candidate == candidate}
             self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
 

@@ -78,11 +78,6 @@ def examine() -> Iterator[Check]:
     yield _fonts()
 
 
-def debian_packages() -> set[str]:
-    """Every package that some check asks for."""
-    return {_QEMU_PACKAGE, *(program.package for program in _PROGRAMS), *_PANGO_PACKAGES.split(), _FONT_PACKAGE}
-
-
 def _apt() -> Check:
     name, matters = "apt", "Debian's kernels and tools"
     if not shutil.which("apt-cache") or not shutil.which("apt-get"):

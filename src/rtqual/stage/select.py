@@ -18,7 +18,8 @@ from rtqual.campaign.forecast import forecast
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.kernel.account import with_trims
 from rtqual.published.choice import stated_needs, with_choice
-from rtqual.report.write import FORMATS, write_report
+from rtqual.report.formats import FORMATS
+from rtqual.report.write import write_report
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rtqual.base.apt import fetch_closure, locked
+from rtqual.base.apt import locked
 from rtqual.base.errors import RtqualError, RunFailed
 from rtqual.board import Board, Command, Job, Machine
 from rtqual.board.registry import Start
@@ -22,7 +22,7 @@ from rtqual.candidate import built
 from rtqual.candidate.built import Tailored
 from rtqual.candidate.carried import carried
 from rtqual.candidate.headers import of_built
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.guest import guest_tools
 from rtqual.kernel.configure.config import parse
 from rtqual.kernel.configure.kconfig import Kconfig
 from rtqual.kernel.configure.resolve import ASKED
@@ -105,7 +105,7 @@ class _Trimming:
     def run(self) -> Trimmed:
         name, architecture = self.candidate.name, self.candidate.architecture
         assert architecture is not None, "a tailored candidate"  # noqa: S101
-        self.tools = fetch_closure(TOOL_PACKAGES, architecture=architecture)
+        self.tools = guest_tools(architecture)
         made = self._made(())
         with TemporaryDirectory(prefix="rtqual-trim-") as scratch:
             self.cells = scenario(self.campaign.cells, self.candidate)
