@@ -18,7 +18,7 @@ from rtqual.board.system import Rtos
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import rtos
 from rtqual.candidate.debian import prepare
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import TOOL_PACKAGES
 from rtqual.instrument.probe.families import ProbeParameters
 from rtqual.instrument.probe.output import parse
 from rtqual.instrument.registry import INSTRUMENTS

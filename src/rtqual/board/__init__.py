@@ -14,7 +14,7 @@ trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -103,6 +103,14 @@ class Rebuilt:
 
     artefacts: Mapping[str, str]
     command: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a campaign left, for a board that gives it out again."""
+
+    records: tuple[Path, ...]
+    config: Callable[[str], str | None]  # of a candidate's kernel, as it was kept. Raises BadInput where it is another
 
 
 class Board(Protocol):

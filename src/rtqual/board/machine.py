@@ -10,7 +10,7 @@ from functools import cache
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 # An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part.
 _CLOCK = ("-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")

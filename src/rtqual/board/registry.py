@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.board import Board, Left, Machine, Outcome, Rebuilt, Recorded, jobscript, rtos
+from rtqual.board import Board, Held, Left, Machine, Outcome, Rebuilt, Recorded, jobscript, rtos
 from rtqual.board.local import LocalBoard, processors
 from rtqual.board.machine import why_no_guest
 from rtqual.board.rtos import RtosBoard
@@ -68,6 +68,7 @@ class Start:
     system: Kernel | Rtos | None = None
     machine: Machine = field(default_factory=Machine)
     scratch: Path = Path()
+    held: Callable[[Path], Held] | None = None  # reads a campaign's folder
     used: Path | None = None  # where a board that can notes the code that ran (virtual.py)
 
 
@@ -114,7 +115,8 @@ def _rtos(start: Start) -> Board:
 def _replay(start: Start) -> Board:
     from rtqual.board.replay import ReplayBoard  # noqa: PLC0415 - so is duckdb
 
-    return ReplayBoard(start.named, start.machine.cpus, of=LEADING[0])
+    assert start.held is not None, "a campaign opens it"  # noqa: S101
+    return ReplayBoard(start.named, start.machine.cpus, of=LEADING[0], held=start.held)
 
 
 def _rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:

@@ -16,7 +16,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.board.registry import BOARDS, Program
 from rtqual.board.trial import try_guest
 from rtqual.doctor.check import Check, as_root, install, said
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with

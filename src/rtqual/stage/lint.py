@@ -12,7 +12,7 @@ from rtqual.board import Board, Command, Job, Machine
 from rtqual.board.registry import HERE, PACKAGE, Start, Starts, row_for, row_of
 from rtqual.board.system import Kernel
 from rtqual.candidate.kernel import kernel_of
-from rtqual.initramfs.guest import guest_tools
+from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.configure import config as kernel_config
 from rtqual.kernel.lint import judge
 from rtqual.kernel.lint.judge import Finding, Severity, State

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Job, Left, Machine, Rebuilt, Recorded
 from rtqual.board.registry import Row, row_of
+from rtqual.campaign.find import find
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.record.find import find
 from rtqual.record.schema import Record, samples_digest
 from rtqual.record.store import read
 

@@ -22,7 +22,7 @@ from rtqual.candidate import built
 from rtqual.candidate.built import Tailored
 from rtqual.candidate.carried import carried
 from rtqual.candidate.headers import of_built
-from rtqual.initramfs.guest import guest_tools
+from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.configure.config import parse
 from rtqual.kernel.configure.kconfig import Kconfig
 from rtqual.kernel.configure.resolve import ASKED

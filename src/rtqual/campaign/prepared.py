@@ -7,16 +7,17 @@ from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.board.registry import Start, Starts
 from rtqual.board.system import Kernel, Rtos
+from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.candidate import rtos
 from rtqual.candidate.kernel import kernel_of
 from rtqual.image.measured import under_root
-from rtqual.initramfs.guest import guest_tools
+from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.account import Account
 from rtqual.mission import Candidate, Mission
 
 
-class Systems:
+class Prepared:
     """`accounts`: of the kernels that were tailored to the mission."""
 
     def __init__(self, mission: Mission) -> None:
@@ -53,7 +54,7 @@ class Systems:
 
     def start(self, candidate: Candidate) -> Start:
         """What the candidate's board is opened with."""
-        return Start(candidate.name, candidate.named, self._ready.get(candidate.name))
+        return Start(candidate.name, candidate.named, self._ready.get(candidate.name), held=kept.held)
 
     def sizes(self, candidate: Candidate) -> Mapping[str, str]:
         ready = self._ready.get(candidate.name)
