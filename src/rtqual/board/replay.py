@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Board, Held, Job, Outcome
-from rtqual.record.schema import Inputs, Manifest, digest
+from rtqual.record.schema import Manifest, digest
 from rtqual.record.store import read_manifest
 
 
@@ -46,7 +46,8 @@ class ReplayBoard(Board):
 
     def recorded(self, job: Job, *, seed: int) -> Path:
         wanted = digest([job.as_inputs(), seed, self._cpus])
-        found = [path for path, one in self._runs if _run_of(one.inputs) == wanted]
+        runs = ((path, one.inputs) for path, one in self._runs)
+        found = [path for path, its in runs if digest([its.job, its.seed, its.cpus]) == wanted]
         if len(found) != 1:
             several = f"{len(found)} records of this run, of several kernels: keep those of one in a folder of its own"
             none = f"no record of this run, seed {seed}: give the plan the instruments, loads and runs recorded there"
@@ -56,7 +57,3 @@ class ReplayBoard(Board):
     def config(self) -> str | None:
         """As its campaign kept it."""
         return self._held.config(self._candidate)
-
-
-def _run_of(inputs: Inputs) -> str:
-    return digest([inputs.job, inputs.seed, inputs.cpus])

@@ -6,7 +6,7 @@ unchanged: QEMU notes the code that runs. A proposal is accepted only if the ker
 through the same scenario.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,10 +29,10 @@ from rtqual.kernel.configure.resolve import ASKED
 from rtqual.kernel.configure.rules import Wish, wishes
 from rtqual.kernel.make.build import as_steps, compile_objects
 from rtqual.kernel.make.kbuild import gates
-from rtqual.kernel.trim.objects import Code, objects_of
+from rtqual.kernel.trim.objects import objects_of
 from rtqual.kernel.trim.search import Evidence, Proposal, Trim, propose
 from rtqual.kernel.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Judged, Size, Trimmed, Unused
-from rtqual.kernel.trim.used import Entered, entered
+from rtqual.kernel.trim.used import entered
 from rtqual.mission import Candidate
 from rtqual.record.schema import Measurement
 
@@ -163,7 +163,9 @@ class _Trimming:
         config = parse(made.built.config, f"the configuration of {self.candidate.name}")
         kconfig = Kconfig(tree)
         kconfig.read(made.resolution.config_path)
-        booting, used = (_entered(log.with_suffix(part), made, code) for part in (".boot", ".jobs"))
+        symbols = made.built.system_map.read_text()
+        logs = (log.with_suffix(part).read_bytes() for part in (".boot", ".jobs"))
+        booting, used = (entered(content, symbols, code) for content in logs)
         evidence = Evidence(gates(tree.path, tree.folder, config), code, booting, used)
         return propose(kconfig, evidence, self._wishes(made))
 
@@ -211,10 +213,6 @@ class _Trimming:
             before=_size(made, before),
             after=_size(*self.last) if self.last else None,
         )
-
-
-def _entered(log: Path, made: Tailored, code: Mapping[str, Code]) -> Entered:
-    return entered(log.read_bytes(), made.built.system_map.read_text(), code)
 
 
 def _run(board: Board, cell: Cell) -> tuple[Measurement, frozenset[str]]:
