@@ -9,7 +9,7 @@ import pytest
 from rtqual.base.architecture import AMD64, ARM64, ARMHF
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Command, Job, Machine
-from rtqual.board.registry import BOARDS, PACKAGE, kinds, order, row_for, row_of
+from rtqual.board.registry import BOARDS, PACKAGE, Start, kinds, order, row_for, row_of
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
 from rtqual.record.schema import Inputs, Measurement, Provenance, Timing
@@ -30,6 +30,12 @@ def test_two_boards_of_a_name_are_told_apart_by_what_they_start() -> None:
     kernel, image = (row_of("virtual-arm", {what: "c0ffee"}) for what in ("kernel", "image"))
     assert kernel and image and kernel.linux and not image.linux
     assert row_of("imported") is None
+
+
+def test_a_board_of_kernels_notes_the_code_that_ran_where_it_is_asked_to(tmp_path: Path) -> None:
+    kernel = Kernel("x", *[tmp_path] * 3, (), *[""] * 4, 0, 0)
+    opened = row_for(PACKAGE, AMD64).open(Start("x", system=kernel, scratch=tmp_path, used=tmp_path / "used"))
+    assert isinstance(opened, VirtualBoard) and opened._used == tmp_path / "used"
 
 
 def test_the_boards_that_lead_come_first_and_others_by_name() -> None:
