@@ -18,7 +18,7 @@ from rtqual.board import Machine
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import TOOL_PACKAGES
 from support.command import CANDIDATES, Run, mission_text, rtqual_command, rtqual_here
 
 # A busy machine is slow now and then: how long one example takes says nothing.

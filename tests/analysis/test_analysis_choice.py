@@ -2,10 +2,13 @@
 """The choice between candidates that may fly: scores, ties, and what would turn it."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from rtqual.mission import Mission
+from rtqual.analysis.verdict.score import ScoreTable
+from rtqual.mission import Criterion, Mission
 from rtqual.record.schema import Record, Scalar, Series, Timing
 from support.analysis_records import WAKE_UP, maxima, mission, record, wakeups
 from support.verdict_records import RANGE, RT, STOCK, judged, standing
@@ -183,3 +186,13 @@ def test_one_remark_on_many_cells_is_one_sentence() -> None:
 def test_the_order_of_records_changes_nothing() -> None:
     asked = mission(needs=["realtime"], requirements=[WAKE_UP], criteria=[RANGE, JITTER])
     assert judged(asked, RT + STOCK) == judged(asked, (RT + STOCK)[::-1])
+
+
+def test_of_figures_without_intervals_none_leads_for_certain() -> None:
+    """A study may print sizes beside them: the sizes alone separate nobody."""
+    shape = np.array([[1.0, 10.0], [2.0, 10.0]])
+    criteria = tuple(Criterion(name=name, instrument="footprint", scalar=name, weight=1) for name in ("rom", "late"))
+    table = ScoreTable(("a", "b"), criteria, shape, np.array([shape, shape]), np.zeros(2), (None, None), False, {})
+    assert table.lead("a", "b") == (0.25, None)
+    assert not table.leads("a", "b")
+    assert replace(table, firm=True).leads("a", "b")

@@ -170,9 +170,9 @@ def expected(trial: Trial, name: str) -> float:
     if name == "lead of the score":
         figures = ("median run max-min", "p95-avg", "avg", "rate")
         values = np.array([[of[one][figure] for figure in figures] for one in "ab"])
-        none, all_firm = np.zeros(4), np.ones(4, np.bool_)
+        none = np.zeros(4)
         ends = np.array([values, values])
-        return ScoreTable(("a", "b"), CRITERIA, values, ends, none, (None,) * 4, all_firm, {}).lead("b", "a")[0]
+        return ScoreTable(("a", "b"), CRITERIA, values, ends, none, (None,) * 4, True, {}).lead("b", "a")[0]
     what, _, statistic = name.rpartition(" of ")
     values_of: Mapping[str, Callable[[float, float], float]] = {
         "": lambda a, _: a,

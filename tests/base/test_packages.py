@@ -15,7 +15,7 @@ from rtqual.base.apt import cache_dir, fetch, fetch_closure, known, sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.system import Kernel
 from rtqual.candidate.debian import prepare
-from rtqual.initramfs.guest import PROGRAMS, TOOL_PACKAGES
+from rtqual.initramfs.contents import PROGRAMS, TOOL_PACKAGES
 from support.small_disk import mounted_disk
 
 SMALL = "rt-tests"

@@ -9,7 +9,7 @@ import pytest
 from rtqual.base.architecture import AMD64, ARM64, ARMHF
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Command, Job, Machine
-from rtqual.board.registry import BOARDS, order, row_for, row_of
+from rtqual.board.registry import BOARDS, PACKAGE, Start, kinds, order, row_for, row_of
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
 from rtqual.record.schema import Inputs, Measurement, Provenance, Timing
@@ -20,9 +20,10 @@ SOURCES = Path(__file__).parents[2] / "src/rtqual"
 
 
 def test_a_kernel_runs_on_the_board_of_its_processor() -> None:
-    names = [row_for("package", one).name for one in (AMD64, ARM64, ARMHF)]
+    names = [row_for(PACKAGE, one).name for one in (AMD64, ARM64, ARMHF)]
     assert names == ["virtual", "virtual-arm64", "virtual-arm"]
-    assert row_for("rtos", None).name == "virtual-arm"
+    (rtos,) = (kind for kind in kinds() if kind.key == "rtos")
+    assert row_for(rtos, None).name == "virtual-arm"
 
 
 def test_two_boards_of_a_name_are_told_apart_by_what_they_start() -> None:
@@ -31,14 +32,24 @@ def test_two_boards_of_a_name_are_told_apart_by_what_they_start() -> None:
     assert row_of("imported") is None
 
 
+def test_a_board_of_kernels_notes_the_code_that_ran_where_it_is_asked_to(tmp_path: Path) -> None:
+    kernel = Kernel("x", *[tmp_path] * 3, (), *[""] * 4, 0, 0)
+    opened = row_for(PACKAGE, AMD64).open(Start("x", system=kernel, scratch=tmp_path, used=tmp_path / "used"))
+    assert isinstance(opened, VirtualBoard) and opened._used == tmp_path / "used"
+
+
 def test_the_boards_that_lead_come_first_and_others_by_name() -> None:
     boards = ["imported", "virtual-arm", "local", "replay", "virtual"]
     assert sorted(boards, key=order) == ["virtual", "local", "imported", "replay", "virtual-arm"]
 
 
 def test_nothing_else_names_a_board() -> None:
-    name = re.compile("|".join(rf'"{row.name}"' for row in BOARDS if row.name != "replay"))
+    name = re.compile("|".join(rf'"{row.name}"' for row in BOARDS))
     named = {path.relative_to(SOURCES).as_posix() for path in SOURCES.rglob("*.py") if name.search(path.read_text())}
+    assert named == {"board/registry.py"}
+    modules = "|".join(path.stem for path in (SOURCES / "board").glob("*.py") if "(Board):" in path.read_text())
+    opened = re.compile(rf"rtqual\.board\.(?:{modules}) import .*\w+Board\b")
+    named = {path.relative_to(SOURCES).as_posix() for path in SOURCES.rglob("*.py") if opened.search(path.read_text())}
     assert named == {"board/registry.py"}
 
 
@@ -63,7 +74,7 @@ def test_what_counts_instructions_can_be_reproduced(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(BadInput, match=said):
-        reproduce(path)
+        reproduce(path, [].append)
     assert not (tmp_path / "ran").exists()
 
 
@@ -96,4 +107,4 @@ def test_what_a_record_says_of_its_command_is_not_run(tmp_path: Path, monkeypatc
         make(inputs.model_copy(update={"artefacts": artefacts}), Measurement(), made, timing=Timing.UNTESTED, repeat=0)
     )
     with pytest.raises(BadInput, match=r"its machine was '-device ivshmem', here it is '-machine pc"):
-        reproduce(path)
+        reproduce(path, [].append)

@@ -60,14 +60,22 @@ def test_a_replayed_record_is_not_reproduced(
 
 def test_a_candidate_that_is_not_there_is_named(campaign: Path) -> None:
     with pytest.raises(BadInput, match="no records of candidate 'other' there; it has debian-rt"):
-        ReplayBoard(f"{campaign}/other", 1, of="virtual").artefacts()
+        ReplayBoard(f"{campaign}/other", 1, of="virtual", held=kept.held).artefacts()
 
 
 def test_another_boards_records_are_refused(campaign: Path) -> None:
     with pytest.raises(BadInput, match="measured on the virtual board; only the local board's replay"):
-        ReplayBoard(f"{campaign}/debian-rt", 1, of="local").artefacts()
+        ReplayBoard(f"{campaign}/debian-rt", 1, of="local", held=kept.held).artefacts()
 
 
 def test_another_job_is_another_run(campaign: Path) -> None:
+    board = ReplayBoard(f"{campaign}/debian-rt", 1, of="virtual", held=kept.held)
     with pytest.raises(RunFailed, match="no record of this run"):
-        ReplayBoard(f"{campaign}/debian-rt", 1, of="virtual").run(Job(Command(("true",))), seed=1, timeout_s=1)
+        board.recorded(Job(Command(("true",))), seed=1)
+    with pytest.raises(RunFailed, match="its runs are recorded, and no other runs there"):
+        board.run(Job(Command(("true",))), seed=1, timeout_s=1)
+
+
+def test_a_folder_without_records_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no records of candidate 'other' there; it has none"):
+        ReplayBoard(f"{tmp_path}/none/other", 1, of="virtual", held=kept.held).artefacts()

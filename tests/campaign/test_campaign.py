@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.campaign.forecast import forecast
+from rtqual.campaign.cost import cost_of
 from rtqual.campaign.plan import plan
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.mission import load_mission
@@ -61,9 +61,9 @@ def test_a_cell_that_two_plans_ask_for_runs_once(tmp_path: Path) -> None:
 
 def test_the_forecast_grows_with_what_is_left(tmp_path: Path) -> None:
     cells = plan(load_mission(mission_at(tmp_path, "debian-rt", "debian", runs=3)), "demo")
-    assert forecast([], 2).wall_s == 0
-    assert forecast(cells[:4], 2).wall_s < forecast(cells, 2).wall_s < forecast(cells, 1).wall_s
-    assert forecast(cells, 2).disk_b > forecast(cells[:1], 2).disk_b > 0
+    assert cost_of([], 2).wall_s == 0
+    assert cost_of(cells[:4], 2).wall_s < cost_of(cells, 2).wall_s < cost_of(cells, 1).wall_s
+    assert cost_of(cells, 2).disk_b > cost_of(cells[:1], 2).disk_b > 0
 
 
 # --- a campaign as it ended

@@ -149,7 +149,7 @@ def test_one_at_a_time_works_in_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_replay_reads_the_configuration_that_was_kept(folder: Path) -> None:
-    board = ReplayBoard(f"{folder}/debian-rt", 1, of="virtual")
+    board = ReplayBoard(f"{folder}/debian-rt", 1, of="virtual", held=kept.held)
     assert board.config() == "CONFIG_USB=y\n"
     (folder / kept.CONFIGS / "debian-rt.config").write_text("CONFIG_USB=y\nCONFIG_PREEMPT_RT=y\n")
     with pytest.raises(BadInput, match="not the one that was kept"):

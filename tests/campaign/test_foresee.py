@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board import machine
 from rtqual.board.local import ran
 from rtqual.campaign import feasible
 from rtqual.campaign.foresee import foresee
@@ -62,9 +63,9 @@ def this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
             raise RunFailed(NO_AGENT)
         return Path(name)
 
-    feasible._guest.cache_clear()
+    machine.why_no_guest.cache_clear()
     monkeypatch.setattr(feasible, "known", known)
-    monkeypatch.setattr(feasible, "guest_file", guest_file)
+    monkeypatch.setattr(machine, "guest_file", guest_file)
     monkeypatch.setattr(feasible.shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(feasible, "program", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr("rtqual.campaign.foresee.hypervisor", lambda: None)

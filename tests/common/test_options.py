@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 
 @dataclass(frozen=True)

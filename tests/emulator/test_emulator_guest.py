@@ -12,7 +12,7 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.board import Outcome
-from rtqual.initramfs.guest import copy_program, find
+from rtqual.initramfs.contents import copy_program, find
 from support.camera_guest import camera_guest
 from support.software_camera import FRAME_BYTES, Z16_BYTES, Truth
 

@@ -21,7 +21,7 @@ from elftools.elf.elffile import ELFFile
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.board import Outcome
-from rtqual.initramfs.guest import copy_program, find, guest_file
+from rtqual.initramfs.contents import copy_program, find, guest_file
 from support.camera_guest import camera_guest
 from support.flight_programs import FLIGHT, ROOT
 from support.flight_programs import run as run_here

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 
 def send(content: bytes, to: Path) -> subprocess.CompletedProcess[bytes]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rtqual.analysis.figure.statistics import QUANTILES
-from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.errors import BadInput
 from rtqual.importer.detect import FORMATS, detect, named
 from rtqual.importer.records import Circumstances, import_files
@@ -182,14 +182,14 @@ def test_the_same_file_again_is_the_same_run_and_another_is_a_further_one(tmp_pa
     records = list(Store(tmp_path / "out" / "records").read_all())
     assert len(records) == 2
     ((group, members),) = groups(records).items()
-    assert not [text for text in summarise(group, members).problems if "different parameters" in text]
+    assert not [text for text in measure(group, members).summary.problems if "different parameters" in text]
 
 
 def test_runs_of_two_versions_are_not_one_measurement(tmp_path: Path) -> None:
     newer = written(tmp_path, text_of("sysbench-0.4.txt").replace("0.4.12", "0.5"))
     both = imported(DATA / "sysbench-0.4.txt", tmp_path) + imported(newer, tmp_path)
     ((group, members),) = groups([one.record for one in both]).items()
-    assert any("different parameters or programs" in text for text in summarise(group, members).problems)
+    assert any("different parameters or programs" in text for text in measure(group, members).summary.problems)
 
 
 def test_nothing_is_kept_when_one_file_cannot_be_read(tmp_path: Path) -> None:

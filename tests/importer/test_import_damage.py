@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.errors import BadInput
 from rtqual.importer.detect import FORMATS
 from rtqual.importer.records import Circumstances, find_runs, to_record
@@ -47,7 +47,7 @@ def analysed_or_refused(path: Path) -> None:
         assert "\n" not in str(error)
     else:
         for group, members in groups(records).items():
-            summarise(group, members)
+            measure(group, members)
 
 
 def damaged(data: st.DataObject, name: str) -> bytes:

@@ -19,7 +19,7 @@ from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.built import as_candidate, tailor
 from rtqual.candidate.headers import of_built
 from rtqual.candidate.module import build_camera_modules, build_modules
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import TOOL_PACKAGES
 from rtqual.mission import Tailor
 from support.flight_programs import program
 from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 from support.kmod_guest import KMOD, Guest, boot, exact, hashed
 from support.software_camera import values
 

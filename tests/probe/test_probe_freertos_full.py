@@ -12,13 +12,13 @@ import pytest
 from rtqual.base.apt import cache_dir, fetch_closure, sha256_file
 from rtqual.base.architecture import ARMHF
 from rtqual.board import Machine
-from rtqual.board.registry import row_for
+from rtqual.board.registry import PACKAGE, row_for
 from rtqual.board.rtos import RtosBoard
 from rtqual.board.system import Rtos
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate import rtos
 from rtqual.candidate.debian import prepare
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import TOOL_PACKAGES
 from rtqual.instrument.probe.families import ProbeParameters
 from rtqual.instrument.probe.output import parse
 from rtqual.instrument.registry import INSTRUMENTS
@@ -86,7 +86,7 @@ def test_debians_arm_kernel_on_the_same_board(tmp_path: Path) -> None:
     kernel = prepare("armmp-rt", "linux-image-rt-armmp", preempt=None, boot=(), tools=tools)
     assert (cache_dir() / "apt/armhf/lists").is_dir()
     board = VirtualBoard(kernel, Machine(), tmp_path / "scratch")
-    assert row_for("package", kernel.architecture).name == "virtual-arm"
+    assert row_for(PACKAGE, kernel.architecture).name == "virtual-arm"
     parameters = ProbeParameters(iterations=200)
     job = PROBE_WAKEUP.job(parameters, cpus=1, seed=1)
     first, again, other = (board.run(job, seed=seed, timeout_s=120) for seed in (1, 1, 2))

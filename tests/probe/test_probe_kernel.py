@@ -17,7 +17,7 @@ from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
 from rtqual.candidate.module import MODULE, MODULE_PATH, build_module
-from rtqual.initramfs.guest import TOOL_PACKAGES, build
+from rtqual.initramfs.contents import TOOL_PACKAGES, build
 from rtqual.instrument.probe.families import ProbeParameters
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import samples_digest

@@ -13,7 +13,7 @@ from statistics import median
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 from rtqual.instrument.probe.output import Benchmark, Output, Status, parse
 from rtqual.study.catalogue import studies
 from support.built import built

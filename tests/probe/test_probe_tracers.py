@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
 from rtqual.board.system import Kernel
@@ -54,7 +54,7 @@ def test_what_is_not_offered_is_no_problem_and_no_zero() -> None:
         provenance=Provenance(rtqual="0", mission_sha256="", started=None, wall_s=None, command=[]),
     )  # fmt: skip
     ((group, records),) = groups([Record(manifest, ())]).items()
-    summary = summarise(group, records)
+    summary = measure(group, records).summary
     assert (summary.problems, summary.figures, summary.absent) == ((), {}, {"thread": "not built in"})
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rtqual.analysis.figure.pool import pool_runs
 from rtqual.analysis.figure.statistics import QUANTILES
-from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.analysis.figure.summary import groups, measure
 from rtqual.campaign import folder as kept
 from rtqual.campaign.folder import Result
 from rtqual.importer.detect import detect
@@ -75,7 +75,7 @@ def assert_as_numpy_has_them(figures: dict[str, float], samples: Int64Array) -> 
 
 def figures_of(one: Record) -> dict[str, float]:
     ((group, members),) = groups([one]).items()
-    return {name: figure.value for name, figure in summarise(group, members).figures.items()}
+    return {name: figure.value for name, figure in measure(group, members).summary.figures.items()}
 
 
 # --- 10^5 samples

@@ -13,13 +13,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rtqual.campaign import folder as kept
 from rtqual.cli.report import Format
-from rtqual.report.write import FORMATS
+from rtqual.report.formats import FOR_MACHINES, FORMATS
+from rtqual.report.write import _TO_TEXT
 from support.command import Run
 from support.machine_schemas import BENCHER, valid
 
 
 def test_every_format_has_a_name_for_the_command_line() -> None:
     assert get_args(Format) == tuple(FORMATS)
+    assert _TO_TEXT.keys() == FOR_MACHINES.keys()
 
 
 def copy_of(campaign: Path, folder: Path) -> Path:

@@ -10,7 +10,7 @@ from rtqual.base.apt import fetch_closure
 from rtqual.board import Command, Job, Machine
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import TOOL_PACKAGES
 from rtqual.instrument.lidar.script import COMMON, DRIVER_MODULE, rendered
 from rtqual.instrument.lidar.ways import DRIVER, MMAP_RAISED, MMAP_SIMD, LidarParameters, Way
 from rtqual.load.registry import LOADS

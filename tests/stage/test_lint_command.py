@@ -16,7 +16,7 @@ from rtqual.base.architecture import AMD64
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.built import as_candidate
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import TOOL_PACKAGES
 from rtqual.kernel.configure.tree import debian_tree
 from rtqual.kernel.lint.judge import Severity, State, lint, rules
 from rtqual.kernel.lint.system import from_config, parse_parameters

@@ -11,7 +11,7 @@ import pytest
 
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import RunFailed
-from rtqual.initramfs import guest
+from rtqual.initramfs import contents
 from rtqual.kernel.configure.resolve import resolve
 from rtqual.kernel.configure.rules import removals
 from rtqual.kernel.configure.tree import debian_tree, open_tree
@@ -41,19 +41,19 @@ def test_the_mission_is_the_docking_missions_on_another_processor() -> None:
 def test_the_agent_holds_where_the_clock_looks_for_it() -> None:
     """The no-op at which a guest is held, in the agent's code and in the plugin's list (guest/clock.c)."""
     try:
-        agent = guest.guest_file(f"rtqual-agent{ARM64.suffix}")
+        agent = contents.guest_file(f"rtqual-agent{ARM64.suffix}")
     except RunFailed:
         pytest.skip("no agent for arm64 guests: `make image-packages arm`")
     listed = re.search(r"a64_mark\[\] = \{ (.*?) \}", (ROOT / "guest/clock.c").read_text())
     assert listed
     mark = bytes(int(one, 16) for one in listed[1].split(","))
     assert agent.read_bytes().count(mark) == 1
-    assert mark not in guest.guest_file(f"rtqual-agent{AMD64.suffix}").read_bytes()
+    assert mark not in contents.guest_file(f"rtqual-agent{AMD64.suffix}").read_bytes()
 
 
 def test_an_agent_that_is_not_built_is_named_with_what_builds_it() -> None:
     with pytest.raises(RunFailed, match="rtqual-nothing-arm64 is not installed: run `make image-packages arm`"):
-        guest.guest_file("rtqual-nothing-arm64")
+        contents.guest_file("rtqual-nothing-arm64")
 
 
 def test_a_missing_cross_compiler_is_named_with_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 from rtqual.kernel.make.kbuild import gates
 from rtqual.kernel.trim.objects import Code, objects_of
 from rtqual.kernel.trim.used import entered

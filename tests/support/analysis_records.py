@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from rtqual.analysis.figure.model import Figure, Summary
-from rtqual.analysis.figure.summary import Measured, groups, measure, summarise
+from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.mission import Mission
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Scalar, Series, Timing, digest, samples_digest
 
@@ -124,7 +124,7 @@ WAKE_UP = {
 
 def one_group(records: list[Record]) -> Summary:
     ((group, members),) = groups(records).items()
-    return summarise(group, members)
+    return measure(group, members).summary
 
 
 def figure(records: list[Record], name: str) -> Figure:

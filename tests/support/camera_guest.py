@@ -11,7 +11,7 @@ from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import build_camera_modules
 from rtqual.candidate.ready import image_of, make_ready
-from rtqual.initramfs.guest import TOOL_PACKAGES, guest_file
+from rtqual.initramfs.contents import TOOL_PACKAGES, guest_file
 
 UVC = ("uvcvideo", "vhci-hcd")
 # `plug` returns when the video node is there, `unplug` when all is gone and reported.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.analysis.figure.model import Summary
-from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.errors import BadInput
 from rtqual.importer.detect import detect, named
 from rtqual.importer.reading import Reading
@@ -96,4 +96,4 @@ def imported(path: Path, folder: Path, **known: str) -> list[Imported]:
 
 def summary(one: Imported) -> Summary:
     ((group, records),) = groups([one.record]).items()
-    return summarise(group, records)
+    return measure(group, records).summary

@@ -14,7 +14,7 @@ from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import CAMERA_MODULES, build_modules
 from rtqual.candidate.ready import image_of, make_ready
 from rtqual.candidate.sources import camera_sources
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import TOOL_PACKAGES
 
 ROOT = Path(__file__).parents[2]
 KMOD = ROOT / "kmod"

@@ -39,7 +39,7 @@ def under(load: str) -> str:
     return "idle" if load == "none" else f"under {load}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """'a', 'a and b', 'a, b and c'; empty for none."""
     *head, last = names or ("",)
-    return f"{', '.join(head)} and {last}" if head else last
+    return f"{', '.join(head)} {word} {last}" if head else last

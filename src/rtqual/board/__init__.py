@@ -14,12 +14,10 @@ trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
-
-from rtqual.record.schema import Record
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,6 @@ class Outcome:
     console: str  # the board's last lines
     wall_s: float
     command: tuple[str, ...]  # runs the same by hand
-    recorded: Record | None = None  # what was measured, where nothing ran and there is no output to read
 
 
 @dataclass(frozen=True)
@@ -108,6 +105,14 @@ class Rebuilt:
     command: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a campaign left, for a board that gives it out again."""
+
+    records: tuple[Path, ...]
+    config: Callable[[str], str | None]  # of a candidate's kernel, as it was kept. Raises BadInput where it is another
+
+
 class Board(Protocol):
     """A place that runs jobs for one candidate."""
 
@@ -120,6 +125,10 @@ class Board(Protocol):
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         """Run one job. Raises RunFailed, with the board's last lines, when the board did not answer."""
         ...
+
+    def recorded(self, job: Job, *, seed: int) -> Path | None:  # noqa: ARG002
+        """The record of this run, where it was made before and nothing is to run. Raises RunFailed where it is lost."""
+        return None
 
     def config(self) -> str | None:
         """The configuration of the kernel that runs there, where it is known."""

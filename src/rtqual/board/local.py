@@ -18,7 +18,7 @@ from pathlib import Path
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Outcome, jobscript, process
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 _SETTLE_S = 0.1
 _WHERE = "this machine"

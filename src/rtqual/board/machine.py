@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The machines that the virtual board emulates: a PC, and QEMU's ARM board `virt`."""
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,9 +10,11 @@ from functools import cache
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
+from rtqual.initramfs.contents import guest_file
 
 # An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part.
 _CLOCK = ("-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")
+_OF_GUESTS = ("rtqual-agent", "rtqual-probe")
 _BARE = ("-nodefaults", "-display", "none", "-no-reboot")
 
 
@@ -82,9 +85,27 @@ def emulator_for(architecture: Architecture) -> Emulator:
 
 
 @cache
+def why_no_guest(architecture: Architecture) -> str:
+    """What this machine lacks of what a guest of a processor takes; empty where nothing."""
+    emulator = emulator_for(architecture)
+    if not shutil.which(emulator.qemu):
+        return _missing(emulator.qemu, emulator.package)
+    try:
+        for name in _OF_GUESTS:
+            guest_file(name + architecture.suffix)
+    except RunFailed as error:
+        return str(error)
+    return ""
+
+
+def _missing(qemu: str, package: str) -> str:
+    return f"{qemu} is missing: `apt-get install {package}`"
+
+
+@cache
 def _version(qemu: str, package: str) -> str:
     try:
         done = subprocess.run([qemu, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        raise RunFailed(f"{qemu} is missing: `apt-get install {package}`") from None
+        raise RunFailed(_missing(qemu, package)) from None
     return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")

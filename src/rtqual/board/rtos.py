@@ -20,7 +20,7 @@ from rtqual.board.machine import ARM
 from rtqual.board.parts import part
 from rtqual.board.process import emulator, wait
 from rtqual.board.system import Rtos
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 _LEFT_OUT = ("out", "priority")  # of the words: the image has no files, and priorities of its own
 _COMPLAINT = "rtqual-probe: "

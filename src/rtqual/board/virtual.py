@@ -30,7 +30,7 @@ from rtqual.board.machine import Emulator, emulator_for
 from rtqual.board.parts import part
 from rtqual.board.process import Patience, emulator
 from rtqual.board.system import Kernel
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 from rtqual.record.schema import digest
 
 _BOOT_TIMEOUT_S = 300.0

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from rtqual.base.errors import RunFailed
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 FRAMES, STEP_S = 200, 0.1  # the emulator's own approach of 20 s, ten frames a second
 PICTURED_S = 12.0  # of the approach, the frame that is shown

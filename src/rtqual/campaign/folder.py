@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,16 +33,17 @@ from pydantic import BaseModel, ConfigDict
 from rtqual.analysis.figure.model import Group
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
+from rtqual.board import Held
 from rtqual.campaign.approach import Approach
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
-from rtqual.record import find
 from rtqual.record.schema import Record, digest
 from rtqual.record.store import MANIFEST, Store, read
 
-MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", find.CAMPAIGN
-CONFIGS, RECORDS, SCRATCH = find.CONFIGS, find.RECORDS, "scratch"
+OUT = Path("out")  # campaigns' folders are made below it
+MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
+CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
 ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
 VERSION = 3
 _HASHED = 3  # from this version on
@@ -215,6 +217,22 @@ def config_before(folder: Path, candidate: str) -> str | None:
         return _config(folder, candidate, _campaign(folder))
     except BadInput:
         return None
+
+
+def held(folder: Path) -> Held:
+    """What may be replayed of a campaign, be it finished or not."""
+    return Held(tuple(Store(unlinked.require(folder, RECORDS)).paths()), partial(_held_config, folder))
+
+
+def _held_config(folder: Path, candidate: str) -> str | None:
+    name = f"{CONFIGS}/{candidate}.config"
+    if not (folder / CAMPAIGN).exists():
+        return None
+    try:
+        content = _content(folder, name, _campaign(folder))
+    except OSError as error:
+        raise damaged(folder / name, error, "run the campaign's command again") from None
+    return None if content is None else content.decode(errors="replace")
 
 
 def _write(folder: Path, name: str, text: str) -> str:

@@ -15,6 +15,7 @@ from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, samples_neede
 from rtqual.analysis.verdict.gates import RUNS_TO_JUDGE
 from rtqual.base.words import count, listed, under
 from rtqual.board.local import hypervisor
+from rtqual.board.registry import Clock
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.feasible import why_not, why_not_cell
 from rtqual.campaign.plan import plan
@@ -121,8 +122,9 @@ def _nobody(mission: Mission, candidates: Sequence[Candidate], found: Mapping[st
 
 def _no_flight(mission: Mission, candidate: Candidate) -> list[str]:
     """Why a candidate's figures clear nobody to fly, however good they are."""
-    if candidate.this_machine:
+    if candidate.is_here:
         guest_of = hypervisor()
         unstated = [] if candidate.release or candidate.preempt_rt is not None else [_UNSTATED]
         return [f"this machine is a guest of {guest_of}"] if guest_of else unstated
-    return [] if mission.mission.accept_virtual else [_EMULATED]
+    counted = candidate.place is not None and candidate.place.clock is not Clock.REAL
+    return [_EMULATED] if counted and not mission.mission.accept_virtual else []

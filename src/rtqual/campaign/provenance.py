@@ -2,15 +2,15 @@
 """Where a record comes from, as its board told it."""
 
 import platform
-from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 from rtqual import __version__
 from rtqual.board import Outcome
 from rtqual.campaign.cell import Cell
 from rtqual.instrument.version import parse_version
 from rtqual.record.schema import Inputs, Measurement, Provenance, Record
-from rtqual.record.store import make
+from rtqual.record.store import make, read
 
 
 def provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256: str) -> Provenance:
@@ -39,12 +39,13 @@ def _page_faults(outcome: Outcome) -> list[int]:
     return [outcome.status[kind] for kind in ("minor_faults", "major_faults") if kind in outcome.status]
 
 
-def replayed(inputs: Inputs, recorded: Record, command: Sequence[str], mission_sha256: str) -> Record:
+def replayed(inputs: Inputs, path: Path, mission_sha256: str) -> Record:
     """A record that was made before, as one of this campaign's; what it says of its run is said of that run."""
+    recorded = read(path)
     old = recorded.manifest
     measurement = Measurement(recorded.series, old.scalars, tuple(old.problems), old.absent)
     facts = {**old.provenance.facts, "replayed": old.hash}
-    now = {"mission_sha256": mission_sha256, "command": list(command), "facts": facts}
+    now = {"mission_sha256": mission_sha256, "command": ["rtqual", "show", str(path)], "facts": facts}
     return make(inputs, measurement, old.provenance.model_copy(update=now), timing=old.timing, repeat=0)
 
 

@@ -18,9 +18,9 @@ from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.folder import Result
 from rtqual.campaign.plan import plan
+from rtqual.campaign.prepared import Prepared
 from rtqual.campaign.provenance import kernel_complaints, provenance, replayed
 from rtqual.campaign.stated import Before, before, is_of, why_waits
-from rtqual.campaign.systems import Systems
 from rtqual.mission import Mission
 from rtqual.published.records import records as published_records
 from rtqual.record.schema import Inputs, Manifest, Record, Timing
@@ -50,7 +50,7 @@ class Campaign:
         self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
-        self._systems = Systems(mission)
+        self._prepared = Prepared(mission)
         self._boards: dict[tuple[str, Machine], Board] = {}
         self._before = self._measured_before()
 
@@ -59,7 +59,7 @@ class Campaign:
         sweep({Path(tempfile.gettempdir()), Path("/dev/shm"), Path.cwd()})  # noqa: S108 where boards keep theirs
         for folder in (self.store.folder, *self.store.paths()):
             sweep_fresh(folder)
-        self._systems.prepare(self.cells, watcher.preparing)
+        self._prepared.prepare(self.cells, watcher.preparing)
         keys = {cell: self._inputs(cell) for cell in self.cells}
         done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
         waiting = [cell for cell in self.cells if (keys[cell].key(), cell.repeat) not in done]
@@ -77,8 +77,8 @@ class Campaign:
         fixed = {row.name for row in BOARDS if not row.repeats}
         measured = settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
         records = (*measured, *self._published())
-        configs = self._systems.configs({name: one.config for name, one in self._before.items()})
-        return Result(records, failures, configs, tuple(self._systems.accounts))
+        configs = self._prepared.configs({name: one.config for name, one in self._before.items()})
+        return Result(records, failures, configs, tuple(self._prepared.accounts))
 
     def _published(self) -> list[Record]:
         """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
@@ -118,7 +118,7 @@ class Campaign:
     def _board(self, cell: Cell) -> Board:
         key = (cell.candidate.name, cell.machine)
         if key not in self._boards:
-            start = self._systems.start(cell.candidate)
+            start = self._prepared.start(cell.candidate)
             start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH)
             self._boards[key] = cell.place.open(start)
         return self._boards[key]
@@ -182,11 +182,12 @@ class Campaign:
     def _run(self, cell: Cell, inputs: Inputs) -> None:
         started = datetime.now(UTC)
         timeout_s = max(_LEAST_TIMEOUT_S, _TIMEOUT_FACTOR * cell.estimate_s)
-        outcome = self._board(cell).run(cell.job(), seed=cell.seed, timeout_s=timeout_s)
-        if outcome.recorded:
-            self.store.write(replayed(inputs, outcome.recorded, outcome.command, self.mission.sha256))
+        board, job = self._board(cell), cell.job()
+        if path := board.recorded(job, seed=cell.seed):
+            self.store.write(replayed(inputs, path, self.mission.sha256))
             return
-        outcome = replace(outcome, facts={**outcome.facts, **self._systems.sizes(cell.candidate)})
+        outcome = board.run(job, seed=cell.seed, timeout_s=timeout_s)
+        outcome = replace(outcome, facts={**outcome.facts, **self._prepared.sizes(cell.candidate)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
         measurement = replace(measurement, problems=(*measurement.problems, *kernel_complaints(outcome.console)))
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL

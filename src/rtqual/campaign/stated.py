@@ -24,7 +24,7 @@ def is_stated(candidate: Candidate, kernel: Running) -> bool:
 def why_waits(candidate: Candidate) -> str:
     """What to do for a candidate that is not what runs here now; empty where it is."""
     now = running()
-    if not candidate.this_machine or is_stated(candidate, now):
+    if not candidate.is_here or is_stated(candidate, now):
         return ""
     kind = "a PREEMPT_RT kernel" if candidate.preempt_rt else "a kernel without PREEMPT_RT"
     wanted = [candidate.release] if candidate.release else []
@@ -37,7 +37,7 @@ def why_waits(candidate: Candidate) -> str:
 
 def is_of(candidate: Candidate, inputs: Inputs) -> bool:
     """Whether a record of this name was measured under the kernel that the candidate states."""
-    return not candidate.this_machine or is_stated(candidate, ran(inputs.artefacts.get(_KERNEL, "")))
+    return not candidate.is_here or is_stated(candidate, ran(inputs.artefacts.get(_KERNEL, "")))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from rtqual.base.apt import fetch
 from rtqual.base.architecture import Architecture
 from rtqual.candidate.headers import Headers
 from rtqual.candidate.module import CAMERA_MODULES, MODULE, MODULE_PATH, build_camera_modules, build_module
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 CAMERA_PROGRAMS = ("ds325-stream", "ds325-emulator")
 

@@ -8,7 +8,7 @@ from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.board.system import Kernel
-from rtqual.initramfs import guest
+from rtqual.initramfs import contents
 
 
 def image_of(name: str, package: Package) -> tuple[Path, str]:
@@ -32,7 +32,7 @@ def make_ready(
     """Build the guest's file systems for a kernel, and read the facts that its files state."""
     image, release = image_of(name, package)
     initramfs, disk_initramfs = (
-        guest.build(package, release, tools, disks=disks, architecture=architecture, extra=extra or {})
+        contents.build(package, release, tools, disks=disks, architecture=architecture, extra=extra or {})
         for disks in (False, True)
     )
     return Kernel(

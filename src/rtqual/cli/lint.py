@@ -45,16 +45,14 @@ def lint(
     cpus
         How many CPUs FILE's kernel will have; with --board virtual, how many the guest gets.
     """
-    from rtqual.kernel.lint.judge import lint as judge  # noqa: PLC0415
     from rtqual.stage import lint as stage  # noqa: PLC0415
-    from rtqual.terminal.lint import as_dict, failed, print_lint  # noqa: PLC0415
+    from rtqual.terminal.lint import as_dict, print_lint  # noqa: PLC0415
 
-    if running and board not in (None, HERE):
+    if running and board not in (None, HERE.name):
         raise BadInput(f"--running and --board {board}: one system at a time")
-    system = stage.system_of(file, board=HERE if running else board, candidate=candidate, boot=boot, cpus=cpus)
-    findings = judge(system)
+    linted = stage.lint(file, board=HERE.name if running else board, candidate=candidate, boot=boot, cpus=cpus)
     if as_json:
-        print_json(as_dict(system, findings))
+        print_json(as_dict(linted))
     else:
-        print_lint(STDOUT, system, findings)
-    return 1 if failed(findings) else 0
+        print_lint(STDOUT, linted)
+    return 1 if linted.failed else 0

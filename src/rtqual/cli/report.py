@@ -2,13 +2,17 @@
 """`rtqual report`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from rtqual.cli.app import STDOUT, Json, app, print_json
+from rtqual.report.formats import FORMATS
 
-Format = Literal["html", "pdf", "md", "junit", "prometheus", "bencher", "github"]
+if TYPE_CHECKING:
+    Format = str
+else:
+    Format = Literal[tuple(FORMATS)]
 
 
 @app.command
@@ -31,7 +35,6 @@ def report(
     out
         The file for one format, in place of the campaign's folder.
     """
-    from rtqual.report.write import FORMATS  # noqa: PLC0415
     from rtqual.stage import select as stage  # noqa: PLC0415
     from rtqual.terminal.verdict import as_dict, print_reports  # noqa: PLC0415
 

@@ -17,13 +17,12 @@ def reproduce(record: Path, /, *, as_json: Json = False) -> int:
     record
         A record of the virtual board, as `rtqual show` takes it.
     """
-    from rtqual.record.find import find  # noqa: PLC0415
-    from rtqual.stage.reproduce import reproduce as again  # noqa: PLC0415
+    from rtqual.stage import reproduce as stage  # noqa: PLC0415
 
     def show(command: str) -> None:
         STDERR.print(f"runs {command}", markup=False, soft_wrap=True, highlight=False)
 
-    results = [again(path, show) for path in find(record)]
+    results = stage.reproduce(record, show)
     if as_json:
         print_json([vars(one) for one in results])
     else:

@@ -49,7 +49,9 @@ class Run:
         return loaded
 
     def folder(self, mission: Mission, scale: str) -> Path:
-        return self.out or Path("out") / f"{mission.mission.name}-{scale}"
+        from rtqual.campaign.folder import OUT  # noqa: PLC0415 - as below
+
+        return self.out or OUT / f"{mission.mission.name}-{scale}"
 
     def of(self, stage: "Callable[[Campaign, Watcher], Selection]", mission: Mission, scale: str) -> int:
         """Run a stage with its progress shown, then print its verdicts; or list what it would run."""
@@ -72,12 +74,12 @@ class Run:
 
 
 def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
-    from rtqual.campaign.forecast import forecast  # noqa: PLC0415
+    from rtqual.campaign.cost import cost_of  # noqa: PLC0415
     from rtqual.campaign.foresee import foresee  # noqa: PLC0415
-    from rtqual.terminal.progress import forecast_text  # noqa: PLC0415
+    from rtqual.terminal.progress import cost_text  # noqa: PLC0415
 
     waiting = campaign.waiting()
-    needed = forecast(waiting, campaign.workers)
+    needed = cost_of(waiting, campaign.workers)
     built = list(dict.fromkeys(cell.candidate.name for cell in waiting if cell.candidate.tailor))
     left = set(waiting)
     later = [why for name, why in campaign.later.items() if any(cell.candidate.name == name for cell in waiting)]
@@ -107,7 +109,7 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
         table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
     STDOUT.print(table)
     told = [*later, *foreseen.lines(campaign.scale)]
-    told += [f"Left to do: {forecast_text(needed)} (an estimate; downloads come on top)."]
+    told += [f"Left to do: {cost_text(needed)} (an estimate; downloads come on top)."]
     told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
     for line in told:
         LITERAL.print(line, soft_wrap=True)

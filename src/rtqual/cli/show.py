@@ -22,7 +22,7 @@ def show(
     every_sample
         Check every sample against the record's hash, also where there are more than a million raw ones.
     """
-    from rtqual.record.find import find  # noqa: PLC0415
+    from rtqual.campaign.find import find  # noqa: PLC0415
     from rtqual.record.store import verify  # noqa: PLC0415
     from rtqual.stage.compare import missing_in  # noqa: PLC0415
     from rtqual.terminal.record import record_dict, show_campaign, show_record  # noqa: PLC0415
@@ -52,7 +52,7 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     b
         What it is compared with.
     """
-    from rtqual.record.find import find  # noqa: PLC0415
+    from rtqual.campaign.find import find  # noqa: PLC0415
     from rtqual.stage.compare import compare_paths, margins_in  # noqa: PLC0415
     from rtqual.terminal.record import comparison_dict, print_comparisons  # noqa: PLC0415
 

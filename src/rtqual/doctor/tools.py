@@ -8,15 +8,15 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from rtqual.base.apt import cache_dir
 from rtqual.base.errors import RunFailed
+from rtqual.board.registry import BOARDS, Program
 from rtqual.board.trial import try_guest
 from rtqual.doctor.check import Check, as_root, install, said
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with
@@ -30,42 +30,29 @@ _PANGO_PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
 _FONT_PACKAGE = "fonts-dejavu-core"
 
 
-@dataclass(frozen=True)
-class _Program:
-    name: str
-    package: str
-    matters: str
-    demo: bool = False
-
-
 # A guest brings instruments and loads of its own: those here are for measuring this machine.
 _PROGRAMS = (
-    _Program("setpriv", "util-linux", "virtual board", demo=True),
-    _Program("cpio", "cpio", "virtual board: guest image", demo=True),
-    _Program("depmod", "kmod", "virtual board: guest image", demo=True),
-    _Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
-    _Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),
-    _Program("cyclictest", "rt-tests", "measuring this machine"),
-    _Program("hackbench", "rt-tests", "measuring, loading this machine"),
-    _Program("sysbench", "sysbench", "measuring this machine"),
-    _Program("stress-ng", "stress-ng", "loading this machine"),
-    _Program("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
-    _Program("arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"),
-    _Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
-    _Program("make", "make", "FreeRTOS; tailoring a kernel"),
-    _Program("gcc", "gcc", "tailoring a kernel"),
-    _Program("bc", "bc", "tailoring a kernel"),
-    _Program("bison", "bison", "tailoring a kernel"),
-    _Program("flex", "flex", "tailoring a kernel"),
-    _Program("patch", "patch", "tailoring a kernel"),
-    _Program("xz", "xz-utils", "tailoring a kernel"),
-    _Program("zstd", "zstd", "tailoring a kernel"),
-    _Program("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
-    _Program("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
-    _Program("mcopy", "mtools", "system images"),
-    _Program("mkfs.fat", "dosfstools", "system images"),
-    _Program("sfdisk", "fdisk", "system images"),
-    _Program("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"),
+    *(program for row in BOARDS for program in row.programs),
+    Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),
+    Program("cyclictest", "rt-tests", "measuring this machine"),
+    Program("hackbench", "rt-tests", "measuring, loading this machine"),
+    Program("sysbench", "sysbench", "measuring this machine"),
+    Program("stress-ng", "stress-ng", "loading this machine"),
+    Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
+    Program("make", "make", "FreeRTOS; tailoring a kernel"),
+    Program("gcc", "gcc", "tailoring a kernel"),
+    Program("bc", "bc", "tailoring a kernel"),
+    Program("bison", "bison", "tailoring a kernel"),
+    Program("flex", "flex", "tailoring a kernel"),
+    Program("patch", "patch", "tailoring a kernel"),
+    Program("xz", "xz-utils", "tailoring a kernel"),
+    Program("zstd", "zstd", "tailoring a kernel"),
+    Program("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
+    Program("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
+    Program("mcopy", "mtools", "system images"),
+    Program("mkfs.fat", "dosfstools", "system images"),
+    Program("sfdisk", "fdisk", "system images"),
+    Program("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"),
 )
 _OWN = {
     "rtqual-agent": "starting programs, here and in guests",
@@ -89,11 +76,6 @@ def examine() -> Iterator[Check]:
     yield _libraries()
     yield _pango()
     yield _fonts()
-
-
-def debian_packages() -> set[str]:
-    """Every package that some check asks for."""
-    return {_QEMU_PACKAGE, *(program.package for program in _PROGRAMS), *_PANGO_PACKAGES.split(), _FONT_PACKAGE}
 
 
 def _apt() -> Check:
@@ -124,7 +106,7 @@ def _qemu() -> Check:
     return Check(name, "warning", found, matters, demo=True)
 
 
-def _program(program: _Program) -> Check:
+def _program(program: Program) -> Check:
     path = shutil.which(program.name) or shutil.which(program.name, path=_SYSTEM_PATH)
     if path:
         return Check(program.name, "ok", path, program.matters, demo=program.demo)

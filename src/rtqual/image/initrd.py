@@ -10,7 +10,7 @@ from rtqual.image.minimal import busybox
 from rtqual.image.needs import ROOT_MODULES
 from rtqual.image.own import own_text
 from rtqual.image.root import Root
-from rtqual.initramfs import guest
+from rtqual.initramfs import contents
 from rtqual.kernel.configure.config import Config
 
 # Without one of these no disk is found: then an initial file system is made even where the others are built in.
@@ -27,7 +27,7 @@ def write_initrd(folder: Path, out: Path, kernel: Path, release: str, architectu
         (folder / name).mkdir(parents=True)
     root = Root(folder)
     busybox(folder, architecture)
-    guest.copy_modules(folder, kernel, release, ROOT_MODULES)
+    contents.copy_modules(folder, kernel, release, ROOT_MODULES)
     root.write("etc/modules", "".join(f"{name}\n" for name in ROOT_MODULES))
     root.write("etc/root", f"{uuid}\n")
     root.write("init", own_text("initrd"), executable=True)

@@ -23,7 +23,7 @@ from rtqual.image.needs import packages_for
 from rtqual.image.own import own_text
 from rtqual.image.root import Root, epoch_s, size, unpack_tar
 from rtqual.image.system import Filled, Request, fill
-from rtqual.initramfs import guest
+from rtqual.initramfs import contents
 from rtqual.mission import Need, RootSystem
 
 # A Debian root with its modules takes 330 MB, and its archive lies beside it while it is unpacked: a root in memory may
@@ -115,23 +115,23 @@ def _sizes(filled: Filled, root: RootSystem, architecture: Architecture) -> Size
 
 
 def _own_files(architecture: Architecture) -> tuple[Path, ...]:
-    agent, probe = (guest.guest_file(name + architecture.suffix) for name in ("rtqual-agent", "rtqual-probe"))
+    agent, probe = (contents.guest_file(name + architecture.suffix) for name in ("rtqual-agent", "rtqual-probe"))
     here = Path(__file__)
     names = ("measured", "system", "minimal", "debian", "needs", "archive", "root", "inside")
     sources = [here.with_name(f"{name}.py") for name in names]
     scripts = [here.with_name("files") / name for name in ("rcS", "report", "measure.service")]
-    return (agent, probe, guest.guest_file("init"), *sources, *scripts)
+    return (agent, probe, contents.guest_file("init"), *sources, *scripts)
 
 
 def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Sequence[Package]) -> None:
     """What measuring needs besides the root."""
     trees = [tool.tree for tool in tools]
-    root.copy(guest.guest_file(f"rtqual-agent{architecture.suffix}"), "usr/bin/rtqual-agent")
-    tail = guest.guest_file("init").read_text().partition(_SHARED)[2]
+    root.copy(contents.guest_file(f"rtqual-agent{architecture.suffix}"), "usr/bin/rtqual-agent")
+    tail = contents.guest_file("init").read_text().partition(_SHARED)[2]
     root.write(_MEASURE, f"{_BEGIN}{_SHARED}{tail}", executable=True)
     root.write("init", _FIRST, executable=True)
     if flavour == RootSystem.DEBIAN:  # the need `realtime` brings the programs
-        root.copy(guest.find(trees, ("bin", "usr/bin"), "busybox"), "usr/lib/rtqual/busybox")
+        root.copy(contents.find(trees, ("bin", "usr/bin"), "busybox"), "usr/lib/rtqual/busybox")
         root.link("usr/bin/usleep", "/usr/lib/rtqual/busybox")
         root.write("usr/lib/systemd/system/rtqual-measure.service", own_text("measure.service"))
         wants = "etc/systemd/system/multi-user.target.wants/rtqual-measure.service"
@@ -139,5 +139,5 @@ def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Seq
         return
     root.link("etc/init.d/mission", os.path.relpath(_MEASURE, "etc/init.d"))
     for name in _PROGRAMS:
-        program = guest.find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), name)
-        guest.copy_program(program, root.folder, trees, architecture.triplet)
+        program = contents.find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), name)
+        contents.copy_program(program, root.folder, trees, architecture.triplet)

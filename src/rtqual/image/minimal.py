@@ -9,7 +9,7 @@ from rtqual.base.apt import Package, fetch, fetch_closure
 from rtqual.base.architecture import Architecture
 from rtqual.image.own import own_text
 from rtqual.image.root import Root
-from rtqual.initramfs import guest
+from rtqual.initramfs import contents
 
 _INITTAB = """\
 ::sysinit:/etc/init.d/rcS
@@ -25,10 +25,10 @@ def busybox(folder: Path, architecture: Architecture) -> Package:
     package = fetch("busybox-static", architecture=architecture)
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     root = Root(folder)
-    root.copy(guest.find([package.tree], ("bin", "usr/bin"), "busybox"), "bin/busybox")
+    root.copy(contents.find([package.tree], ("bin", "usr/bin"), "busybox"), "bin/busybox")
     # Debian builds the same busybox for every processor; this machine's own tells what is in it.
     here = fetch("busybox-static") if architecture.foreign else package
-    asked = guest.find([here.tree], ("bin", "usr/bin"), "busybox")
+    asked = contents.find([here.tree], ("bin", "usr/bin"), "busybox")
     for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
         if applet != "busybox":
             (folder / "bin" / applet).symlink_to("busybox")
@@ -52,12 +52,12 @@ def fill(
         for package in closure:
             if package.name in packages:
                 for program in _programs(package.tree):
-                    guest.copy_program(program, folder, trees, architecture.triplet)
+                    contents.copy_program(program, folder, trees, architecture.triplet)
         taken += _used(closure, folder)
     root.link("sbin", "bin")
     root.link("bin/init", "busybox")
     root.link("init", "sbin/init")
-    root.copy(guest.guest_file(f"rtqual-probe{architecture.suffix}"), "usr/bin/rtqual-probe")
+    root.copy(contents.guest_file(f"rtqual-probe{architecture.suffix}"), "usr/bin/rtqual-probe")
     root.write("etc/init.d/rcS", own_text("rcS"), executable=True)
     root.write("usr/lib/rtqual/report", own_text("report"), executable=True)
     root.write("etc/inittab", _INITTAB)

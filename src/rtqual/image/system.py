@@ -25,7 +25,7 @@ from rtqual.image.flash import Identity, write_disk, write_fat
 from rtqual.image.needs import modules_for, packages_for
 from rtqual.image.overlay import lay_over
 from rtqual.image.root import Root, Size, epoch_s, size, tool
-from rtqual.initramfs import guest
+from rtqual.initramfs import contents
 from rtqual.kernel.configure.config import parse
 from rtqual.mission import Need
 
@@ -193,7 +193,7 @@ class _Assembly:
                 folder, architecture=request.architecture, packages=wanted, modules=self._present(request.modules)
             )
             packages = []
-            root.copy(guest.guest_file(f"rtqual-probe{request.architecture.suffix}"), "usr/bin/rtqual-probe")
+            root.copy(contents.guest_file(f"rtqual-probe{request.architecture.suffix}"), "usr/bin/rtqual-probe")
         if request.overlay:
             lay_over(root, request.overlay)
         check_programs(root, request.architecture, request.overlay)
@@ -229,7 +229,7 @@ class _Assembly:
             wanted = self._present(modules_for(self._request.needs, self._request.modules))
             if not wanted:
                 return
-            guest.copy_modules(made, self._request.kernel.tree, self._release, wanted)
+            contents.copy_modules(made, self._request.kernel.tree, self._release, wanted)
         else:
             skipped = shutil.ignore_patterns("build", "source")  # links to where it was built
             target = made / "lib/modules" / self._release

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What guests boot from.
 
-guest.py  the initial RAM file system of the virtual board, from Debian packages
+contents.py  the initial RAM file system of the virtual board, from Debian packages
 """

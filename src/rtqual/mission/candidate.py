@@ -2,12 +2,13 @@
 """A candidate of a mission file: an operating system under evaluation, and the board that runs it."""
 
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, Strict, model_validator
+from pydantic import Field, Strict, create_model, model_validator
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
-from rtqual.board.registry import Row, row_for
+from rtqual.base.words import listed
+from rtqual.board.registry import Kind, Row, kinds, row_for
 from rtqual.mission.explain import At
 from rtqual.mission.table import Table, one_of
 from rtqual.mission.values import (
@@ -18,10 +19,10 @@ from rtqual.mission.values import (
     PackageName,
     PublishedSystem,
     Release,
-    Replayed,
     Slug,
     Symbol,
     Text,
+    matching,
 )
 
 PUBLISHED = "published"  # the board of systems whose figures a study printed
@@ -79,23 +80,39 @@ class Tailor(Table):
     goals: dict[Text, Margin] = Field({})
     """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
 
+    def __str__(self) -> str:
+        return self.source
+
     def __hash__(self) -> int:  # its tables are dictionaries, and candidates stand in sets
         return hash(repr(self))
 
 
-# The keys of which a candidate has one, in the order they are looked for -> what it is, where another stands beside it.
-_KINDS = {
-    "this_machine": "this-machine = true, which runs as it is",
-    "published": "published, whose figures are printed",
-    "replay": "replay, whose runs are recorded",
-    "rtos": "rtos, which is one image with its kernel",
-    "tailor": "[candidate.tailor], whose kernel rtqual builds",
-    "package": "",
-}
+_PUBLISHED = Kind(
+    PUBLISHED, 'published = "STUDY/SYSTEM"', "study {}", "published, whose figures are printed"
+)  # no board runs it
+_KINDS = (_PUBLISHED, *kinds())  # a candidate is of one
 _OF_KERNELS = ("package", "preempt", "boot", "root")  # keys of what boots a kernel; a built one is no package
 
 
-class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine", "published", "replay", "tailor")):
+def _attribute(kind: Kind) -> str:
+    return kind.key.replace("-", "_")
+
+
+def _with_keys_of_boards(model: type[Table]) -> type[Table]:
+    """The model with the keys of those kinds of candidates that only their board's row knows."""
+    texts: dict[str, Any] = {
+        _attribute(kind): (
+            Annotated[str, *matching(kind.pattern, kind.text)] | None,
+            Field(None, alias=kind.key, description=kind.about),
+        )
+        for kind in _KINDS
+        if kind.pattern
+    }
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **texts)
+
+
+@_with_keys_of_boards
+class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS))):
     """An operating system under evaluation: a kernel, an RTOS, this machine, or one that a study measured."""
 
     name: Slug
@@ -114,8 +131,6 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
     """Whether the kernel that this machine must run is a PREEMPT_RT one."""
     published: PublishedSystem | None = None
     """A system whose figures a study printed, as "aarest/emlid". It is not run."""
-    replay: Replayed | None = None
-    """A candidate of a campaign that ended, as "out/docking-demo/debian-rt": its records are taken, nothing runs."""
     tailor: Tailor | None = None
     """A kernel that rtqual cuts down to the mission's needs and builds, [candidate.tailor]."""
     preempt: Preempt | None = None
@@ -127,20 +142,18 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        kinds = [key for key in _KINDS if key != "package" and getattr(self, key)]
-        if len(kinds) > 1:
-            raise At(kinds[1], f"cannot stand beside {_KINDS[kinds[0]]}; keep one of the two")
-        for key in _OF_KERNELS[:2] if self.tailor else _OF_KERNELS if kinds else ():
+        apart = [kind for kind in _KINDS if kind.apart and getattr(self, _attribute(kind))]
+        if len(apart) > 1:
+            raise At(apart[0].key, f"cannot stand beside {apart[-1].apart}; keep one of the two")
+        for key in _OF_KERNELS[:2] if self.tailor else _OF_KERNELS if apart else ():
             if getattr(self, key):
-                raise At(key, f"cannot stand beside {_KINDS[kinds[0]]}; leave it out")
+                raise At(key, f"cannot stand beside {apart[0].apart}; leave it out")
         for key, given in (("release", self.release), ("preempt-rt", self.preempt_rt)):
             if given is not None and not self.this_machine:
                 raise At(key, "says what this machine must run; write it beside this-machine = true, or leave it out")
-        if not kinds and self.package is None:
-            raise ValueError(
-                'names no system; write package = "linux-image-...", rtos = "freertos", this-machine = true, '
-                'published = "STUDY/SYSTEM", replay = "FOLDER/CANDIDATE" or a table [candidate.tailor]'
-            )
+        if not apart and self.package is None:
+            examples = [kind.example for kind in (*_KINDS[1:], _PUBLISHED)]
+            raise ValueError(f"names no system; write {listed(examples, 'or')}")
         return self
 
     def may_be(self, other: "Candidate") -> bool:
@@ -149,19 +162,23 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
         return not any(a is not None and b is not None and a != b for a, b in stated)
 
     @property
-    def kind(self) -> str:
-        """The key that says what it is."""
-        return next(key for key in _KINDS if getattr(self, key))
+    def kind(self) -> Kind:
+        return next(kind for kind in _KINDS if getattr(self, _attribute(kind)))
 
     @property
     def named(self) -> str:
-        """What that key says."""
-        return str(getattr(self, self.kind))
+        """What the key of its kind says."""
+        return str(getattr(self, _attribute(self.kind)))
 
     @property
     def place(self) -> Row | None:
         """The board that runs it; none runs what a study measured."""
         return None if self.published else row_for(self.kind, self.architecture)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is the machine rtqual runs on."""
+        return self.place is not None and self.place.here
 
     @property
     def board(self) -> str:
@@ -178,11 +195,4 @@ class Candidate(Table, json_schema_extra=one_of("package", "rtos", "this-machine
     @property
     def source(self) -> str:
         """Where it comes from, in words."""
-        return {
-            "this_machine": "this machine as it runs",
-            "published": f"study {self.published}",
-            "replay": f"records of {self.replay}",
-            "rtos": "image with rtqual's probe",
-            "tailor": f"tailored from {self.tailor.source if self.tailor else ''}",
-            "package": f"Debian package {self.package}",
-        }[self.kind]
+        return self.kind.source.format(self.named)

@@ -31,20 +31,17 @@ class Goal(Figure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), o
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
-        if self.at_most and self.at_least:
-            raise At("at_least", "stands beside at_most; keep one, and write a second goal for the other")
-        if not self.at_most and not self.at_least:
-            raise ValueError('has no limit; write at_most or at_least, as at_most = "2 ms"')
+        limit = self.limit
         if self.of and self.over:
             raise At("over", "stands beside of; keep one of the two")
         key, unit = "at_most" if self.at_most else "at_least", _unit(self.figure)
         wanted, example = _LIMITS.get(unit, (None, f"a number (of {unit})"))
         if self.of:
             wanted, example = "%", f"a part of {self.of}'s figure, as '20 %'"
-        elif self.limit.unit == "%":
-            raise At(key, f'{self.limit.text!r} of what? Write of, as of = "{LADDER[0].name}"')
-        if self.limit.unit != wanted:
-            raise At(key, f"{self.limit.text!r} is no limit for {self.figure!r}: write {example}")
+        elif limit.unit == "%":
+            raise At(key, f'{limit.text!r} of what? Write of, as of = "{LADDER[0].name}"')
+        if limit.unit != wanted:
+            raise At(key, f"{limit.text!r} is no limit for {self.figure!r}: write {example}")
         return self
 
     @property
@@ -54,7 +51,7 @@ class Goal(Figure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), o
 
     @property
     def limit(self) -> Quantity:
-        return one_limit(self.at_most, self.at_least)
+        return one_limit(self.at_most, self.at_least, "goal", "2 ms")
 
     def met(self, found: float, beside: float) -> bool:
         """Whether a figure keeps the limit; `beside` is that of the way that `of` or `over` names, else 0."""

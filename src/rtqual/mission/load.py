@@ -177,7 +177,7 @@ def _study_problems(mission: Mission) -> Iterator[Problem]:
 
 def _one_kernel_problems(mission: Mission) -> Iterator[Problem]:
     """Candidates that this machine runs one after the other must say so, or all would measure the one kernel."""
-    here = [(n, one) for n, one in enumerate(mission.candidates) if one.this_machine]
+    here = [(n, one) for n, one in enumerate(mission.candidates) if one.is_here]
     for i, (n, one) in enumerate(here):
         for _, before in here[:i]:
             if one.may_be(before):

@@ -98,11 +98,7 @@ class Requirement(
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
-        if self.at_most and self.at_least:
-            raise At("at_least", "stands beside at_most; keep one, and write a second requirement for the other")
-        if not self.at_most and not self.at_least:
-            raise ValueError('has no limit; write at_most or at_least, as at_most = "100 us"')
-        if self.statistic and self.limit.unit != "ns":
+        if self.limit.unit != "ns" and self.statistic:
             raise At(
                 "at_most" if self.at_most else "at_least",
                 f"{self.limit.text!r} is no limit for a statistic of durations: write a number and one of "
@@ -112,7 +108,7 @@ class Requirement(
 
     @property
     def limit(self) -> Quantity:
-        return one_limit(self.at_most, self.at_least)
+        return one_limit(self.at_most, self.at_least, "requirement", "100 us")
 
 
 class Criterion(_Measured, json_schema_extra=one_of("statistic", "scalar")):

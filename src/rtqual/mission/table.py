@@ -62,8 +62,11 @@ class Figure(Table):
         return self
 
 
-def one_limit(at_most: Quantity | None, at_least: Quantity | None) -> Quantity:
-    """The one of the two that is given; the tables see to it that one is."""
+def one_limit(at_most: Quantity | None, at_least: Quantity | None, of: str, example: str) -> Quantity:
+    """The one of the two that is given. Raises ValueError where not exactly one is."""
+    if at_most and at_least:
+        raise At("at_least", f"stands beside at_most; keep one, and write a second {of} for the other")
     limit = at_most or at_least
-    assert limit is not None, "one of the two is given"  # noqa: S101
+    if limit is None:
+        raise ValueError(f'has no limit; write at_most or at_least, as at_most = "{example}"')
     return limit

@@ -60,7 +60,7 @@ def _margin(written: object) -> Quantity:
     )
 
 
-def _matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
+def matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
             raise ValueError(f"{shown(text)} is not {what}")
@@ -108,16 +108,12 @@ CpuCount = Annotated[Literal[1, 2, 4], BeforeValidator(_not_a_truth)]
 NonEmpty = Field(min_length=1)
 Distinct = AfterValidator(_distinct)
 Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), NonEmpty]
-Slug = Annotated[str, *_matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")]
-PackageName = Annotated[str, *_matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")]
-Replayed = Annotated[
-    str,
-    *_matching(r".+/[a-z0-9][a-z0-9-]*", "a campaign's folder and a candidate, as 'out/docking-demo/debian-rt'"),
-]
-Symbol = Annotated[str, *_matching(r"[A-Za-z0-9_]+", "a kernel symbol: write it without CONFIG_, as 'USB_XHCI_HCD'")]
-Release = Annotated[str, *_matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, as `uname -r` prints it")]
+Slug = Annotated[str, *matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")]
+PackageName = Annotated[str, *matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")]
+Symbol = Annotated[str, *matching(r"[A-Za-z0-9_]+", "a kernel symbol: write it without CONFIG_, as 'USB_XHCI_HCD'")]
+Release = Annotated[str, *matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, as `uname -r` prints it")]
 BootParameter = Annotated[
-    str, *_matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
+    str, *matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
 ]
 InstrumentName = Annotated[str, *known(INSTRUMENTS, "instrument")]
 LoadName = Annotated[str, *known(LOADS, "load")]

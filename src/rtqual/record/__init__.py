@@ -4,6 +4,5 @@
 schema.py   the typed record (a manifest and its series of samples)
 parquet.py  the samples as Parquet, in constant memory
 files.py    the hash of a file
-find.py     the records that a user means
 store.py    a directory a run, written whole or not at all, checked when read
 """

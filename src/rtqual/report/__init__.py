@@ -3,9 +3,10 @@
 
 No time of day and no duration of a run stands in it: a campaign killed and resumed gives the same report.
 
+formats.py   the formats and their files
 write.py     a campaign's reports, written into its folder
 view.py      all chapters as one document, a row each
-machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; a row each in write.py
+machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; rows in formats.py, write.py
 chapter/     what the report says, one file a chapter
 material.py  what a report is made of, in a fixed order
 draw/        plots, as SVG

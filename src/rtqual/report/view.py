@@ -18,8 +18,9 @@ from rtqual.report.chapter.systems import systems
 from rtqual.report.chapter.tools import tools
 from rtqual.report.chapter.verdicts import verdict_boxes
 from rtqual.report.draw.canvas import standalone
+from rtqual.report.formats import PAGES
 from rtqual.report.material import Material
-from rtqual.report.page.document import PAGES, PLOT_FOLDER, Block, Chapter, Document, Heading
+from rtqual.report.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading
 from rtqual.report.page.render import to_html, to_markdown, to_pdf
 from rtqual.report.page.text import clean, duration, prose
 

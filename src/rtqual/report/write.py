@@ -13,20 +13,19 @@ from rtqual.campaign.approach import Approach
 from rtqual.kernel.account import Account
 from rtqual.mission import Mission
 from rtqual.record.schema import Manifest
+from rtqual.report.formats import FOR_MACHINES, FORMATS, PAGES
 from rtqual.report.machine.bencher import to_bencher
 from rtqual.report.machine.github import to_github
 from rtqual.report.machine.junit import to_junit
 from rtqual.report.machine.prometheus import to_prometheus
-from rtqual.report.page.document import PAGES, PLOT_FOLDER
+from rtqual.report.page.document import PLOT_FOLDER
 
-_FOR_MACHINES: dict[str, tuple[str, Callable[[Mission, Evidence], str]]] = {
-    "junit": ("junit.xml", to_junit),
-    "prometheus": ("metrics.prom", to_prometheus),
-    "bencher": ("bencher.json", to_bencher),
-    "github": ("summary.md", to_github),
+_TO_TEXT: dict[str, Callable[[Mission, Evidence], str]] = {
+    "junit": to_junit,
+    "prometheus": to_prometheus,
+    "bencher": to_bencher,
+    "github": to_github,
 }
-FOR_MACHINES = {name: file for name, (file, _) in _FOR_MACHINES.items()}
-FORMATS = PAGES | FOR_MACHINES  # format -> file
 
 
 def write_report(
@@ -47,8 +46,8 @@ def write_report(
     docking target. Returns the reports, without the plots, in the order of FORMATS. Raises RunFailed when they cannot
     be written, BadInput without WeasyPrint.
     """
-    wanted = [row for name, row in _FOR_MACHINES.items() if name in formats]
-    contents = {file: to_text(mission, evidence).encode() for file, to_text in wanted}
+    wanted = [name for name in FOR_MACHINES if name in formats]
+    contents = {FOR_MACHINES[name]: _TO_TEXT[name](mission, evidence).encode() for name in wanted}
     if not PAGES.keys().isdisjoint(formats):
         from rtqual.report.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
         from rtqual.report.view import pages  # noqa: PLC0415

@@ -7,12 +7,10 @@ from rtqual.analysis.regression.course import Regressions
 from rtqual.analysis.regression.regressions import Side, regressions
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.campaign import folder as kept
-from rtqual.record.find import find
+from rtqual.campaign.find import find
 from rtqual.record.store import read
 from rtqual.report.machine.junit import gate_junit
 from rtqual.stage.select import evidence_of
-
-OUT = Path("out")
 
 
 def gate(
@@ -44,9 +42,9 @@ def _side(what: Path) -> Side:
 
 def _only_campaign(baseline: Path) -> Path:
     """What a CI job has just measured. Of several the newest is not taken: caches and artefacts lose their times."""
-    found = [path.parent for path in sorted(OUT.glob(f"*/{kept.CAMPAIGN}"))]
+    found = [path.parent for path in sorted(kept.OUT.glob(f"*/{kept.CAMPAIGN}"))]
     found = [path for path in found if path.resolve() != baseline.resolve()]
     if len(found) == 1:
         return found[0]
-    several = f"several finished campaigns below {OUT}/ ({', '.join(path.name for path in found)})"
-    raise BadInput(f"{several if found else f'no finished campaign below {OUT}/'}: name what to judge as CURRENT")
+    several = f"several finished campaigns below {kept.OUT}/ ({', '.join(path.name for path in found)})"
+    raise BadInput(f"{several if found else f'no finished campaign below {kept.OUT}/'}: name what to judge as CURRENT")

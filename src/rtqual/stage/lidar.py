@@ -9,11 +9,10 @@ from rtqual.base.errors import BadInput
 from rtqual.campaign import approach
 from rtqual.campaign import folder as kept
 from rtqual.campaign.run import Campaign, Watcher
+from rtqual.instrument.lidar.ways import PREFIX
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission
 from rtqual.stage.select import Selection, conclude, run
-
-PREFIX = "lidar-"
 
 
 def lidar(campaign: Campaign, watcher: Watcher) -> Selection:

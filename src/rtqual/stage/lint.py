@@ -3,18 +3,19 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rtqual.base.apt import fetch_closure
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Board, Command, Job, Machine
-from rtqual.board.registry import Start, Starts, row_for, row_of
+from rtqual.board.registry import HERE, PACKAGE, Start, Starts, row_for, row_of
 from rtqual.board.system import Kernel
 from rtqual.candidate.kernel import kernel_of
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.configure import config as kernel_config
-from rtqual.kernel.lint.judge import readings
+from rtqual.kernel.lint import judge
+from rtqual.kernel.lint.judge import Finding, Severity, State
 from rtqual.kernel.lint.system import (
     System,
     architecture_of,
@@ -53,7 +54,26 @@ true
 """
 
 
-def system_of(
+@dataclass(frozen=True)
+class Linted:
+    """What was judged, and what every rule found."""
+
+    system: System
+    findings: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether any finding is an error."""
+        return any(one.state == State.FOUND and one.rule.severity == Severity.ERROR for one in self.findings)
+
+
+def lint(file: Path | None, *, board: str | None, candidate: str | None, boot: str | None, cpus: int | None) -> Linted:
+    """Judge what the command line names (_system_of)."""
+    system = _system_of(file, board=board, candidate=candidate, boot=boot, cpus=cpus)
+    return Linted(system, tuple(judge.lint(system)))
+
+
+def _system_of(
     file: Path | None, *, board: str | None, candidate: str | None, boot: str | None, cpus: int | None
 ) -> System:
     """What the command line names. Raises BadInput where it names nothing, or more than one thing."""
@@ -84,7 +104,7 @@ def of_file(path: Path, *, parameters: str | None = None, cpus: int | None = Non
 
 
 def of_this_machine() -> System:
-    return observe(row_for("this_machine", None).open(Start("this-machine")), "this machine")
+    return observe(HERE.open(Start("this-machine")), "this machine")
 
 
 def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
@@ -101,7 +121,7 @@ def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
         raise BadInput(f"{mission}: {asked}; give --candidate with one of: {', '.join(bootable) or '(it has none)'}")
     candidate = bootable[name]
     assert candidate.architecture is not None, "it has a kernel"  # noqa: S101
-    tools = fetch_closure(TOOL_PACKAGES, architecture=candidate.architecture)
+    tools = guest_tools(candidate.architecture)
     return of_kernel_in_guest(kernel_of(candidate, loaded, tools)[0], cpus=cpus)
 
 
@@ -109,13 +129,13 @@ def of_kernel_in_guest(kernel: Kernel, *, cpus: int = 1) -> System:
     """What a kernel says once it has booted on the virtual board."""
     with TemporaryDirectory(prefix="rtqual-lint-") as folder:
         start = Start(kernel.candidate, system=kernel, machine=Machine(cpus=cpus), scratch=Path(folder) / "scratch")
-        board = row_for("package", kernel.architecture).open(start)
+        board = row_for(PACKAGE, kernel.architecture).open(start)
         return observe(board, f"{kernel.candidate} on the virtual board", kernel.config)
 
 
 def observe(board: Board, name: str, config: str | None = None) -> System:
     """Read on a board what the rules ask for. `config`: the kernel's, where the system does not carry it itself."""
-    files = [*(path for path in readings() if path.startswith("/")), _LATENCY, _DISABLED, _CMDLINE, _RELEASE]
+    files = [*(path for path in judge.readings() if path.startswith("/")), _LATENCY, _DISABLED, _CMDLINE, _RELEASE]
     names = {path: f"reading{number}" for number, path in enumerate(dict.fromkeys(files))}
     outcome = board.run(_job(names), seed=1, timeout_s=_TIMEOUT_S)
     if outcome.exit_code:

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Job, Left, Machine, Rebuilt, Recorded
 from rtqual.board.registry import Row, row_of
+from rtqual.campaign.find import find
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import Record, samples_digest
@@ -34,7 +35,12 @@ class Reproduction:
     command: str
 
 
-def reproduce(path: Path, show: Callable[[str], None] = lambda _: None) -> Reproduction:
+def reproduce(what: Path, show: Callable[[str], None]) -> list[Reproduction]:
+    """Make the runs of records again, named as find.py says."""
+    return [_again(path, show) for path in find(what)]
+
+
+def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
     """Run the rebuilt command, which `show` is told before, in an empty folder, and read its result as campaigns do."""
     record = read(path)
     inputs = record.inputs

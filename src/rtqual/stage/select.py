@@ -14,11 +14,12 @@ from rtqual.analysis.model import Evidence
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.campaign import folder as kept
 from rtqual.campaign.approach import Approach
-from rtqual.campaign.forecast import forecast
+from rtqual.campaign.cost import cost_of
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.kernel.account import with_trims
 from rtqual.published.choice import stated_needs, with_choice
-from rtqual.report.write import FORMATS, write_report
+from rtqual.report.formats import FORMATS
+from rtqual.report.write import write_report
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) 
     mission, folder = campaign.mission, campaign.folder
     content = kept.content_of(mission)
     trims = kept.trims_in(folder)
-    _check_disk(folder, forecast(campaign.waiting(), campaign.workers).disk_b)
+    _check_disk(folder, cost_of(campaign.waiting(), campaign.workers).disk_b)
     kept.begin(folder)
     result = replace(campaign.run(watcher), trims=trims, approach=approach)
     kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)

@@ -6,15 +6,15 @@ unchanged: QEMU notes the code that runs. A proposal is accepted only if the ker
 through the same scenario.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rtqual.base.apt import fetch_closure, locked
+from rtqual.base.apt import locked
 from rtqual.base.errors import RtqualError, RunFailed
-from rtqual.board import Command, Job, Machine
-from rtqual.board.virtual import VirtualBoard
+from rtqual.board import Board, Command, Job, Machine
+from rtqual.board.registry import Start
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.provenance import kernel_complaints
 from rtqual.campaign.run import Campaign, Watcher
@@ -22,17 +22,17 @@ from rtqual.candidate import built
 from rtqual.candidate.built import Tailored
 from rtqual.candidate.carried import carried
 from rtqual.candidate.headers import of_built
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.configure.config import parse
 from rtqual.kernel.configure.kconfig import Kconfig
 from rtqual.kernel.configure.resolve import ASKED
 from rtqual.kernel.configure.rules import Wish, wishes
 from rtqual.kernel.make.build import as_steps, compile_objects
 from rtqual.kernel.make.kbuild import gates
-from rtqual.kernel.trim.objects import Code, objects_of
+from rtqual.kernel.trim.objects import objects_of
 from rtqual.kernel.trim.search import Evidence, Proposal, Trim, propose
 from rtqual.kernel.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Judged, Size, Trimmed, Unused
-from rtqual.kernel.trim.used import Entered, entered
+from rtqual.kernel.trim.used import entered
 from rtqual.mission import Candidate
 from rtqual.record.schema import Measurement
 
@@ -105,7 +105,7 @@ class _Trimming:
     def run(self) -> Trimmed:
         name, architecture = self.candidate.name, self.candidate.architecture
         assert architecture is not None, "a tailored candidate"  # noqa: S101
-        self.tools = fetch_closure(TOOL_PACKAGES, architecture=architecture)
+        self.tools = guest_tools(architecture)
         made = self._made(())
         with TemporaryDirectory(prefix="rtqual-trim-") as scratch:
             self.cells = scenario(self.campaign.cells, self.candidate)
@@ -136,12 +136,13 @@ class _Trimming:
         kernel = built.as_candidate(
             self.candidate.name, made.built, architecture, boot=self.candidate.boot, tools=self.tools, extra=extra
         )
-        boards: dict[Machine, VirtualBoard] = {}
+        boards: dict[Machine, Board] = {}
         measured: dict[str, Measurement] = {}
         modules: set[str] = set()
         for cell in self.cells:
             if cell.machine not in boards:
-                boards[cell.machine] = VirtualBoard(kernel, cell.machine, scratch, used=log)
+                start = Start(kernel.candidate, system=kernel, machine=cell.machine, scratch=scratch, used=log)
+                boards[cell.machine] = cell.place.open(start)
             try:
                 measured[str(cell.group)], loaded = _run(boards[cell.machine], cell)
             except RunFailed as error:
@@ -162,7 +163,9 @@ class _Trimming:
         config = parse(made.built.config, f"the configuration of {self.candidate.name}")
         kconfig = Kconfig(tree)
         kconfig.read(made.resolution.config_path)
-        booting, used = (_entered(log.with_suffix(part), made, code) for part in (".boot", ".jobs"))
+        symbols = made.built.system_map.read_text()
+        logs = (log.with_suffix(part).read_bytes() for part in (".boot", ".jobs"))
+        booting, used = (entered(content, symbols, code) for content in logs)
         evidence = Evidence(gates(tree.path, tree.folder, config), code, booting, used)
         return propose(kconfig, evidence, self._wishes(made))
 
@@ -212,11 +215,7 @@ class _Trimming:
         )
 
 
-def _entered(log: Path, made: Tailored, code: Mapping[str, Code]) -> Entered:
-    return entered(log.read_bytes(), made.built.system_map.read_text(), code)
-
-
-def _run(board: VirtualBoard, cell: Cell) -> tuple[Measurement, frozenset[str]]:
+def _run(board: Board, cell: Cell) -> tuple[Measurement, frozenset[str]]:
     job: Job = cell.job()
     job = replace(job, setup=(*job.setup, _NOTE_MODULES))
     outcome = board.run(job, seed=cell.seed, timeout_s=_TIMEOUT_S)

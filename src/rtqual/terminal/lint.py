@@ -12,6 +12,7 @@ from rich.text import Text
 from rtqual.base.words import clean, count
 from rtqual.kernel.lint.judge import Finding, Fix, Severity, State
 from rtqual.kernel.lint.system import System
+from rtqual.stage.lint import Linted
 from rtqual.terminal.plain import plain
 
 _TITLES = {
@@ -21,14 +22,10 @@ _TITLES = {
 }
 
 
-def failed(findings: Sequence[Finding]) -> bool:
-    """Whether any finding is an error."""
-    return any(one.state == State.FOUND and one.rule.severity == Severity.ERROR for one in findings)
-
-
-def print_lint(console: Console, system: System, findings: Sequence[Finding]) -> None:
+def print_lint(console: Console, linted: Linted) -> None:
     """The findings by severity, then the rules that could not be judged; the sums last."""
-    console.print(Text(f"Real-time lint: {described(system)}", "bold"), soft_wrap=True)
+    findings = linted.findings
+    console.print(Text(f"Real-time lint: {described(linted.system)}", "bold"), soft_wrap=True)
     for severity, (title, tone) in _TITLES.items():
         found = [one for one in findings if one.state == State.FOUND and one.rule.severity == severity]
         if found:
@@ -63,11 +60,11 @@ def summary(findings: Sequence[Finding]) -> str:
     )
 
 
-def as_dict(system: System, findings: Sequence[Finding]) -> dict[str, object]:
+def as_dict(linted: Linted) -> dict[str, object]:
     return {
-        "system": described(system),
-        "failed": failed(findings),
-        "summary": summary(findings),
+        "system": described(linted.system),
+        "failed": linted.failed,
+        "summary": summary(linted.findings),
         "findings": [
             {
                 **{key: getattr(one.rule, key) for key in ("id", "severity", "title")},
@@ -78,7 +75,7 @@ def as_dict(system: System, findings: Sequence[Finding]) -> dict[str, object]:
                 "fix": plain(one.rule.fix.model_dump()),
                 "effect": one.rule.effect and one.rule.effect.model_dump(),
             }
-            for one in findings
+            for one in linted.findings
         ],
     }
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from rtqual.base.units import format_duration
 from rtqual.base.words import count
 from rtqual.campaign.cell import Cell
-from rtqual.campaign.forecast import Forecast, forecast
+from rtqual.campaign.cost import Cost, cost_of
 from rtqual.campaign.run import Watcher
 
 
@@ -91,7 +91,7 @@ class Display(Watcher):
     def _time_left(self) -> str:
         with self._lock:
             pace = self._spent_s / self._forecast_s if self._forecast_s > 10 else 1.0
-            left_s = forecast(self._left, self._workers, booting=not self._spent_s).wall_s * pace
+            left_s = cost_of(self._left, self._workers, booting=not self._spent_s).wall_s * pace
         return f"about {format_duration(left_s)} left"
 
     def _render(self) -> Table:
@@ -104,5 +104,5 @@ class Display(Watcher):
         return grid
 
 
-def forecast_text(one: Forecast) -> str:
+def cost_text(one: Cost) -> str:
     return f"{one.cells} cells, about {format_duration(one.wall_s)}, {one.disk_b / 2**20:.0f} MiB of disk"

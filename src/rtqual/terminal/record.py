@@ -79,7 +79,7 @@ def show_campaign(console: Console, paths: Sequence[Path], missing: Sequence[str
     """A table for each board, its records in the order of what they measure; then what is `missing` of the plan."""
     records = sorted(map(read, paths), key=_order)
     places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
-    for board, cpus in sorted(places, key=lambda place: (place[0] == HERE, place)):
+    for board, cpus in sorted(places, key=lambda place: (place[0] == HERE.name, place)):
         table = _table(f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock")
         table.add_column("samples", justify="right")
         for one in records:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from rtqual.analysis.verdict.camera import Camera, Score, Tone
 from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
-from rtqual.report.write import FOR_MACHINES
+from rtqual.report.formats import FOR_MACHINES
 from rtqual.stage.select import Selection
 from rtqual.terminal.plain import fields_of, plain
 

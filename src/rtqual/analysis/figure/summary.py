@@ -62,10 +62,6 @@ def groups(records: Iterable[Record]) -> dict[Group, list[Record]]:
     }
 
 
-def summarise(group: Group, records: Sequence[Record]) -> Summary:
-    return measure(group, records).summary
-
-
 def measure(group: Group, records: Sequence[Record]) -> Measured:
     """The group's figures. The first record's first series gives the headline, others carry their name."""
     names = list(dict.fromkeys(one.info.name for record in records for one in record.series))

@@ -159,7 +159,7 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
         return Refusal(made.observed, Why.CHECKS, _reasons(failed), checks=made.checks, table=made.table)
     exposure_ns = made.observed.exposure_ns
     horizons = [made.level.horizon_ns, *(n * exposure_ns for n in _SHORTER if n * exposure_ns < made.level.horizon_ns)]
-    carried = [horizon_ns for horizon_ns in horizons if _narrow(tail.level(horizon_ns))]
+    carried = [horizon_ns for horizon_ns in horizons if (end := tail.level(horizon_ns)).high <= WIDEST * end.value]
     if not carried:
         at = made.level.at
         reason = f"even for the time observed, the interval has no useful upper end ({format_ns(at.high)})"
@@ -180,10 +180,6 @@ def _judge(made: Estimate, tail: _Tail, asked_ns: float, maxima: _Tail | None) -
 
 def _reasons(found: Sequence[Check]) -> str:
     return "; ".join(check.statement for check in found if not check.passed)
-
-
-def _narrow(at: Estimated) -> bool:
-    return at.high <= WIDEST * at.value
 
 
 def _from_blocks(stream: Stream) -> tuple[int, _Tail | None]:

@@ -103,10 +103,6 @@ class Estimate:
     blocks: int
     checks: tuple[Check, ...]
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        return tuple(check.statement for check in self.checks if not check.passed)
-
 
 @dataclass(frozen=True)
 class Refusal:

@@ -8,11 +8,9 @@ from functools import cached_property
 
 from rtqual.analysis.figure.model import Summary
 from rtqual.base.words import listed, under
-from rtqual.instrument.lidar.ways import LADDER, WASTES
+from rtqual.instrument.lidar.ways import LADDER, PREFIX, WASTES
 from rtqual.load.registry import LOADS
 from rtqual.mission import Goal, Mission
-
-_PREFIX = "lidar-"
 
 
 class Tone(StrEnum):
@@ -170,7 +168,7 @@ def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
 
 
 def way_name(instrument: str) -> str:
-    return instrument.removeprefix(_PREFIX)
+    return instrument.removeprefix(PREFIX)
 
 
 def _order(names: Sequence[str], name: str) -> tuple[int, str]:

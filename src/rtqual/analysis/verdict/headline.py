@@ -32,7 +32,7 @@ def ground_of(mission: Mission, cells: Cells) -> Ground:
     """What the figures of a board can support."""
     if cells.board == PUBLISHED:
         return Ground.PUBLISHED
-    if any(one.this_machine for one in mission.candidates if one.name in cells.candidates):
+    if any(one.is_here for one in mission.candidates if one.name in cells.candidates):
         return Ground.REFERENCE if _why_no_flight_candidate(mission, cells) else Ground.FLIGHT
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings == {Timing.REAL}:

@@ -23,7 +23,6 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from rtqual.analysis.difference.statement import STANDS_FOR, fits
 from rtqual.analysis.figure.cells import Cells, figure_name
@@ -37,7 +36,6 @@ from rtqual.base.words import count
 from rtqual.mission import PUBLISHED, Better, Criterion, Quantity
 from rtqual.record.schema import Timing
 
-BoolArray = npt.NDArray[np.bool_]
 _OPEN = 1e300  # where an interval has no end
 
 
@@ -51,7 +49,7 @@ class ScoreTable:
     ends: FloatArray  # (2, candidates, criteria) of the figures' intervals; the values where there is none
     steps: FloatArray  # (criteria,) what the measurement can tell apart
     margins: tuple[Quantity | None, ...]  # of each criterion: a difference that does not matter
-    firm: BoolArray  # (criteria,) an interval from enough runs, or a size, for every candidate
+    firm: bool  # whether every figure has an interval from enough runs, or is a size; all have but a study's
     missing: Mapping[str, tuple[str, ...]]  # criterion left out -> candidates without a figure
     loose: Mapping[str, str] = field(default_factory=dict)  # criterion left out -> why its figures rank nobody
 
@@ -70,21 +68,18 @@ class ScoreTable:
         return float(np.average(self.points[self.candidates.index(candidate)], weights=self.weights))
 
     def lead(self, a: str, b: str) -> tuple[float, Interval | None]:
-        """How much more a scores than b, with its interval; None where no criterion is firm."""
-        gaps = self.points[self.candidates.index(a)] - self.points[self.candidates.index(b)]
-        return float(np.average(gaps, weights=self.weights)), self._interval(a, b, self.weights)
+        """How much more a scores than b, with its interval; None where a figure has none."""
+        one, other = self.candidates.index(a), self.candidates.index(b)
+        gaps = self.points[one] - self.points[other]
+        return float(np.average(gaps, weights=self.weights)), self._around(one, other, gaps) if self.firm else None
 
     def leads(self, a: str, b: str) -> bool:
-        """Whether a scores more than b for certain: over all criteria, and over the firm ones alone."""
-        ends = [self._interval(a, b, weights) for weights in (self.weights, self.weights * self.firm)]
-        return all(interval is not None and interval.low > 0 for interval in ends)
+        """Whether a scores more than b for certain."""
+        interval = self.lead(a, b)[1]
+        return interval is not None and interval.low > 0
 
-    def _interval(self, a: str, b: str, weights: FloatArray) -> Interval | None:
-        if not self.firm.any():
-            return None
-        one, other = self.candidates.index(a), self.candidates.index(b)
-        parts = weights / weights.sum()
-        gaps = self.points[one] - self.points[other]
+    def _around(self, one: int, other: int, gaps: FloatArray) -> Interval:
+        parts = self.weights / self.weights.sum()
         down: Counter[tuple[int, str, str]] = Counter()  # by what was run: its figures are not independent
         up: Counter[tuple[int, str, str]] = Counter()
         for candidate in range(len(self.candidates)):
@@ -148,7 +143,7 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
         ends=np.clip(ends, -_OPEN, _OPEN).reshape(2, *shape),
         steps=np.array([_step(criterion, cells, candidates) for criterion in kept]),
         margins=tuple(_margin(criterion, table[0][k]) for k, criterion in enumerate(kept)),
-        firm=np.array([all(_is_firm(row[k]) for row in table) for k in range(len(kept))], np.bool_),
+        firm=all(_is_firm(figure) for row in table for figure in row),
         missing=missing,
         loose={name: why for name, why in loose.items() if name not in missing},
     )

@@ -51,6 +51,7 @@ from rtqual.instrument.output import clock_problems, require_success
 from rtqual.instrument.planning import STARTUP_S
 from rtqual.record.schema import Measurement, Scalar, Series
 
+PREFIX = "lidar-"  # begins the names of the camera's instruments
 _RENDERING_S, _PLUG_S = 2.0, 0.6
 _MAIN_THREAD_FIFO = 1  # above the loads: the end of a stream does not wait for them
 _TASK_MS = 10**8  # more cycles than any stream lasts: it is ended with the stream

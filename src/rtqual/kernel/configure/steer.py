@@ -38,7 +38,7 @@ class Steering:
     on: Mapping[str, int]  # symbol -> the level it must have at least
     off: Iterable[str]
     blocked: dict[str, str] = field(default_factory=dict)  # what the last plan could not change -> "on" or "off"
-    _under: list[tuple[str, str]] = field(default_factory=list)
+    _under: list[tuple[bool, str]] = field(default_factory=list)
     _pillars: set[str] | None = None
 
     def raise_symbol(self, name: str, level: int) -> Plan | None:
@@ -62,26 +62,26 @@ class Steering:
             path.append(stuck)
         return tuple(path)
 
-    # Up: an expression to at least `level`.
-
     def _raise(self, expression: Expression, level: int) -> Plan | None:
-        if expr_value(expression) >= level:
-            return _NOTHING
-        if isinstance(expression, Choice):
-            return self._raise(expression.direct_dep, level)
-        if isinstance(expression, Symbol):
-            return self._guarded(("up", expression.name), lambda: self._raise_symbol(expression, level))
-        return self._raise_parts(expression, level)
+        """To at least `level`."""
+        return _NOTHING if expr_value(expression) >= level else self._move(expression, level, up=True)
 
-    def _raise_parts(self, expression: Expression, level: int) -> Plan | None:
+    def _lower(self, expression: Expression, level: int) -> Plan | None:
+        """To at most `level`."""
+        return _NOTHING if expr_value(expression) <= level else self._move(expression, level, up=False)
+
+    def _move(self, expression: Expression, level: int, *, up: bool) -> Plan | None:
+        move, back = (self._raise, self._lower) if up else (self._lower, self._raise)
+        if isinstance(expression, Choice):
+            return move(expression.direct_dep, level)
+        if isinstance(expression, Symbol):
+            plan = self._raise_symbol if up else self._lower_symbol
+            return self._guarded((up, expression.name), lambda: plan(expression, level))
         operator, *parts = expression
-        if operator == AND:
-            return _all(self._raise(one, level) for one in parts)
-        if operator == OR:
-            return _cheapest(self._raise(one, level) for one in parts)
-        if operator == NOT:
-            return self._lower(parts[0], 2 - level)
-        return self._relation(expression, true=True)
+        if operator in (AND, OR):
+            together = _all if (operator == AND) == up else _cheapest
+            return together(move(one, level) for one in parts)
+        return back(parts[0], 2 - level) if operator == NOT else self._relation(expression, true=up)
 
     def _raise_symbol(self, symbol: Symbol, level: int) -> Plan | None:
         if symbol.is_constant or not symbol.nodes or symbol.orig_type not in (BOOL, TRISTATE):
@@ -109,27 +109,6 @@ class Steering:
         if symbol.choice is None:
             return {}
         return {one.name: "n" for one in symbol.choice.syms if one is not symbol}
-
-    # Down: an expression to at most `level`.
-
-    def _lower(self, expression: Expression, level: int) -> Plan | None:
-        if expr_value(expression) <= level:
-            return _NOTHING
-        if isinstance(expression, Choice):
-            return self._lower(expression.direct_dep, level)
-        if isinstance(expression, Symbol):
-            return self._guarded(("down", expression.name), lambda: self._lower_symbol(expression, level))
-        return self._lower_parts(expression, level)
-
-    def _lower_parts(self, expression: Expression, level: int) -> Plan | None:
-        operator, *parts = expression
-        if operator == AND:
-            return _cheapest(self._lower(one, level) for one in parts)
-        if operator == OR:
-            return _all(self._lower(one, level) for one in parts)
-        if operator == NOT:
-            return self._raise(parts[0], 2 - level)
-        return self._relation(expression, true=False)
 
     def _lower_symbol(self, symbol: Symbol, level: int) -> Plan | None:
         if symbol.is_constant or not symbol.nodes or symbol.orig_type not in (BOOL, TRISTATE):
@@ -178,7 +157,7 @@ class Steering:
         ways = [self._raise(one, wanted + 1)] if wanted < 2 else []
         return _cheapest([*ways, self._lower(one, wanted - 1) if wanted else None])
 
-    def _guarded(self, key: tuple[str, str], plan: Callable[[], Plan | None]) -> Plan | None:
+    def _guarded(self, key: tuple[bool, str], plan: Callable[[], Plan | None]) -> Plan | None:
         """A way that comes back to its start leads nowhere."""
         if key in self._under or len(self._under) >= _DEEPEST:
             return None

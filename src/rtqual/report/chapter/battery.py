@@ -38,7 +38,8 @@ def battery(material: Material, one: Place, load: str) -> Table:
     for name in names:
         rows.append([Cell(readable(name)), *(cell_of(s, name, notes) for s in summaries)])
         rows += share_rows(summaries, name, notes)
-    scalars = [name for name in _names(summaries) if not any(name in _statistics(s) for s in summaries)]
+    printed = dict.fromkeys(name for s in summaries for name in s.figures)
+    scalars = [name for name in printed if not any(name in _statistics(s) for s in summaries)]
     for name in scalars:
         found = [s.figures.get(name) for s in summaries]
         rows.append([Cell(readable(name)), *(Cell("-" if f is None else figure_value(f)) for f in found)])
@@ -96,10 +97,6 @@ def _share(summary: Summary, name: str, notes: Notes) -> Cell:
     )
     found = share(part, whole) if part and whole else None
     return figure_cell(found, notes, counted=False)
-
-
-def _names(summaries: Sequence[Summary]) -> list[str]:
-    return list(dict.fromkeys(name for s in summaries for name in s.figures))
 
 
 def _statistics(summary: Summary) -> set[str]:

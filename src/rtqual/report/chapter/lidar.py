@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.lines import Line2D
 
-from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.verdict.camera import Score, Ways, way_name
 from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight, within
 from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
@@ -131,12 +131,8 @@ def _faults(material: Material) -> Iterator[Block]:
         yield material.numbering.table(
             clean(f"Wrong descriptors, frames that came: {where}"),
             [Column("What is wrong", False), Column("Frames")],
-            [[Cell(kind), Cell(_count(figure))] for kind, figure in described],
+            [[Cell(kind), Cell("-" if figure is None else number(figure.value))] for kind, figure in described],
         )
-
-
-def _count(figure: Figure | None) -> str:
-    return "-" if figure is None else number(figure.value)
 
 
 def _approach(material: Material, flown: Approach) -> Iterator[Block]:

@@ -111,7 +111,7 @@ def _tables(
 
 def _systems(material: Material, summaries: Sequence[Summary], statistic: str) -> list[_System]:
     """In the mission's order; of each candidate first in user, then in kernel space."""
-    rtos = {c.name for c in material.mission.candidates if c.rtos}
+    rtos = {c.name for c in material.mission.candidates if c.place and not c.place.linux}
 
     def in_kernel(s: Summary) -> bool:
         return s.group.instrument.startswith(_KERNEL)

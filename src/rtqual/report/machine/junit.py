@@ -15,7 +15,7 @@ from rtqual.analysis.model import Evidence
 from rtqual.analysis.regression.course import Course, Moved, Regressions
 from rtqual.analysis.regression.origin import cell_name
 from rtqual.analysis.verdict.gates import limit_text, need_name
-from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
+from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.report.machine.regressions import change, outcomes
 from rtqual.report.page.text import clean
@@ -82,14 +82,10 @@ def gate_junit(found: Regressions) -> str:
 
 
 def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
-    judged = [Case(gate.requirement, _RESULTS[gate.outcome], gate.outcome, _said(gate)) for gate in one.gates]
+    judged = [Case(g.requirement, _RESULTS[g.outcome], g.outcome, g.reason or g.limit) for g in one.gates]
     cases = (*(Case(name, "skipped", "not run", _NOT_MEASURED) for name in verdict.not_measured), *judged)
     names = (mission.mission.name, verdict.board, one.candidate)
     return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases)
-
-
-def _said(gate: Gate) -> str:
-    return gate.reason or gate.limit
 
 
 def _unplanned(mission: Mission, candidate: str, evidence: Evidence) -> Suite:

@@ -11,7 +11,6 @@ from string import ascii_lowercase
 from rtqual.analysis.verdict.model import Outcome
 from rtqual.report.page.text import TIMING_NOTE, marked, prose
 
-PAGES = {"html": "report.html", "pdf": "report.pdf", "md": "report.md"}  # format -> file
 PLOT_FOLDER = "plots"  # beside report.md
 TONES = {Outcome.MET: "met", Outcome.NOT_MET: "failed", Outcome.UNDECIDED: "open", Outcome.INDICATIVE: "indicative"}
 SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?", Outcome.INDICATIVE: "~"}

@@ -12,17 +12,17 @@ _STATE_BYTES, _RECORD_BYTES = 180 * 2**20, 64 * 2**10
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Cost:
     cells: int
     wall_s: float
     disk_b: int
 
 
-def forecast(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Forecast:
+def cost_of(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Cost:
     """Time and disk for cells that are still to run; `booting`: their boards have still to boot."""
     together = [cell for cell in cells if not cell.place.here]
     boards = {(cell.candidate.name, cell.machine) for cell in together if cell.place.starts is Starts.KERNEL}
     wall_s = sum(cell.estimate_s for cell in cells if cell.place.here)
     together_s = sum(cell.estimate_s for cell in together) + _BOOT_S * len(boards) * booting
     wall_s += together_s / max(1, min(workers, len(together)))
-    return Forecast(len(cells), wall_s, _STATE_BYTES * len(boards) + _RECORD_BYTES * len(cells))
+    return Cost(len(cells), wall_s, _STATE_BYTES * len(boards) + _RECORD_BYTES * len(cells))

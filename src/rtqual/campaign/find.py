@@ -5,13 +5,8 @@ from pathlib import Path
 
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput
+from rtqual.campaign.folder import OUT, RECORDS
 from rtqual.record.store import MANIFEST, Store, read_manifest
-
-CAMPAIGN, RECORDS, CONFIGS = (
-    "campaign.json",
-    "records",
-    "configs",
-)  # of what lies in a campaign's folder (campaign/folder.py)
 
 
 def find(what: Path) -> list[Path]:
@@ -22,7 +17,7 @@ def find(what: Path) -> list[Path]:
         inside = unlinked.require(what, RECORDS)
         found = Store(inside if inside.is_dir() else what).paths()
     else:
-        stores = [Store(folder) for folder in sorted(Path("out").glob(f"*/{RECORDS}"))]
+        stores = [Store(folder) for folder in sorted(OUT.glob(f"*/{RECORDS}"))]
         held = [path for store in stores for path in store.paths()] if len(str(what)) >= 4 else []
         found = [path for path in held if read_manifest(path).hash.startswith(str(what)) or path.name == str(what)][:1]
     if not found:

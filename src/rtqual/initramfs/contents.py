@@ -18,7 +18,7 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import InterpSegment
 
-from rtqual.base.apt import Package, cache_dir, fetch, locked
+from rtqual.base.apt import Package, cache_dir, fetch, fetch_closure, locked
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
 
@@ -30,6 +30,11 @@ PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
 DISKS = ("/dev/vda", "/dev/sda")
+
+
+def guest_tools(architecture: Architecture = AMD64) -> list[Package]:
+    """Those packages, with all that they need."""
+    return fetch_closure(TOOL_PACKAGES, architecture=architecture)
 
 
 def guest_file(name: str) -> Path:

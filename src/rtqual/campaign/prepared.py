@@ -3,20 +3,21 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rtqual.base.apt import Package, fetch_closure
+from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.board.registry import Start, Starts
 from rtqual.board.system import Kernel, Rtos
+from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.candidate import rtos
 from rtqual.candidate.kernel import kernel_of
 from rtqual.image.measured import under_root
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.account import Account
 from rtqual.mission import Candidate, Mission
 
 
-class Systems:
+class Prepared:
     """`accounts`: of the kernels that were tailored to the mission."""
 
     def __init__(self, mission: Mission) -> None:
@@ -30,14 +31,14 @@ class Systems:
         tools: dict[Architecture, list[Package]] = {}
         for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
             if starts is Starts.IMAGE:
-                tell(f"{name} ({candidate.rtos})")
+                tell(f"{name} ({candidate.named})")
                 self._ready[name] = rtos.prepare(name)
                 continue
             architecture = candidate.architecture
             assert architecture is not None, "of a kernel"  # noqa: S101
             if architecture not in tools:
                 tell(f"the guest's tools ({architecture.name})")
-                tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
+                tools[architecture] = guest_tools(architecture)
             programs = {cell.instrument.program for cell in cells if cell.candidate == candidate}
             self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
 
@@ -53,7 +54,7 @@ class Systems:
 
     def start(self, candidate: Candidate) -> Start:
         """What the candidate's board is opened with."""
-        return Start(candidate.name, candidate.named, self._ready.get(candidate.name))
+        return Start(candidate.name, candidate.named, self._ready.get(candidate.name), held=kept.held)
 
     def sizes(self, candidate: Candidate) -> Mapping[str, str]:
         ready = self._ready.get(candidate.name)
