@@ -112,6 +112,7 @@ bench: packages $(VENV)/.built
 	$(BIN)/python bench/boot_once.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
+	PYTHONPATH=tests $(BIN)/python bench/decode.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests bench
