@@ -114,7 +114,11 @@ Replayed = Annotated[
     str,
     *_matching(r".+/[a-z0-9][a-z0-9-]*", "a campaign's folder and a candidate, as 'out/docking-demo/debian-rt'"),
 ]
-Symbol = Annotated[str, *_matching(r"[A-Za-z0-9_]+", "a kernel symbol: write it without CONFIG_, as 'USB_XHCI_HCD'")]
+Symbol = Annotated[
+    str,
+    *_matching(r"[A-Za-z0-9_]+", "a kernel symbol, as 'USB_XHCI_HCD'"),
+    AfterValidator(lambda written: written.removeprefix("CONFIG_")),
+]
 Release = Annotated[str, *_matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, as `uname -r` prints it")]
 BootParameter = Annotated[
     str, *_matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
