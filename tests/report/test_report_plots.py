@@ -16,8 +16,15 @@ from rtqual.report.draw.canvas import Palette
 from rtqual.report.write import write_report
 from support.report_material import SVG, Page, evidence, mission, records
 
-
-WITHOUT_UNIT = ("Samples per bin", "Share of samples above", "Correlation", "Shape", "max-min")  # counts, shares
+WITHOUT_UNIT = (
+    "Samples per bin",
+    "Share of samples above",
+    "Correlation",
+    "Shape",
+    "max-min",
+    "(max-min)",
+    "(p95-avg)",
+)
 
 
 def test_every_plot_names_its_axes_with_units_and_has_words_for_those_who_do_not_see_it(
