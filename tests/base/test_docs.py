@@ -14,9 +14,10 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def anchors(page: Path) -> set[str]:
-    """As Markdown renderers make them from headings."""
+    """As Markdown renderers make them from headings, and those that are named."""
+    named = re.findall(r'<a id="([^"]+)">', page.read_text())
     headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text()), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings} | {*named}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
