@@ -9,6 +9,7 @@
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
+# make docs        the documentation as a site, in out/docs
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
@@ -54,7 +55,7 @@ PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo check test test-full test-manual newest lock arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install docs demo check test test-full test-manual newest lock arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise
 
 install: packages $(VENV)/.built
@@ -112,6 +113,12 @@ bench: packages $(VENV)/.built
 	$(BIN)/python bench/boot_once.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
+	PYTHONPATH=tests $(BIN)/python bench/decode.py
+
+# The documentation as a site; its tools stay out of the environment.
+docs: $(VENV)/.dev
+	$(BIN)/uv tool run --with "mkdocs<2" --with "mkdocs-material>=9.7,<10" mkdocs build --strict --quiet
+	@echo "out/docs/index.html"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests bench

@@ -109,6 +109,9 @@ const char *ds325_decoder_init(struct ds325_decoder *decoder, const struct ds325
 		return wrong;
 	turn = turn_nm(calibration);
 	decoder->least_power = calibration->confidence * calibration->confidence;
+	decoder->dark = 0;
+	while (2u * (decoder->dark + 1u) * (decoder->dark + 1u) < decoder->least_power)
+		decoder->dark++;
 	decoder->shift = 0;
 	while (decoder->shift < SHIFT_MOST && turn << (decoder->shift + 1) <= most_nm)
 		decoder->shift++;

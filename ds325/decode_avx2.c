@@ -3,6 +3,8 @@
 #define BLOCKS_AT_ONCE 2
 #define X86(name) __builtin_ia32_##name##256
 #define X86_TRUNCATED __builtin_ia32_cvttps2dq256
+#define X86_SIGNS __builtin_ia32_pmovmskb256
+#define VEC_KEEP(x) asm("" : "+x"(x))
 #define X86_ROOT __builtin_ia32_sqrtps256
 
 #include "decode_x86.h"

@@ -39,6 +39,7 @@
 struct ds325_decoder {
 	uint16_t scale[DS325_PIXELS] __attribute__((aligned(64))); /* mm a turn, times 2^shift */
 	uint32_t least_power; /* counts squared: the confidence threshold */
+	uint16_t dark; /* counts: a pixel is not valid where neither word is larger */
 	uint16_t offset; /* 1/65536 turns, subtracted */
 	uint16_t rounding; /* half a mm */
 	uint32_t shift;

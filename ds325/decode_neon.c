@@ -111,6 +111,16 @@ VEC_INLINE vec vec_root_power(vec a, vec b)
 			  vreinterpretq_s16_s32(vec_root(vec_power_high(a, b))));
 }
 
+VEC_INLINE uvec vec_beyond(vec x, uvec most)
+{
+	return vqsubq_u16((uvec)x + most, most + most);
+}
+
+VEC_INLINE bool vec_is_zero(vec x)
+{
+	return !vmaxvq_u16(vreinterpretq_u16_s16(x));
+}
+
 #include "decode_vector.h"
 
 void ds325_blocks_neon(const struct ds325_decoder *decoder, const void *raw, size_t first, size_t count,

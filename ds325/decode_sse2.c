@@ -3,6 +3,7 @@
 #define BLOCKS_AT_ONCE 1
 #define X86(name) __builtin_ia32_##name##128
 #define X86_TRUNCATED __builtin_ia32_cvttps2dq
+#define X86_SIGNS __builtin_ia32_pmovmskb128
 #define X86_ROOT __builtin_ia32_sqrtps
 
 #include "decode_x86.h"

@@ -12,6 +12,7 @@ typedef uint16_t uvec __attribute__((vector_size(VEC_BYTES)));
 typedef int32_t vec32 __attribute__((vector_size(VEC_BYTES)));
 typedef float vecf __attribute__((vector_size(VEC_BYTES)));
 typedef long long vec64 __attribute__((vector_size(VEC_BYTES)));
+typedef char vec8 __attribute__((vector_size(VEC_BYTES)));
 typedef vec loose __attribute__((aligned(1), may_alias));
 
 VEC_INLINE vec vec_load(const void *from)
@@ -88,4 +89,14 @@ VEC_INLINE vec vec_root_power(vec a, vec b)
 {
 	return X86(packssdw)(X86_TRUNCATED(X86_ROOT(__builtin_convertvector(VEC_POWER(l, a, b), vecf))),
 			     X86_TRUNCATED(X86_ROOT(__builtin_convertvector(VEC_POWER(h, a, b), vecf))));
+}
+
+VEC_INLINE uvec vec_beyond(vec x, uvec most)
+{
+	return (uvec)X86(psubusw)((vec)((uvec)x + most), (vec)(most + most));
+}
+
+VEC_INLINE bool vec_is_zero(vec x)
+{
+	return !X86_SIGNS((vec8)x != 0);
 }

@@ -24,6 +24,8 @@ enum {
 	CLASS_VIDEO = 14,
 	CLASS_VENDOR = 255,
 
+	LINK_POWER_MANAGEMENT = 1 << 1, /* USB 3 wants it of every device */
+
 	CAMERA_TERMINAL = 1,
 	OUTPUT_TERMINAL = 2,
 };
@@ -170,7 +172,7 @@ void descriptors_make(struct descriptors *all, enum speed speed, enum wrong wron
 	    LE16(DS325_USB_PRODUCT), LE16(0x0100), 1, 2, 3, 1);
 	ADD(&qualifier, TYPE_QUALIFIER, LE16(usb), 239, 2, 1, 64, 1, 0);
 	ADD(&bos, TYPE_BOS, LE16(22), 2);
-	ADD(&bos, TYPE_CAPABILITY, 2, LE32(0));
+	ADD(&bos, TYPE_CAPABILITY, 2, LE32(LINK_POWER_MANAGEMENT));
 	ADD(&bos, TYPE_CAPABILITY, 3, 0, LE16(0x000e), 1, 10, LE16(2047));
 
 	ADD(&out, TYPE_CONFIGURATION, LE16(0), 2, 1, 0, 0x80, speed == SPEED_SUPER ? 62 : 250); /* 500 mA */

@@ -27,7 +27,8 @@ static inline uint64_t exact_shifted(uint64_t words, unsigned int count)
 
 /*
  * Frame `number`: words of 16 bits in the first of sixteen, which are saturated nearly all; of 15 to 4 bits in the next
- * twelve, so that every amplitude occurs; and in the last three words at the edges of the decoder's decisions.
+ * twelve, so that every amplitude occurs; in the next two words at the edges of the decoder's decisions; and in the
+ * last patches of all sizes of word, as lit and dark parts of a picture have.
  */
 static inline void exact_frame(uint64_t number, void *raw)
 {
@@ -40,8 +41,8 @@ static inline void exact_frame(uint64_t number, void *raw)
 	for (size_t at = 0; at < DS325_FRAME_BYTES; at += sizeof(uint64_t)) {
 		uint64_t words = exact_next(&state);
 
-		if (kind < 13) {
-			words = exact_shifted(words, kind);
+		if (kind < 13 || kind == 15) {
+			words = exact_shifted(words, kind < 13 ? kind : (at >> 8) * 5 % 13);
 		} else {
 			uint64_t chosen = 0;
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.mission.explain import suggest
 from support.mission_texts import GOOD, MISTAKES, line_of, refusal
 
 # A key under a wrong name is missing under its own.
@@ -44,3 +45,8 @@ def test_no_candidate(mission_file: Path) -> None:
 @pytest.mark.parametrize("content", ["", "\n\n", "# only a comment\n"])
 def test_empty_file(mission_file: Path, content: str) -> None:
     assert refusal(mission_file, content).startswith("1: is empty; a mission has [mission], [[candidate]]")
+
+
+def test_a_long_list_of_what_is_allowed_is_not_repeated() -> None:
+    assert suggest("frob", [f"SYMBOL_{number}" for number in range(20_000)]) == "none of the 20,000 there is like it"
+    assert "'SYMBOL_7'" in suggest("SYMBOL_7x", [f"SYMBOL_{number}" for number in range(20_000)])

@@ -97,14 +97,18 @@ def test_the_first_page_begins_with_the_goals_and_leaves_what_no_plan_measures_t
     records = [ran(name) for name in PATHS]
     asked = with_goals(mission(requirements=[{**WAKE_UP, "load": "none"}]))  # the plan has it under hackbench
     evidence = analyse(asked, "demo", records, {})
-    first, second = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts
+    document = build(gather(asked, evidence, [one.manifest for one in records], {}))
+    first, second = document.verdicts
     assert (first.title, second.title) == ("Docking camera", "Verdict, virtual board")
     (counts,) = (block for block in first.blocks if isinstance(block, Table))
     goals = tables(records)["Goals"]
     for way, count in row(counts, "rt idle").items():
         assert int(count) == sum(cells.get(way) == "met" for cells in map(partial(row, goals), GOALS))
     assert second.headline.startswith("No verdict: this scale does not measure 'wake-up under load'")
-    (noted,) = [block for block in second.blocks if isinstance(block, Bullets) and block.title == "To keep in mind"]
+    assert document.decision
+    assert document.decision.headline == second.headline
+    lists = [block for block in document.decision.blocks if isinstance(block, Bullets)]
+    (noted,) = [block for block in lists if block.title == "What it rests on"]
     assert noted.items[0].startswith("Not measured at this scale: 'wake-up under load'")
     assert "undecided" not in str(
         [cells for block in second.blocks if isinstance(block, Table) for cells in block.rows]

@@ -93,23 +93,45 @@ static void fill(int16_t *words, uint64_t *state)
 	}
 }
 
+/* Patches of words of one size: dark ones, ones at the edge of it, and others; every patch has a few of another size. */
+static void fill_patches(int16_t *words, uint64_t *state)
+{
+	size_t left = 0;
+	int size = 0;
+
+	for (size_t at = 0; at < DS325_FRAME_BYTES / 2; at++, left--) {
+		const int sizes[] = { decoder.dark, decoder.dark + 1, decoder.dark / 2, DS325_WORD_MOST + 1 };
+		uint64_t random = next(state);
+
+		if (!left) {
+			left = 1 + random / 4 % 2000;
+			size = sizes[random % 4];
+		}
+		if (random % 512 == 0)
+			size = sizes[random / 512 % 4];
+		words[at] = (int16_t)(random / 4096 % 4 ? (int)(random >> 32) % (size + 1) : size);
+		if (random >> 20 & 1)
+			words[at] = (int16_t)-words[at];
+	}
+}
+
 static void random_frames(unsigned long frames, uint64_t state)
 {
 	static int16_t words[DS325_FRAME_BYTES / 2];
 	unsigned int ways = 0;
 
 	for (unsigned long frame = 0; frame < frames; frame++) {
-		if (frame % 100 == 0) {
+		if (frame % 25 == 0) {
 			struct ds325_calibration calibration = DS325_CALIBRATION_DEFAULT;
 
 			calibration.modulation_hz = 5000000 + (uint32_t)(next(&state) % 195000001);
-			calibration.confidence = 1 + (uint32_t)(next(&state) % (frame % 200 ? 20 : 2047));
+			calibration.confidence = 1 + (uint32_t)(next(&state) % (frame % 50 ? 20 : 2047));
 			calibration.offset_um = (int32_t)(next(&state) % 2000001) - 1000000;
 			calibration.geometry = next(&state) % 2 ? DS325_DEPTH : DS325_RADIAL;
 			calibration.k1_ppm = frame ? (int32_t)(next(&state) % 200001) - 100000 : 0;
 			calibrate(&calibration);
 		}
-		fill(words, &state);
+		(frame % 3 ? fill : fill_patches)(words, &state);
 		ways = compare(words);
 	}
 	printf("%lu frames the same in %u ways\n", frames, ways);

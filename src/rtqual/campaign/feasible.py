@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Whether a candidate, and a cell of it, can run on this machine, as far as a look tells: nothing is fetched."""
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from rtqual.base.apt import known
+from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.local import program
 from rtqual.board.registry import Starts
 from rtqual.campaign.cell import Cell
 from rtqual.candidate.rtos import COMPILER
 from rtqual.image.measured import programs_of
+from rtqual.kernel.configure.rules import merged, wishes
 from rtqual.load.registry import LOADS
-from rtqual.mission import Candidate, Need
+from rtqual.mission import Candidate, Need, Tailor
 
 _MODULE = ".ko"
 
@@ -33,6 +36,22 @@ def why_not(candidate: Candidate) -> str:
         named = [*candidate.tailor.patches, *(p for p in (candidate.tailor.source, candidate.tailor.start) if "/" in p)]
         if missing := [name for name in named if not Path(name).exists()]:
             return f"there is no {missing[0]}"
+    return ""
+
+
+def contradiction(wanted: Tailor, needs: Sequence[str], architecture: Architecture) -> str:
+    """What of a kernel's needs and symbols cannot be had together in any tree; empty where none is known.
+
+    Rules differ by version, so a source that does not name its version is not judged."""
+    version = re.search(r"(\d+)\.(\d+)", Path(wanted.source).name)
+    if not version:
+        return ""
+    require = {symbol: str(value) for symbol, value in wanted.require.items()}
+    number = (int(version[1]), int(version[2]))
+    try:
+        merged(wishes((*needs, *wanted.needs), architecture, number), require, wanted.forbid)
+    except BadInput as error:
+        return str(error)
     return ""
 
 

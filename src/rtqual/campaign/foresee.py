@@ -17,7 +17,7 @@ from rtqual.base.words import count, listed, under
 from rtqual.board.local import hypervisor
 from rtqual.board.registry import Clock
 from rtqual.campaign.cell import Cell
-from rtqual.campaign.feasible import why_not, why_not_cell
+from rtqual.campaign.feasible import contradiction, why_not, why_not_cell
 from rtqual.campaign.plan import plan
 from rtqual.mission import Candidate, Mission, Requirement
 
@@ -50,6 +50,8 @@ def foresee(mission: Mission, scale: str) -> Foresight:
     found: dict[str, dict[str, bool]] = {}  # candidate -> what is wrong -> whether it keeps the candidate from flying
     for one in candidates:
         broken = why_not(one)
+        if one.tailor and one.architecture and not broken:
+            broken = contradiction(one.tailor, mission.mission.needs, one.architecture)
         found[one.name] = {broken: True} if broken else dict(_problems(mission, one, cells))
     every = dict.fromkeys(problem for problems in found.values() for problem in problems)
     of = {problem: [name for name, problems in found.items() if problem in problems] for problem in every}

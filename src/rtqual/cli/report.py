@@ -22,6 +22,8 @@ def report(
     *,
     formats: Annotated[list[Format] | None, Parameter(name="--format", negative="")] = None,
     out: Path | None = None,
+    annex: bool = False,
+    archive: bool = False,
     as_json: Json = False,
 ) -> int:
     """Write the reports of a finished campaign again; nothing is run.
@@ -34,11 +36,16 @@ def report(
         What to write; may be given several times. Everything unless given.
     out
         The file for one format, in place of the campaign's folder.
+    annex
+        Print the annex too: tools, environment, all results, the analysis, the commands.
+    archive
+        Write the PDF for an archive (PDF/A-3a) in place of one tagged for screen readers (PDF/UA-1).
     """
+    from rtqual.report.page.document import Printed  # noqa: PLC0415
     from rtqual.stage import select as stage  # noqa: PLC0415
     from rtqual.terminal.verdict import as_dict, print_reports  # noqa: PLC0415
 
-    selection = stage.report(folder, formats or tuple(FORMATS), out)
+    selection = stage.report(folder, formats or tuple(FORMATS), out, Printed(annex, archive))
     if as_json:
         print_json(as_dict(selection))
     elif out is None:

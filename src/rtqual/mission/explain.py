@@ -15,6 +15,7 @@ from rtqual.mission.toml_lines import KeyPath
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SHOWN = 60  # characters of a wrong value worth repeating
+_LISTED = 100  # names
 _PYTHON_TO_TOML = {"tuple": "list", "dictionary": "table", "valid integer": "whole number", "valid ": ""}
 
 _BOUNDS = {
@@ -81,11 +82,13 @@ def _sentence(error: ErrorDetails, path: KeyPath, schema: Mapping[str, Any]) -> 
 
 
 def suggest(written: str, allowed: Iterable[str]) -> str:
-    """The near misses among what is allowed, or all of it."""
+    """The near misses among what is allowed, or all of it, or where that is too much to read how much there is."""
     names = sorted(allowed) if not isinstance(allowed, Sequence) else list(allowed)
     near = get_close_matches(written, names, n=2)
     if near:
         return f"did you mean {' or '.join(repr(name) for name in near)}?"
+    if len(names) > _LISTED:
+        return f"none of the {len(names):,} there is like it"
     return f"allowed: {', '.join(names)}" if names else "nothing is allowed here"
 
 

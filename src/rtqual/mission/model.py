@@ -69,6 +69,23 @@ class Header(Table):
     integration; the report says so."""
 
 
+class Paper(Table):
+    """What a review board wants on the first page of the report; lines to sign are printed for what is left out."""
+
+    number: Text = ""
+    """The document's number."""
+    issue: Text = ""
+    """Its issue, as "2" or "B"."""
+    date: Text = ""
+    """The date that stands on it. rtqual puts none there by itself, so that equal records give an equal report."""
+    prepared: Text = ""
+    """Who prepared it."""
+    reviewed: Text = ""
+    """Who reviewed it."""
+    approved: Text = ""
+    """Who approved it."""
+
+
 class _Measured(Figure):
     """A measured figure: an instrument under a load, and what is read from its samples."""
 
@@ -157,6 +174,8 @@ class Mission(Table):
     """Gates on measured figures, one [[requirement]] each."""
     criteria: tuple[Criterion, ...] = Field((), alias="criterion")
     """Weighted preferences, one [[criterion]] each."""
+    document: Paper = Field(Paper())
+    """The report's number, date and signatures, one [document]."""
     goals: tuple[Goal, ...] = Field((), alias="goal")
     """What the docking camera's ways are to reach, one [[goal]] each."""
     parameters: ParameterTables = Field({})

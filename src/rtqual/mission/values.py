@@ -110,7 +110,11 @@ Distinct = AfterValidator(_distinct)
 Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), NonEmpty]
 Slug = Annotated[str, *matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lower-case letters, digits and '-'")]
 PackageName = Annotated[str, *matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")]
-Symbol = Annotated[str, *matching(r"[A-Za-z0-9_]+", "a kernel symbol: write it without CONFIG_, as 'USB_XHCI_HCD'")]
+Symbol = Annotated[
+    str,
+    *matching(r"[A-Za-z0-9_]+", "a kernel symbol, as 'USB_XHCI_HCD'"),
+    AfterValidator(lambda written: written.removeprefix("CONFIG_")),
+]
 Release = Annotated[str, *matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, as `uname -r` prints it")]
 BootParameter = Annotated[
     str, *matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")

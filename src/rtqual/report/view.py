@@ -5,10 +5,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from rtqual.report.chapter.analysis import analysis
+from rtqual import __version__
+from rtqual.report.chapter.analysis import analysis, judgement
 from rtqual.report.chapter.conclusion import conclusion
+from rtqual.report.chapter.decision import decision
 from rtqual.report.chapter.environment import environment
 from rtqual.report.chapter.failures import failures
+from rtqual.report.chapter.glossary import glossary
 from rtqual.report.chapter.lidar import goals_box
 from rtqual.report.chapter.method import method
 from rtqual.report.chapter.purpose import purpose
@@ -20,27 +23,30 @@ from rtqual.report.chapter.verdicts import verdict_boxes
 from rtqual.report.draw.canvas import standalone
 from rtqual.report.formats import PAGES
 from rtqual.report.material import Material
-from rtqual.report.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading
+from rtqual.report.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading, Printed
 from rtqual.report.page.render import to_html, to_markdown, to_pdf
 from rtqual.report.page.text import clean, duration, prose
 
-# As a test report has them: purpose, systems, tools, environment, method, results, conclusion; then the appendices.
+# As a test report has them: purpose, systems, method, judgement, conclusion; in the annex all that they rest on.
 CHAPTERS: tuple[tuple[str, str, Callable[[Material], Iterable[Block]]], ...] = (
     ("1", "Test purpose", purpose),
     ("2", "Systems under test", systems),
-    ("3", "Test tools", tools),
-    ("4", "Test environment", environment),
-    ("5", "Test method", method),
-    ("6", "Test results", results),
-    ("7", "Analysis", analysis),
-    ("8", "Conclusion", conclusion),
-    ("A", "Commands to reproduce every group", reproduction),
-    ("B", "Failures and problems", failures),
+    ("3", "Test method", method),
+    ("4", "Requirements and scores", judgement),
+    ("5", "Failures and problems", failures),
+    ("6", "Conclusion", conclusion),
+    ("7", "Glossary", glossary),
+    ("A", "Test tools", tools),
+    ("B", "Test environment", environment),
+    ("C", "Test results", results),
+    ("D", "Analysis", analysis),
+    ("E", "Commands to reproduce every group", reproduction),
 )
 
 
 def build(material: Material) -> Document:
     header = material.mission.mission
+    paper = material.mission.document
     known = {*material.measured, *material.published}
     return Document(
         title=prose(header.title),
@@ -53,8 +59,17 @@ def build(material: Material) -> Document:
             ("Candidates measured", _names(material.measured)),
             *([("Of a published study", _names(material.published))] if material.published else []),
             ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
+            ("Software", f"rtqual {__version__}"),
+            *([("Document", " issue ".join(filter(None, (paper.number, paper.issue))))] if paper.number else []),
+        ),
+        signatures=(
+            ("Date", paper.date),
+            ("Prepared", paper.prepared),
+            ("Reviewed", paper.reviewed),
+            ("Approved", paper.approved),
         ),
         # Before the chapters, so that their tables have the first numbers.
+        decision=decision(material),
         verdicts=(*goals_box(material), *verdict_boxes(material)),
         chapters=tuple(
             Chapter(number, title, tuple(_numbered(number, blocks(material)))) for number, title, blocks in CHAPTERS
@@ -63,14 +78,14 @@ def build(material: Material) -> Document:
     )
 
 
-def pages(material: Material, formats: Collection[str]) -> dict[str, bytes]:
+def pages(material: Material, formats: Collection[str], printed: Printed) -> dict[str, bytes]:
     """The files of the formats that people read, by name."""
     document = build(material)
     files: dict[str, bytes] = {}
     if "html" in formats:
         files[PAGES["html"]] = to_html(document).encode()
     if "pdf" in formats:
-        files[PAGES["pdf"]] = to_pdf(document)
+        files[PAGES["pdf"]] = to_pdf(document, annex=printed.annex, archive=printed.archive)
     if "md" in formats:
         files[PAGES["md"]] = to_markdown(document).encode()
         files |= {f"{PLOT_FOLDER}/{plot.file}": standalone(plot.svg).encode() for plot in document.plots}

@@ -18,7 +18,7 @@ from rtqual.report.machine.bencher import to_bencher
 from rtqual.report.machine.github import to_github
 from rtqual.report.machine.junit import to_junit
 from rtqual.report.machine.prometheus import to_prometheus
-from rtqual.report.page.document import PLOT_FOLDER
+from rtqual.report.page.document import AS_USUAL, PLOT_FOLDER, Printed
 
 _TO_TEXT: dict[str, Callable[[Mission, Evidence], str]] = {
     "junit": to_junit,
@@ -38,13 +38,14 @@ def write_report(
     out: Path | None = None,
     accounts: Sequence[Account] = (),
     approach: Approach | None = None,
+    printed: Printed = AS_USUAL,
 ) -> list[Path]:
     """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
     `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the
-    docking target. Returns the reports, without the plots, in the order of FORMATS. Raises RunFailed when they cannot
-    be written, BadInput without WeasyPrint.
+    docking target; `printed`: what the PDF holds. Returns the reports, without the plots, in the order of FORMATS.
+    Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
     """
     wanted = [name for name in FOR_MACHINES if name in formats]
     contents = {FOR_MACHINES[name]: _TO_TEXT[name](mission, evidence).encode() for name in wanted}
@@ -52,7 +53,7 @@ def write_report(
         from rtqual.report.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
         from rtqual.report.view import pages  # noqa: PLC0415
 
-        contents |= pages(gather(mission, evidence, records, failures, accounts, approach), formats)
+        contents |= pages(gather(mission, evidence, records, failures, accounts, approach), formats, printed)
     reports = {name: folder / name for name in FORMATS.values() if name in contents}
     if out is not None:
         reports = dict.fromkeys(reports, out)

@@ -19,6 +19,7 @@ from rtqual.campaign.run import Campaign, Watcher
 from rtqual.kernel.account import with_trims
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.report.formats import FORMATS
+from rtqual.report.page.document import AS_USUAL, Printed
 from rtqual.report.write import write_report
 
 
@@ -51,15 +52,20 @@ def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) 
     return kept.Kept(mission, campaign.scale, result)
 
 
-def report(folder: Path, formats: Collection[str] = tuple(FORMATS), out: Path | None = None) -> Selection:
+def report(
+    folder: Path,
+    formats: Collection[str] = tuple(FORMATS),
+    out: Path | None = None,
+    printed: Printed = AS_USUAL,
+) -> Selection:
     """Report on a finished campaign again. `out`: the file for its only format, in place of the folder."""
     if out is not None and len(formats) != 1:
         raise BadInput(f"--out {out}: takes one format; name it with --format ({', '.join(FORMATS)})")
     campaign = kept.load(folder)
     if out is not None:
-        return conclude(campaign, out.parent, formats, out)
+        return conclude(campaign, out.parent, formats, out, printed)
     with kept.alone(folder):
-        return conclude(campaign, folder, formats)
+        return conclude(campaign, folder, formats, printed=printed)
 
 
 def evidence_of(campaign: kept.Kept) -> Evidence:
@@ -70,7 +76,11 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
 
 
 def conclude(
-    campaign: kept.Kept, folder: Path, formats: Collection[str] = tuple(FORMATS), out: Path | None = None
+    campaign: kept.Kept,
+    folder: Path,
+    formats: Collection[str] = tuple(FORMATS),
+    out: Path | None = None,
+    printed: Printed = AS_USUAL,
 ) -> Selection:
     """Judge what a campaign gave and report on it."""
     result = campaign.result
@@ -89,6 +99,7 @@ def conclude(
         out,
         with_trims(result.accounts, result.trims),
         result.approach,
+        printed,
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
 

@@ -25,8 +25,7 @@ from rtqual.candidate.headers import of_built
 from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.configure.config import parse
 from rtqual.kernel.configure.kconfig import Kconfig
-from rtqual.kernel.configure.resolve import ASKED
-from rtqual.kernel.configure.rules import Wish, wishes
+from rtqual.kernel.configure.rules import ASKED, Wish, wishes
 from rtqual.kernel.make.build import as_steps, compile_objects
 from rtqual.kernel.make.kbuild import gates
 from rtqual.kernel.trim.objects import objects_of

@@ -16,14 +16,13 @@ from rtqual.kernel.configure.chain import few, why_off, why_on
 from rtqual.kernel.configure.config import Config
 from rtqual.kernel.configure.kconfig import LEVELS, Kconfig
 from rtqual.kernel.configure.restore import restored, symbols_of
-from rtqual.kernel.configure.rules import Removal, Wish, wishes
+from rtqual.kernel.configure.rules import ASKED, Removal, Wish, merged, wishes
 from rtqual.kernel.configure.start import Start, settled, start_from
 from rtqual.kernel.configure.steer import Plan, Steering
 from rtqual.kernel.configure.tree import Tree
 from rtqual.mission.explain import suggest
 
 _ROUNDS = 40  # far more rounds than any configuration took
-ASKED = "asked for"  # stands for the need in wishes that the caller adds
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def resolve(
     folder: Path,  # for the final .config and the program's own files; kept
 ) -> Resolution:
     """Raises BadInput on contradictory needs and unknown symbols, RunFailed where no configuration is found."""
-    asked = _merged(wishes(needs, tree.architecture, tree.number), extra_require or {}, extra_forbid)
+    asked = merged(wishes(needs, tree.architecture, tree.number), extra_require or {}, extra_forbid)
     return resolve_wishes(tree, asked.values(), start=start, removals=removals, restore=restore, folder=folder)
 
 
@@ -109,22 +108,6 @@ def resolve_wishes(
         outcomes=outcomes,
         explanations=tuple(search.explanations),
     )
-
-
-def _merged(own: Iterable[Wish], require: Mapping[str, str], forbid: Iterable[str]) -> dict[str, Wish]:
-    """The wishes of needs and caller. Raises BadInput where they contradict each other."""
-    found = {wish.symbol: wish for wish in own}
-    asked = [Wish(symbol, value, ASKED, "asked for by name") for symbol, value in require.items()]
-    asked += [Wish(symbol, "n", ASKED, "forbidden by name") for symbol in forbid]
-    for wish in asked:
-        before = found.get(wish.symbol)
-        if before and before.value != wish.value and {before.value, wish.value} != {"m", "y"}:
-            raise BadInput(
-                f"{wish.symbol} is {'to be left out' if wish.value == 'n' else f'to be {wish.value}'} ({wish.reason}), "
-                f"but {before.need} wants {before.value} ({before.reason}); leave one out"
-            )
-        found[wish.symbol] = wish
-    return found
 
 
 def _check_known(kconfig: Kconfig, wanted: Mapping[str, Wish], tree: Tree) -> None:

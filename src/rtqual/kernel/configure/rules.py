@@ -20,6 +20,7 @@ ALWAYS = "userland"
 BEYOND = ("filesystems", "virtual-board", "test-modules", "raspberry-pi", "systemd")  # asked for by rtqual itself
 _FOLDER = Path(__file__).with_name("rules")
 _Symbol = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
+ASKED = "asked for"  # stands for the need in wishes that the caller adds
 
 
 def _number(text: str) -> str:
@@ -133,6 +134,22 @@ def wishes(asked: Iterable[str], architecture: Architecture, number: tuple[int, 
             if len(gate.any) == 1:
                 _add(found, Wish(gate.any[0], "y", need, gate.reason))
     return tuple(found.values())
+
+
+def merged(own: Iterable[Wish], require: Mapping[str, str], forbid: Iterable[str]) -> dict[str, Wish]:
+    """The wishes of needs and caller. Raises BadInput where they contradict each other."""
+    found = {wish.symbol: wish for wish in own}
+    asked = [Wish(symbol, value, ASKED, "asked for by name") for symbol, value in require.items()]
+    asked += [Wish(symbol, "n", ASKED, "forbidden by name") for symbol in forbid]
+    for wish in asked:
+        before = found.get(wish.symbol)
+        if before and before.value != wish.value and {before.value, wish.value} != {"m", "y"}:
+            raise BadInput(
+                f"{wish.symbol} is {'to be left out' if wish.value == 'n' else f'to be {wish.value}'} ({wish.reason}), "
+                f"but {before.need} wants {before.value} ({before.reason}); leave one out"
+            )
+        found[wish.symbol] = wish
+    return found
 
 
 def _add(found: dict[str, Wish], wish: Wish) -> None:

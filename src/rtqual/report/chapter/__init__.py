@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What the report says: one file a chapter, and one for each longer part of a chapter.
 
-verdicts.py      the first page: the verdicts in short
+decision.py      the first page: the decision, what it rests on, what would change it
+verdicts.py      the next: every board's verdict in short
 purpose.py  systems.py  tools.py  environment.py  method.py
 results.py       the figures, with distributions.py (what is plotted of them), battery.py and paths.py (the probe's),
                  explore.py (the samples that report.html plots anew)
-analysis.py      its sections: tailor.py, lidar.py, judgement.py (requirements, scores), mechanisms.py (the probe's
+analysis.py      judgement.py (requirements, scores); and sections: tailor.py, lidar.py, mechanisms.py (the probe's
                  figures by operating system), stability.py, comparisons.py with shift.py, dependence.py, tails.py,
                  beside.py (published figures)
 tailor.py        what tailoring a kernel changed, with goals.py, steps.py, tailor_lint.py, tailor_roots.py (whole
                  systems) and trim.py (what a scenario did not use)
 lidar.py         the docking camera: ways from frames to ranges, its faults, an approach
-conclusion.py  reproduction.py  failures.py
+conclusion.py  reproduction.py  failures.py  glossary.py
 
 A new chapter is a file here and a row in view.CHAPTERS; a new section of the analysis, a row in analysis.SECTIONS.
 """

@@ -15,11 +15,11 @@ from rtqual.report.chapter.tails import tails
 from rtqual.report.material import Material
 from rtqual.report.page.document import Block, Heading
 
-SECTIONS: tuple[tuple[str, Callable[[Material], Iterable[Block]]], ...] = (
+Sections = tuple[tuple[str, Callable[[Material], Iterable[Block]]], ...]
+
+SECTIONS: Sections = (
     ("Tailored kernels", tailoring),
     ("LIDAR", camera),
-    ("Requirements", requirements),
-    ("Scores", scores),
     ("By operating system", mechanisms),
     ("Stability", stability),
     ("Comparisons", comparisons),
@@ -29,8 +29,19 @@ SECTIONS: tuple[tuple[str, Callable[[Material], Iterable[Block]]], ...] = (
 )
 
 
+JUDGEMENT = (("Requirements", requirements), ("Scores", scores))
+
+
 def analysis(material: Material) -> Iterator[Block]:
-    for title, section in SECTIONS:
+    yield from _sections(material, SECTIONS)
+
+
+def judgement(material: Material) -> Iterator[Block]:
+    yield from _sections(material, JUDGEMENT)
+
+
+def _sections(material: Material, sections: Sections) -> Iterator[Block]:
+    for title, section in sections:
         if blocks := list(section(material)):
             yield Heading(title)
             yield from blocks

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The verdicts in short, for the first page."""
+"""The verdicts in short, board by board."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
+from rtqual.base.words import count
 from rtqual.report.chapter.distributions import decisive
 from rtqual.report.chapter.judgement import score_text
 from rtqual.report.material import Material, timing_of
 from rtqual.report.page.document import (
     SIGNS,
-    Beside,
     Block,
     Cell,
     Column,
@@ -25,42 +25,33 @@ from rtqual.report.page.document import (
 from rtqual.report.page.text import figure_text, prose
 
 _LEGEND = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
-_MOST_BESIDE = 3  # candidates whose columns fit in half of a box
 
 
 def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
-    """The answer, where several boards give it together; then each board's verdict."""
-    answer = material.evidence.answer
-    boxes = [
+    """What every board gives; of the first, which decides, requirements and plot stand on the first page."""
+    return tuple(
         VerdictBox(
             heading,
             verdict.fly is not None,
             prose(verdict.headline),
-            tuple(_box(material, verdict)),
+            tuple(_box(material, verdict, decides=not index)),
         )
-        for heading, verdict in material.evidence.headed
-    ]
-    if answer is not None and len(answer.boards) > 1:
-        boxes.insert(0, VerdictBox("Verdict", answer.fly is not None, prose(answer.headline), ()))
-    return tuple(boxes)
+        for index, (heading, verdict) in enumerate(material.evidence.headed)
+    )
 
 
-def _box(material: Material, verdict: Verdict) -> Iterator[Block]:
-    ranking = _ranking(material, verdict)
-    matrix = [_gate_matrix(material, verdict)] if any(standing.gates for standing in verdict.standings) else []
-    plots = decisive(material, verdict)
-    narrow = len(verdict.standings) <= _MOST_BESIDE
-    beside = (ranking, *matrix) if narrow else (ranking,)
-    if plots:
-        yield Beside(beside, plots)
-    else:
-        yield from beside
-    yield from () if narrow else matrix
+def _box(material: Material, verdict: Verdict, *, decides: bool) -> Iterator[Block]:
+    yield _ranking(material, verdict)
+    if not decides and any(standing.gates for standing in verdict.standings):
+        yield gate_matrix(material, verdict)
+        plots = decisive(material, verdict)
+        yield from [plots] if plots else []
     yield from bullets("Findings", verdict.findings)
     refused = (f"{one.candidate}: {reason}" for one in verdict.standings for reason in one.other_refusals)
     yield from bullets("Refused", refused, "open")
-    yield from bullets("What would change this", verdict.would_change)
-    yield from bullets("To keep in mind", verdict.caveats)
+    if not decides:
+        yield from bullets("What would change this", verdict.would_change)
+        yield from bullets("To keep in mind", verdict.caveats)
 
 
 def _ranking(material: Material, verdict: Verdict) -> Table:
@@ -103,19 +94,21 @@ def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
     return ("meets the mission", "met") if standing.may_fly == Outcome.MET else ("undecided", "open")
 
 
-def _gate_matrix(material: Material, verdict: Verdict) -> Table:
-    """Requirements down, candidates across; the needs that every candidate meets share a row."""
+def gate_matrix(material: Material, verdict: Verdict, most: int | None = None) -> Table:
+    """Requirements down, candidates across, `most` of them; the needs that every candidate meets share a row."""
     notes = Notes()
     measured = {r.name for r in material.mission.requirements}
-    gates = {(g.requirement, g.candidate): g for s in verdict.standings for g in s.gates}
-    candidates = [s.candidate for s in verdict.standings]
+    standings = verdict.standings[:most]
+    gates = {(g.requirement, g.candidate): g for s in standings for g in s.gates}
+    candidates = [s.candidate for s in standings]
     names = list(dict.fromkeys(name for name, _ in gates))
     plain = [
         name
         for name in names
         if name not in measured and all(gates[key].outcome == Outcome.MET for key in gates if key[0] == name)
     ]
-    rows = []
+    results = (_result(verdict, standing) for standing in standings)
+    rows = [[Cell("Result"), *(Cell(result, tone=tone) for result, tone in results)]]
     for requirement in (name for name in names if name not in plain):
         limit = next(prose(g.limit) for (name, _), g in gates.items() if name == requirement)
         row = [Cell(prose(requirement), limit if requirement in measured else "")]
@@ -126,9 +119,10 @@ def _gate_matrix(material: Material, verdict: Verdict) -> Table:
     if plain:
         shown = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
         rows.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *shown])
-    return material.numbering.table(
-        f"Requirements: {_LEGEND}", [Column("Requirement", False), *material.columns(candidates)], rows, notes.listed(),
-    )  # fmt: skip
+    left = len(verdict.standings) - len(standings)
+    more = f"; {count(left, 'more candidate')} below" if left else ""
+    columns = [Column("Requirement", False), *material.columns(candidates)]
+    return material.numbering.table(f"Requirements: {_LEGEND}{more}", columns, rows, notes.listed())
 
 
 def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -> Cell:

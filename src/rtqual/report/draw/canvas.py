@@ -128,6 +128,11 @@ def frame(
     return figure, rows
 
 
+def titled(quantity: str, unit: str, mark: str = "") -> str:
+    """What stands along an axis: "Latency (µs) ◇"; a share or a count has no unit to name."""
+    return " ".join(filter(None, (quantity, f"({unit})" if unit else "", mark)))
+
+
 def upright_label(figure: Figure, rows: Sequence[Axes], text: str) -> None:
     """One label for the vertical axes of all rows."""
     middle = (rows[0].get_position().y1 + rows[-1].get_position().y0) / 2

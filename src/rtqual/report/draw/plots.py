@@ -29,6 +29,7 @@ from rtqual.report.draw.canvas import (
     legend_lines,
     log_ticks,
     short,
+    titled,
     to_svg,
     upright_label,
 )
@@ -134,7 +135,7 @@ def histogram(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
             axes.set_title(short(name), loc="left", fontweight="bold", pad=3)
             axes.set_title(broken(one, panel.limits, TITLE - len(short(name))), loc="right", fontsize=8.5, pad=3)
             _draw_limits(axes, panel)
-        upright_label(figure, rows, "Samples per bin (1)")
+        upright_label(figure, rows, "Samples per bin")
         return to_svg(figure, ident, alt)
 
 
@@ -154,7 +155,7 @@ def ccdf(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
             if one.overflow:
                 axes.plot(x[-1:], y[-1:], ">", color=colour, markersize=5, clip_on=False)
         _draw_limits(axes, panel)
-        upright_label(figure, [axes], "Share of samples above (1)")
+        upright_label(figure, [axes], "Share of samples above")
         return to_svg(figure, ident, alt)
 
 
@@ -214,7 +215,7 @@ def _bar_axes(axes: Axes, entries: Sequence[Bar], palette: Palette, *, label: st
     grid(axes, even_ticks(axes.xaxis, *ends, most=5, scale=scale))
     axes.axvline(0, color=INK, linewidth=0.7)
     axes.spines["left"].set_visible(False)
-    axes.set_xlabel(f"{label} ({name or '1'}) {mark}".rstrip())
+    axes.set_xlabel(titled(label, name, mark))
 
 
 def _value_axis(axes: Axes, panel: Panel, *, labelled: bool = True) -> list[float]:
@@ -228,7 +229,7 @@ def _value_axis(axes: Axes, panel: Panel, *, labelled: bool = True) -> list[floa
         ticks = even_ticks(axes.xaxis, low, high, most=6, scale=scale)
     axes.set_xlim(low, high)
     if labelled:
-        axes.set_xlabel(f"{panel.quantity} ({name or '1'}) {panel.mark}".rstrip())
+        axes.set_xlabel(titled(panel.quantity, name, panel.mark))
     else:
         axes.tick_params(labelbottom=False)
     return ticks

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from rtqual.analysis.difference.model import ShiftFunction
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.summary import SHIFTED
-from rtqual.report.draw.canvas import INK, RC, Palette, even_ticks, frame, grid, short, to_svg, upright_label
+from rtqual.report.draw.canvas import INK, RC, Palette, even_ticks, frame, grid, short, titled, to_svg, upright_label
 from rtqual.report.page.text import number, step
 
 HEIGHT_IN = 2.1
@@ -79,7 +79,7 @@ def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, al
         for place, one in enumerate(shifts):
             _draw(axes, axis, one, names, palette, offset=APART * (place - (len(shifts) - 1) / 2))
         axes.set_xlabel(f"Quantile of the samples {mark}".rstrip())
-        upright_label(figure, [axes], f"Difference ({unit or '1'})")
+        upright_label(figure, [axes], titled("Difference", unit))
         return to_svg(figure, ident, alt)
 
 

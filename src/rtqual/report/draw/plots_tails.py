@@ -44,7 +44,7 @@ def correlation_plot(lags: Mapping[str, Sequence[float]], palette: Palette, iden
             at = range(1, len(values) + 1)
             axes.plot(at, values, color=palette.colour(name), linestyle=palette.dashes(name), linewidth=1.4)
         axes.set_xlabel("Lag (samples)")
-        upright_label(figure, [axes], "Correlation (1)")
+        upright_label(figure, [axes], "Correlation")
         return to_svg(figure, ident, alt)
 
 
@@ -61,7 +61,7 @@ def stability_plot(table: Sequence[Fitted], chosen: Fitted | None, colour: str, 
             axes.set_xlim(low - margin, high + margin)
             ticks = even_ticks(axes.xaxis, low - margin, high + margin, most=6, scale=scale)
             found: list[Estimated] = [getattr(row, what) for row in table]
-            name = "Shape (1)" if what == "shape" else f"Level ({_level_axis(axes, found)})"
+            name = "Shape" if what == "shape" else f"Level ({_level_axis(axes, found)})"
             if what == "shape":
                 _even_axis(axes, min(one.low for one in found), max(one.high for one in found), most=5)
             grid(axes, ticks, list(axes.yaxis.get_ticklocs()))

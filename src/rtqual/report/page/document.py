@@ -17,6 +17,17 @@ SIGNS = {Outcome.MET: "✓", Outcome.NOT_MET: "✗", Outcome.UNDECIDED: "?", Out
 
 
 @dataclass(frozen=True)
+class Printed:
+    """What is printed."""
+
+    annex: bool = False  # the chapters that the others rest on
+    archive: bool = False  # PDF/A in place of PDF/UA
+
+
+AS_USUAL = Printed()
+
+
+@dataclass(frozen=True)
 class Cell:
     text: str
     detail: str = ""  # smaller, below: an interval, a sample count
@@ -161,12 +172,17 @@ class Chapter:
     blocks: tuple[Block, ...]
 
     @property
+    def annex(self) -> bool:
+        """Whether it is left out on paper unless asked for."""
+        return self.number.isalpha()
+
+    @property
     def ident(self) -> str:
         return f"chapter-{self.number.lower()}"
 
     @property
     def heading(self) -> str:
-        return f"{'Appendix ' if self.number.isalpha() else ''}{self.number} {self.title}"
+        return f"{'Annex ' if self.annex else ''}{self.number} {self.title}"
 
 
 @dataclass(frozen=True)
@@ -184,14 +200,17 @@ class Document:
     title: str
     purpose: str
     facts: tuple[tuple[str, str], ...]
-    verdicts: tuple[VerdictBox, ...]
+    signatures: tuple[tuple[str, str], ...]  # what is signed -> by whom, or empty: a line to sign
+    decision: VerdictBox | None  # of the whole campaign, on the first page
+    verdicts: tuple[VerdictBox, ...]  # what it rests on, board by board
     chapters: tuple[Chapter, ...]
     colours: tuple[tuple[str, str], ...]  # candidate -> its colour, as in the plots
 
     @property
     def plots(self) -> Iterator[Plot]:
         """In the order they stand."""
-        parts: list[VerdictBox | Chapter] = [*self.verdicts, *self.chapters]
+        first = [self.decision] if self.decision else []
+        parts: list[VerdictBox | Chapter] = [*first, *self.verdicts, *self.chapters]
         for block in (block for part in parts for block in part.blocks):
             shown = block.plots if isinstance(block, Beside) else block
             if isinstance(shown, Plots):

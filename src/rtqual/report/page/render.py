@@ -3,7 +3,7 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,13 +30,14 @@ def to_html(document: Document) -> str:
     The scripts add to it: without them, and on paper, all plots and tables are there.
     """
     explorable = any(isinstance(block, Explorer) for chapter in document.chapters for block in chapter.blocks)
-    return _page(document, lambda plot: plot.svg, scripts(explorer=explorable))
+    return _page(document, lambda plot: plot.svg, scripts(explorer=explorable), ())
 
 
-def to_pdf(document: Document) -> bytes:
-    """The same page on paper. WeasyPrint writes no time and no random id, so equal pages give equal bytes.
+def to_pdf(document: Document, *, annex: bool = False, archive: bool = False) -> bytes:
+    """The same page on paper, tagged for screen readers (PDF/UA-1), or for archives (PDF/A-3a); the annex if asked for.
 
-    Plots are images here: WeasyPrint would apply the page's style to every stroke of an inline plot.
+    WeasyPrint writes no time and no random id, so equal pages give equal bytes. Plots are images here: WeasyPrint would
+    apply the page's style to every stroke of an inline plot.
     """
     try:
         from weasyprint import HTML  # noqa: PLC0415 - slow to load, and needs Pango
@@ -45,7 +46,10 @@ def to_pdf(document: Document) -> bytes:
             f"the PDF report needs WeasyPrint and Pango ({error}): "
             "`pip install rtqual[report]` and `apt-get install libpango-1.0-0 libpangoft2-1.0-0`"
         ) from None
-    pdf: bytes = HTML(string=_page(document, _as_image, None)).write_pdf()
+    left_out = [] if annex else [chapter.heading for chapter in document.chapters if chapter.annex]
+    kept = replace(document, chapters=tuple(one for one in document.chapters if annex or not one.annex))
+    variant = "pdf/a-3a" if archive else "pdf/ua-1"
+    pdf: bytes = HTML(string=_page(kept, _as_image, None, left_out)).write_pdf(pdf_variant=variant)
     return pdf
 
 
@@ -54,13 +58,13 @@ def _as_image(plot: Plot) -> str:
     return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(plot.alt)}">'
 
 
-def _page(document: Document, draw: Callable[[Plot], str], own: Scripts | None) -> str:
+def _page(document: Document, draw: Callable[[Plot], str], own: Scripts | None, left_out: Sequence[str]) -> str:
     environment = _environment(autoescape=True)
     environment.filters["draw"] = lambda plot: Markup(draw(plot))  # noqa: S704 - escaped where it is drawn
     environment.filters |= {"inert": _inert, "as_is": Markup, "keys": keys_of}
     style = Markup((TEMPLATES / "report.css").read_text())  # noqa: S704 - ours
     template = environment.get_template("report.html.j2")
-    return template.render(document=document, style=style, own=own, kind=_kind).lstrip()
+    return template.render(document=document, style=style, own=own, left_out=left_out, kind=_kind).lstrip()
 
 
 def _inert(json: str) -> Markup:
