@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""What a clock can decide: a limit in time is kept or broken on the emulator, and met or missed in real time only.
+
+The one place for requirements (gates.py) and for the camera's goals (camera.py).
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from rtqual.analysis.verdict.model import Gate, Outcome
+from rtqual.base.units import DURATIONS_NS
+from rtqual.record.schema import Timing
+
+_SEEN = {Outcome.MET: "kept", Outcome.NOT_MET: "broken"}
+
+
+def is_of_time(unit: str) -> bool:
+    """Whether a figure is one of time: a duration, or something by the second."""
+    return unit in DURATIONS_NS or unit.endswith("/s")
+
+
+def by_clock(gate: Gate, unit: str, timings: Iterable[Timing], *, accept_virtual: bool) -> Gate:
+    """A judgement as far as the clocks of its figures support it; `unit` is that of what the limit is set for."""
+    counted = is_of_time(unit) and any(one != Timing.REAL for one in timings)
+    if not counted or accept_virtual or gate.outcome == Outcome.UNDECIDED:
+        return gate
+    reason = f"{gate.reason}; {_SEEN[gate.outcome]} on the emulator, whose counted instructions are no flight latency"
+    return replace(gate, outcome=Outcome.INDICATIVE, on_emulator=gate.outcome, reason=reason)
