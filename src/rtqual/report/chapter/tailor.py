@@ -79,8 +79,11 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
             ]
             for name in dict.fromkeys((*b.figures, *a.figures))
         ]
-        rows += [[Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, name, None, None, accept_virtual=accept_virtual)] for name, goal in goals.items()
-                 if name not in a.figures and name not in b.figures]  # fmt: skip
+        rows += [
+            [Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, name, None, None, accept_virtual=accept_virtual)]
+            for name, goal in goals.items()
+            if name not in a.figures and name not in b.figures
+        ]
         yield _beside(material, f"Before and after, {place(a.group)}", (a, b), rows, notes)
 
 
