@@ -39,8 +39,9 @@ def _own_margins(mission: Mission, flying: Standing) -> Iterator[str]:
         turn = _turning_limit(requirement, gate.measured)
         if turn is not None:
             way = "below" if requirement.at_most else "above"
+            keep, there = ("keep", " on the emulator") if gate.outcome == Outcome.INDICATIVE else ("meet", "")
             yield (
-                f"{flying.candidate} would no longer meet '{requirement.name}' with a limit {way} {turn} "
+                f"{flying.candidate} would no longer {keep} '{requirement.name}'{there} with a limit {way} {turn} "
                 f"(now {requirement.limit.text})."
             )
 

@@ -11,6 +11,7 @@ from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.base.units import DURATIONS_NS
 from rtqual.record.schema import Timing
 
+_ACCEPTED = "counted instructions, which the mission takes for time"
 _SEEN = {Outcome.MET: "kept", Outcome.NOT_MET: "broken"}
 
 
@@ -22,7 +23,9 @@ def is_of_time(unit: str) -> bool:
 def by_clock(gate: Gate, unit: str, timings: Iterable[Timing], *, accept_virtual: bool) -> Gate:
     """A judgement as far as the clocks of its figures support it; `unit` is that of what the limit is set for."""
     counted = is_of_time(unit) and any(one != Timing.REAL for one in timings)
-    if not counted or accept_virtual or gate.outcome == Outcome.UNDECIDED:
+    if not counted or gate.outcome == Outcome.UNDECIDED:
         return gate
+    if accept_virtual:
+        return replace(gate, reason=f"{gate.reason}; {_ACCEPTED}")
     reason = f"{gate.reason}; {_SEEN[gate.outcome]} on the emulator, whose counted instructions are no flight latency"
     return replace(gate, outcome=Outcome.INDICATIVE, on_emulator=gate.outcome, reason=reason)

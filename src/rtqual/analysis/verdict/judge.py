@@ -12,7 +12,7 @@ from rtqual.analysis.verdict.change import would_change
 from rtqual.analysis.verdict.findings import findings
 from rtqual.analysis.verdict.gates import beyond, gates, limit_text
 from rtqual.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
-from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
+from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.analysis.verdict.score import ScoreTable, score_table, scores_of
 from rtqual.base.words import count, listed, some, under
 from rtqual.kernel.needs import Known
@@ -53,7 +53,8 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
     unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
     standings = _standings(mission, cells, table, configs)
     ground = ground_of(mission, cells)
-    first = _choice([one for one in standings if one.seen == Outcome.MET])
+    flies = ground != Ground.REFERENCE
+    first = _choice([one for one in standings if one.seen == Outcome.MET]) if flies else None
     return Verdict(
         board=cells.board,
         ground=ground,
@@ -62,7 +63,7 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
         headline=headline(mission, cells, ground, standings, table, first, [one.name for one in unplanned]),
         standings=standings,
         findings=found,
-        would_change=would_change(mission, standings, table, first),
+        would_change=would_change(mission, standings, table, first) if flies else (),
         caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *_caveats(mission, cells, table)])),
         not_measured=tuple(one.name for one in unplanned),
     )

@@ -3,8 +3,9 @@
 
 Not met is a failure. Undecided is an error, never a pass: nobody knows. A limit in time that counted instructions
 keep or break is skipped, with what they indicate: it has neither passed nor failed. What the scale does not
-measure, and a candidate that it does not run, is skipped. The camera's goals are no gates: one that is met passes, any
-other is skipped, with what it is. No time stands in it, so equal evidence gives equal bytes.
+measure, a candidate that it does not run, and all of a machine that does not fly are skipped. The camera's goals are
+no gates: one that is met passes, any other is skipped, with what it is. No time stands in it, so equal evidence gives
+equal bytes.
 """
 
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ from rtqual.analysis.regression.course import Course, Moved, Regressions
 from rtqual.analysis.regression.origin import cell_name
 from rtqual.analysis.verdict.camera import Ways
 from rtqual.analysis.verdict.gates import limit_text, need_name
-from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
+from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.report.machine.regressions import change, outcomes
 from rtqual.report.page.text import clean
@@ -85,7 +86,13 @@ def gate_junit(found: Regressions) -> str:
 
 
 def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
-    judged = [Case(gate.requirement, _RESULTS[gate.outcome], gate.outcome, _said(gate)) for gate in one.gates]
+    compared = verdict.ground == Ground.REFERENCE
+    judged = [
+        Case(gate.requirement, "skipped", "for comparison", f"for comparison: {gate.outcome}: {_said(gate)}")
+        if compared
+        else Case(gate.requirement, _RESULTS[gate.outcome], gate.outcome, _said(gate))
+        for gate in one.gates
+    ]
     cases = (*(Case(name, "skipped", "not run", _NOT_MEASURED) for name in verdict.not_measured), *judged)
     names = (mission.mission.name, verdict.board, one.candidate)
     return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases)

@@ -57,6 +57,8 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
                     labels = {**place, "way": way, "goal": goal, "outcome": str(outcome)}
                     about = "1: this is how the camera's goal was judged."
                     yield "rtqual_goal", about, labels, float(gate.outcome == outcome)
+    about = "1: the mission takes counted instructions for time (accept-virtual), so rtqual_fly clears nothing to fly."
+    yield "rtqual_accept_virtual", about, whole, float(mission.mission.accept_virtual)
     yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)
 
 
