@@ -2,8 +2,9 @@
 """Whether figures of two groups may be compared: measured with the same settings, extremes over equal lengths."""
 
 from rtqual.analysis.figure.model import Conditions, Figure, Summary
-from rtqual.analysis.figure.statistics import EXTREMES, OF_RUNS
+from rtqual.analysis.figure.statistics import EXTREMES, OF_RUNS, is_of_time
 from rtqual.base.units import format_value
+from rtqual.record.schema import Timing
 
 LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
 HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow
@@ -13,7 +14,15 @@ ALIKE = 1.1  # threads of one run end a little apart: lengths that differ by les
 def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
     """Why a statistic of two groups cannot be compared; empty where it can. What one of them does not tell is no
     difference."""
+    if (a.timing == Timing.REAL) != (b.timing == Timing.REAL) and _in_time(a, statistic):
+        return "measured by other clocks: real time against the emulator's"
     return unlike_conditions(a.conditions, b.conditions, statistic)
+
+
+def _in_time(one: Summary, statistic: str) -> bool:
+    """Whether a statistic is one of time; all samples are."""
+    figure = one.figures.get(statistic)
+    return figure is None or is_of_time(figure.unit)
 
 
 def unlike_conditions(one: Conditions, other: Conditions, statistic: str = "") -> str:

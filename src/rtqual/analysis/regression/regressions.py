@@ -17,6 +17,7 @@ from rtqual.analysis.regression.course import Answer, Course, Lost, Moved, Regre
 from rtqual.analysis.regression.direction import asked_of
 from rtqual.analysis.regression.origin import Groups, cell_name, check_comparable, input_changes
 from rtqual.analysis.regression.pairs import Rule, judge_pair, seeds_text
+from rtqual.analysis.verdict.clock import as_judged
 from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count
@@ -80,7 +81,7 @@ def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Answer
             reason = now.reason + limit
         else:
             reason = now.reason if now else "not asked any more"
-        yield Answer(*key, course, was.seen if was else None, now.seen if now else None, reason)
+        yield Answer(*key, course, as_judged(was) if was else None, as_judged(now) if now else None, reason)
 
 
 def _gates(evidence: Evidence) -> dict[tuple[str, str, str], Gate]:

@@ -7,17 +7,17 @@ The one place for requirements (gates.py) and for the camera's goals (camera.py)
 from collections.abc import Iterable
 from dataclasses import replace
 
+from rtqual.analysis.figure.statistics import is_of_time
 from rtqual.analysis.verdict.model import Gate, Outcome
-from rtqual.base.units import DURATIONS_NS
 from rtqual.record.schema import Timing
 
 _ACCEPTED = "counted instructions, which the mission takes for time"
 _SEEN = {Outcome.MET: "kept", Outcome.NOT_MET: "broken"}
 
 
-def is_of_time(unit: str) -> bool:
-    """Whether a figure is one of time: a duration, or something by the second."""
-    return unit in DURATIONS_NS or unit.endswith("/s")
+def as_judged(gate: Gate) -> str:
+    """How a gate was judged, in words that its clock supports: "met", "kept on the emulator"."""
+    return f"{_SEEN[gate.on_emulator]} on the emulator" if gate.on_emulator else str(gate.outcome)
 
 
 def by_clock(gate: Gate, unit: str, timings: Iterable[Timing], *, accept_virtual: bool) -> Gate:

@@ -21,7 +21,7 @@ from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.analysis.figure.wording import figure, value
 from rtqual.analysis.verdict.clock import by_clock
 from rtqual.analysis.verdict.model import Gate, Outcome
-from rtqual.base.units import format_value
+from rtqual.base.units import DURATIONS_NS, format_value
 from rtqual.base.words import count, one_in, share, under
 from rtqual.kernel.needs import Known, check_needs, is_config
 from rtqual.mission import PUBLISHED, Requirement
@@ -117,6 +117,8 @@ def _why_unusable(requirement: Requirement, summary: Summary) -> str:
         return f"{requirement.instrument} gave no {name}"
     if requirement.limit.unit not in (None, one.unit):
         return f"the limit is in {requirement.limit.unit}, {name} in {one.unit}"
+    if requirement.limit.unit is None and (one.unit in DURATIONS_NS or is_size(one.unit)):
+        return f"the limit is a number without a unit, {name} in {one.unit}"
     return ""
 
 

@@ -114,8 +114,11 @@ def _no_choice(
 
 
 def _by_what(ground: Ground) -> str:
-    """Of a verdict that the mission lets counted instructions give."""
-    return " (The mission takes counted instructions for time.)" if ground == Ground.ACCEPTED else ""
+    """Of a verdict that says "fly", or that nobody may, without anything having been measured in real time here."""
+    return {
+        Ground.ACCEPTED: " (The mission takes counted instructions for time.)",
+        Ground.PUBLISHED: " (By the figures that a study printed.)",
+    }.get(ground, "")
 
 
 def answer(verdicts: Sequence[Verdict]) -> Answer | None:
@@ -176,6 +179,8 @@ def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         return f"{one.candidate} {verb} {shortfall((failed or broken)[0])}{more}"
     undecided = [gate for gate in one.gates if gate.outcome == Outcome.UNDECIDED]
+    if not undecided and NOT_MEASURED not in one.refusals and one.refusals:
+        return f"{one.candidate} is refused: {one.refusals[0]}"
     if not undecided or NOT_MEASURED in one.refusals:
         return f"{one.candidate} was not measured"
     more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
