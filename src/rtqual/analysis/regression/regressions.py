@@ -77,6 +77,8 @@ def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Answer
         was, now = old.get(key), new.get(key)
         course = _course(was.seen if was else None, now.seen if now else None)
         if was and now:
+            if course == Course.SAME and was.outcome != now.outcome:  # seen alike, by clocks that support other words
+                course = Course.CHANGED
             limit = f"; the limit was '{was.limit}'" if was.limit != now.limit and was.limit else ""
             reason = now.reason + limit
         else:
