@@ -22,6 +22,8 @@ from rtqual.report.machine.bencher import to_bencher
 from rtqual.report.machine.junit import to_junit
 from rtqual.report.machine.prometheus import to_prometheus
 from rtqual.report.machine.regressions import headline, outcomes
+from rtqual.report.material import gather
+from rtqual.report.view import build
 from rtqual.stage.select import Selection
 from rtqual.terminal.verdict import as_dict
 from support.analysis_records import WAKE_UP, mission, record, wakeups
@@ -157,6 +159,20 @@ def test_a_limit_that_was_met_in_real_time_is_not_the_same_where_only_the_emulat
     (answer,) = found.answers
     assert outcomes(answer) == "met to kept on the emulator"
     assert answer.course == Course.CHANGED
+
+
+def test_rounding_hides_on_which_side_of_a_limit_an_interval_ends() -> None:
+    """p95 is 100.004 us: '[99.78 us, 100 us]', 'would meet it with a limit of 100 us or more (now 100 us)'."""
+    spread = [98_000 + 20 * n for n in range(90)] + [100_004] * 10
+    runs = [record(Series.raw([one + seed % 2 for one in spread], name="latency"), seed=seed) for seed in RUNS]
+    asked = here(requirements=[{**WAKE_UP, "statistic": "p95"}])
+    found = judged(asked, real(runs))
+    reason = gate(found).reason
+    assert reason.startswith("p95 100.004 us [99.78 us, 100.005 us] of "), reason
+    (told,) = [text for text in found.verdicts[0].would_change if "with a limit of" in text]
+    assert "a limit of 100.005 us or more (now 100 us)" in told
+    page = build(gather(asked, found, [one.manifest for one in real(runs)], {})).verdicts[0]
+    assert "99.78 to 100.005" in str(page.blocks)
 
 
 @pytest.mark.parametrize("asked", [["rt", "stock"], ["rt"]])

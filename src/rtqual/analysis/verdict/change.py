@@ -8,6 +8,7 @@ from rtqual.analysis.figure.cells import figure_name
 from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL, RUNS_FOR_STD
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.statistics import is_size
+from rtqual.analysis.figure.wording import digits
 from rtqual.analysis.verdict.gates import RUNS_TO_JUDGE, need_name
 from rtqual.analysis.verdict.model import Gate, Outcome, Standing
 from rtqual.analysis.verdict.score import ScoreTable
@@ -119,7 +120,9 @@ def _turning_limit(requirement: Requirement, measured: Figure | None) -> str | N
         end = interval.high if requirement.at_most else interval.low
     if measured.at_least and requirement.at_most:
         end = math.inf
-    return format_value(end, measured.unit) if math.isfinite(end) else None
+    if not math.isfinite(end):
+        return None
+    return format_value(end, measured.unit, digits(end, requirement.limit.value))
 
 
 def _runs_missing(requirement: Requirement, measured: Figure) -> int | None:
