@@ -80,6 +80,22 @@ def test_half_of_a_groups_runs_in_real_time_clear_nothing_to_fly(first: Timing) 
     assert "its records were taken by other clocks" in gate(found, "virtual").reason
 
 
+def test_what_the_host_timed_is_no_counted_instructions_that_a_mission_could_accept() -> None:
+    runs = [*wakeups("rt", [20_000] * 10, timing=Timing.HOST_TIMED), *wakeups("stock", [900_000] * 10)]
+    found = judged(mission(requirements=[WAKE_UP]), runs)
+    (verdict,) = found.verdicts
+    assert (verdict.fly, verdict.first) == (None, "rt")
+    assert verdict.headline.startswith(
+        "rt ranks first on the emulator: it keeps the one requirement there; stock fails "
+    )
+    assert (
+        verdict.standings[0]
+        .gates[0]
+        .reason.endswith("; kept on the emulator, timed by the host: no flight latency, and no counted instructions")
+    )
+    assert verdict.standings[1].gates[0].outcome == Outcome.NOT_MET  # counted instructions, as the mission accepts them
+
+
 def test_a_scalar_in_two_units_is_not_averaged() -> None:
     found = judged(here(requirements=[BOOT]), scalars([(5e8, "ns")] * 5 + [(3.0, "s")] * 5))
     assert (gate(found).outcome, gate(found).reason) == (

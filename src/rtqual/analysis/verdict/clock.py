@@ -12,6 +12,8 @@ from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.record.schema import Timing
 
 _ACCEPTED = "counted instructions, which the mission takes for time"
+_COUNTED = "whose counted instructions are no flight latency"
+_BY_HOST = "timed by the host: no flight latency, and no counted instructions"
 _SEEN = {Outcome.MET: "kept", Outcome.NOT_MET: "broken"}
 
 
@@ -22,10 +24,11 @@ def as_judged(gate: Gate) -> str:
 
 def by_clock(gate: Gate, unit: str, timings: Iterable[Timing], *, accept_virtual: bool) -> Gate:
     """A judgement as far as the clocks of its figures support it; `unit` is that of what the limit is set for."""
-    counted = is_of_time(unit) and any(one != Timing.REAL for one in timings)
-    if not counted or gate.outcome == Outcome.UNDECIDED:
+    clocks = set(timings) - {Timing.REAL}
+    if not clocks or not is_of_time(unit) or gate.outcome == Outcome.UNDECIDED:
         return gate
-    if accept_virtual:
+    by_host = Timing.HOST_TIMED in clocks
+    if accept_virtual and not by_host:
         return replace(gate, reason=f"{gate.reason}; {_ACCEPTED}")
-    reason = f"{gate.reason}; {_SEEN[gate.outcome]} on the emulator, whose counted instructions are no flight latency"
+    reason = f"{gate.reason}; {_SEEN[gate.outcome]} on the emulator, {_BY_HOST if by_host else _COUNTED}"
     return replace(gate, outcome=Outcome.INDICATIVE, on_emulator=gate.outcome, reason=reason)

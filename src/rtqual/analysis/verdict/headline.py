@@ -91,7 +91,7 @@ def headline(
     if first is None:
         return _no_choice(ground, standings, may, table, others)
     found = f"it {_meets(may[0])}" + (f"; {others}." if others else ".")
-    if ground == Ground.EMULATED:
+    if ground == Ground.EMULATED or may[0].may_fly == Outcome.INDICATIVE:
         return f"{first} {_RANKS_FIRST if len(standings) > 1 else _WAS_TRIED}: {found} {TO_FLY}"
     verb = "Fly" if len(standings) > 1 else "Cleared to fly"
     return f"{verb} {first}: {found}{_by_what(ground)}"
@@ -100,7 +100,7 @@ def headline(
 def _no_choice(
     ground: Ground, standings: Sequence[Standing], may: Sequence[Standing], table: ScoreTable, others: str
 ) -> str:
-    emulated = ground == Ground.EMULATED
+    emulated = ground == Ground.EMULATED or any(one.may_fly == Outcome.INDICATIVE for one in standings)
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if len(may) > 1:
         tied = [one.candidate for one in may if one.rank == may[0].rank]

@@ -59,7 +59,7 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
     return Verdict(
         board=cells.board,
         ground=ground,
-        fly=first if ground.clears else None,
+        fly=first if ground.clears and _may_fly(standings, first) else None,
         first=first,
         headline=headline(mission, cells, ground, standings, table, first, [one.name for one in unplanned]),
         standings=standings,
@@ -68,6 +68,11 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
         caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *_caveats(mission, cells, table)])),
         not_measured=tuple(one.name for one in unplanned),
     )
+
+
+def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
+    """Not where the mission takes counted instructions for time, and its figures are the host's."""
+    return any(one.candidate == first and one.may_fly == Outcome.MET for one in standings)
 
 
 def _choice(may: Sequence[Standing]) -> str | None:
@@ -149,8 +154,8 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
         yield INSTRUCTIONS_CAVEAT
-        if cells.accept_virtual:
-            yield ACCEPTED_CAVEAT
+    if cells.accept_virtual and timings - {Timing.REAL}:
+        yield ACCEPTED_CAVEAT
     for text, groups in _remarks(cells).items():
         yield f"{_where(groups, cells)}: {text}."
     for group, why in cells.failures.items():
