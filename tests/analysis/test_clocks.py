@@ -86,6 +86,22 @@ def test_one_answer_for_several_boards_and_a_virtual_machine_is_no_flight_candid
     assert [heading for heading, _ in found.headed] == ["Verdict, virtual board", "Evidence, local board"]
 
 
+@pytest.mark.parametrize("latest_ns", [20_000, 900_000])
+def test_a_machine_for_comparison_is_first_in_nothing_and_fails_no_build(latest_ns: int) -> None:
+    asked = mission(["rt", "this-machine"], requirements=[WAKE_UP], accept_virtual=False)
+    found = evidence(asked, RT + local([latest_ns] * 10, hypervisor="kvm"))
+    here = next(one for one in found.verdicts if one.board == "local")
+    assert (here.first, here.fly, here.would_change) == (None, None, ())
+    metrics = to_prometheus(asked, found).splitlines()
+    firsts = [line for line in metrics if line.startswith("rtqual_first{") and line.endswith(" 1.0")]
+    assert len(firsts) == 1 and 'candidate="rt"' in firsts[0]
+    assert "| this-machine | ❓ for comparison | - |" in to_github(asked, found)
+    junit = ElementTree.fromstring(to_junit(asked, found))  # noqa: S314 - ours
+    assert (junit.get("failures"), junit.get("errors")) == ("0", "0")
+    suite = next(one for one in junit.iter("testsuite") if one.get("name") == "this-machine, local board")
+    assert [one.get("type") for one in suite.iter("skipped")] == ["for comparison"]
+
+
 def test_real_time_answers_before_the_emulator() -> None:
     asked = mission(["rt", "this-machine"], requirements=[WAKE_UP], accept_virtual=False)
     found = evidence(asked, RT + local([20_000] * 10))

@@ -14,6 +14,7 @@ from rtqual.campaign import feasible
 from rtqual.campaign.foresee import foresee
 from rtqual.mission import Tailor, load_mission
 from support.command import Run
+from support.stories import TOLD
 
 MISSIONS = Path(__file__).parents[1] / "data" / "missions"
 EMULATED = "the emulator's counted instructions rank kernels only: to fly one, measure it on the board"
@@ -74,7 +75,8 @@ def this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_story_is_told() -> None:
-    assert {path.stem for path in MISSIONS.glob("*.toml")} == FORESEEN.keys() | REFUSED.keys() | {"reboot"}
+    told = {path.stem for path in MISSIONS.glob("*.toml")} - TOLD.keys()
+    assert told == FORESEEN.keys() | REFUSED.keys() | {"reboot"}
 
 
 @pytest.mark.parametrize("story", FORESEEN)

@@ -217,3 +217,14 @@ def test_a_requirement_on_what_was_not_printed_is_undecided(tmp_path: Path) -> N
     (verdict,) = analyse(mission, "demo", taken, stated_needs(mission)).verdicts
     gate = next(one for one in verdict.standings[0].gates if one.requirement == "wake-up")
     assert (gate.outcome, gate.reason) == (Outcome.UNDECIDED, "the study prints no cyclictest idle")
+
+
+def test_who_flies_by_a_studys_figures_alone_flies_by_nothing_else(tmp_path: Path) -> None:
+    mission = mission_of(tmp_path, STUDY.read_text())
+    only = tuple(one for one in mission.candidates if one.name == "emlid")
+    alone = mission.model_copy(update={"candidates": only})
+    taken = list(records("aarest/emlid", "emlid"))
+    (verdict,) = analyse(alone, "demo", taken, stated_needs(alone)).verdicts
+    assert verdict.fly == "emlid"
+    assert verdict.headline.startswith("Cleared to fly emlid: ")
+    assert verdict.headline.endswith(" (By the figures that a study printed.)")

@@ -1,22 +1,31 @@
 # SPDX-License-Identifier: MIT
 """The report's tables of the camera, from outputs captured on the virtual board."""
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from rtqual.analysis.evidence import analyse
-from rtqual.analysis.verdict.camera import Reached, Tone
+from rtqual.analysis.verdict.camera import Camera, Reached
+from rtqual.analysis.verdict.model import Outcome
 from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
 from rtqual.mission import Goal, Mission, load_mission
-from rtqual.record.schema import Measurement, Record, Scalar, Series
+from rtqual.record.schema import Measurement, Record, Scalar, Series, Timing
 from rtqual.report.chapter.lidar import camera
+from rtqual.report.machine.github import to_github
+from rtqual.report.machine.junit import to_junit
+from rtqual.report.machine.prometheus import to_prometheus
 from rtqual.report.material import gather
 from rtqual.report.page.document import Bullets, Table
 from rtqual.report.view import build
+from rtqual.stage.select import Selection
+from rtqual.terminal.verdict import as_dict, print_verdicts
 from support.analysis_records import WAKE_UP, mission, record
 from support.instrument_outputs import captured_text, read_text
 
@@ -37,9 +46,9 @@ def tables(records: list[Record], goals: Sequence[Goal] = DOCKING) -> Mapping[st
     return {block.caption.split(":")[0]: block for block in camera(found) if isinstance(block, Table)}
 
 
-def ran(name: str, measured: Measurement | None = None) -> Record:
+def ran(name: str, measured: Measurement | None = None, **more: object) -> Record:
     measured = measured or read_text(name, captured_text(name))
-    return record(measured.series, instrument=name, load="none", scalars=measured.scalars)
+    return record(measured.series, instrument=name, load="none", scalars=measured.scalars, **more)  # type: ignore[arg-type]
 
 
 def row(table: Table, begins: str) -> dict[str, str]:
@@ -155,7 +164,99 @@ def test_a_goal_set_for_one_way_is_judged_for_it_only() -> None:
     assert alone.reached == Reached(True, "driver meets the only goal on rt idle.")
     scores = alone.judged[0].scores
     assert [score.count for score in scores.values()] == ["-", "-", "-", "-", "1"]
-    assert scores["driver"].tone == Tone.MET
+    assert scores["driver"].outcome == Outcome.MET
+
+
+def camera_of(records: Sequence[Record], goals: Sequence[Goal] = DOCKING, *, accept_virtual: bool = False) -> Camera:
+    asked = with_goals(mission(requirements=[], accept_virtual=accept_virtual), goals)
+    return analyse(asked, "demo", records, {}).camera
+
+
+def test_goals_in_time_are_indicative_by_counted_instructions_and_others_are_judged() -> None:
+    late = {"name": "late", "statistic": "max", "at_most": "1 ns"}
+    rate = {"name": "rate", "scalar": "frames_per_s", "at_least": 1}
+    own = [Goal.model_validate(one) for one in (late, rate)]
+    (place,) = camera_of([ran(name) for name in PATHS], [*DOCKING, *own]).judged
+    outcomes = {goal: gate.outcome for goal, gate in place.scores["driver"].gates.items()}
+    judged = {goal for goal, outcome in outcomes.items() if outcome != Outcome.UNDECIDED}  # the captures are short
+    in_time = {goal.name for goal in DOCKING if goal.limit.unit == "ns" or goal.figure.startswith("frames_per_s")}
+    indicative = {goal for goal, outcome in outcomes.items() if outcome == Outcome.INDICATIVE}
+    assert indicative == (in_time | {"late", "rate"}) & judged
+    assert {"late", "rate"} < indicative
+    assert outcomes["no frame lost"] == Outcome.MET
+    assert outcomes["CPU by frame at most a fifth of the baseline's"] in (Outcome.MET, Outcome.NOT_MET)  # a ratio
+    said = place.scores["driver"].gates["late"]
+    assert said.seen == Outcome.NOT_MET
+    assert said.reason.endswith("broken on the emulator, whose counted instructions are no flight latency")
+
+
+def test_in_real_time_or_where_the_mission_accepts_it_the_same_goals_are_met() -> None:
+    for found in (
+        camera_of([ran(name, timing=Timing.REAL, board="local", candidate="rt") for name in PATHS]),
+        camera_of([ran(name) for name in PATHS], accept_virtual=True),
+    ):
+        gates = found.judged[0].scores["driver"].gates
+        assert Outcome.INDICATIVE not in {gate.outcome for gate in gates.values()}
+        assert "emulator" not in found.reached.text
+
+
+@pytest.mark.parametrize("limit", ["2 ms", "1 ns"])
+def test_every_output_says_of_a_goal_in_time_what_the_clock_supports(limit: str) -> None:
+    """Terminal, first page, summary.md, JUnit, metrics and JSON."""
+    goal = Goal.model_validate({"name": "in time", "statistic": "max", "at_most": limit})
+    records = [ran("lidar-driver")]
+    asked = with_goals(mission(requirements=[], accept_virtual=False), [goal])
+    evidence = analyse(asked, "demo", records, {})
+    kept = limit == "2 ms"
+    sentence = (
+        "driver keeps the only goal on rt idle on the emulator. To know, measure on the board."
+        if kept
+        else "No way keeps every goal on the emulator. Nearest: driver, which breaks 'in time' on rt idle. "
+        "To know, measure on the board."
+    )
+    assert evidence.camera.reached == Reached(False, sentence)
+    first = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts[0]
+    assert (first.decided, first.headline) == (False, sentence)
+    (counts,) = (block for block in first.blocks if isinstance(block, Table))
+    assert (counts.rows[0][1].text, counts.rows[0][1].tone) == ("0 and 1 kept" if kept else "0", "indicative")
+    assert any("neither met nor missed" in note.text for note in counts.notes)
+    assert sentence in to_github(asked, evidence).replace("\\", "")
+    selection = Selection(evidence, 1, {}, ())
+    console = Console(file=(out := io.StringIO()), width=300)
+    print_verdicts(console, selection)
+    assert sentence in out.getvalue()
+    (case,) = [
+        one for one in ElementTree.fromstring(to_junit(asked, evidence)).iter("testcase")  # noqa: S314 - ours
+        if one.get("name") == "driver: in time"
+    ]  # fmt: skip
+    assert [(one.tag, one.get("type")) for one in case] == [("skipped", "indicative")]
+    goals = [line for line in to_prometheus(asked, evidence).splitlines() if line.startswith("rtqual_goal{")]
+    assert [line for line in goals if line.endswith(" 1.0")] == [one for one in goals if 'outcome="indicative"' in one]
+    (place,) = as_dict(selection)["camera"]  # type: ignore[misc]
+    told = place["goals"]["driver"]["in time"]  # type: ignore[index]
+    assert (told["outcome"], told["on_emulator"]) == ("indicative", "met" if kept else "not met")
+    assert as_dict(selection)["camera_answer"] == {"whole": False, "text": sentence}
+
+
+def test_a_goal_that_is_missed_on_more_cpus_is_not_hidden_by_the_others() -> None:
+    base = read_text("lidar-dmabuf", captured_text("lidar-dmabuf"))
+    lossy = replace(base, scalars={**base.scalars, "frames_lost": Scalar(value=7, unit="1")})
+    own = Goal(name="no frame lost", scalar="frames_lost", at_most=0)
+    for one, two in ((lossy, base), (base, lossy)):
+        records = [ran("lidar-driver", one), ran("lidar-driver", two, cpus=4)]
+        found = camera_of(records, [own])
+        at = "1 CPU" if one is lossy else "4 CPUs"
+        assert not found.reached.whole
+        assert f"misses 'no frame lost' on rt idle on {at}" in found.reached.text
+
+
+def test_a_goal_below_an_overflow_is_not_met_by_what_did_not_overflow() -> None:
+    series = Series.counted({1_000: 98}, name="range", overflow=2, overflow_from=1_500_000)
+    goal = Goal.model_validate({"name": "in time", "statistic": "max", "at_most": "2 ms"})
+    found = camera_of([ran("lidar-driver", Measurement((series,)))], [goal], accept_virtual=True)
+    gate = found.judged[0].scores["driver"].gates["in time"]
+    assert gate.outcome == Outcome.UNDECIDED
+    assert gate.reason.endswith("samples overflowed the histogram")
 
 
 def test_a_mission_without_goals_has_the_figures_alone() -> None:

@@ -46,9 +46,11 @@ def taken(
     load: str = "none",
     absent: Mapping[str, str] | None = None,
     scalars: Mapping[str, Scalar] | None = None,
+    interval_ns: int | None = None,
 ) -> Record:
     series = [Series.raw([round(ns) - 1, round(ns), round(ns) + 1], name=name) for name, ns in medians_ns.items()]
-    made = record(series, candidate=candidate, instrument=instrument, load=load, board="virtual-arm", scalars=scalars)
+    made = record(series, candidate=candidate, instrument=instrument, load=load, board="virtual-arm", scalars=scalars,
+                  parameters={} if interval_ns is None else {"interval": interval_ns})  # fmt: skip
     return Record(made.manifest.model_copy(update={"absent": dict(absent or {})}), made.series)
 
 
@@ -94,6 +96,30 @@ def test_xenomais_averages_stand_beside_ours(mission: Mission) -> None:
                                                           "SABRELite, user")
     }  # fmt: skip
     assert any("legible" in note.text for note in table.notes)  # the study's own caveat
+
+
+@pytest.mark.parametrize(("interval_ns", "average"), [(None, "0.0033"), (1_000_000, "0.0033"), (10_000_000, "0.0015")])
+def test_a_periodic_task_stands_beside_the_studys_at_its_own_interval(
+    mission: Mission, interval_ns: int | None, average: str
+) -> None:
+    """The study has 1 ms and 10 ms: never one beside the other."""
+    figures = {"period": interval_ns or 1_000_000, "jitter": 2_000}
+    one = taken("linux", figures, "probe-periodic", interval_ns=interval_ns)
+    table, *_ = tables(list(mechanisms(material(mission, [one]))))
+    titles = [column.title for column in table.columns]
+    assert len(titles) == len(set(titles)) == 2 + 4
+    assert rows(table)["jitter"][1] == f"{float(average) * 1_000:g} µs"
+    other = "1 ms" if interval_ns == 10_000_000 else "10 ms"
+    (note,) = [note.text.replace(NBSP, " ") for note in table.notes if note.text.startswith("Not set beside")]
+    assert note.startswith("Not set beside study xenomai, Table of periods and jitter: measured otherwise: interval ")
+    assert note.endswith(f"against {other} (linux).")
+
+
+def test_an_interval_that_the_study_does_not_have_stands_beside_nothing_of_it(mission: Mission) -> None:
+    one = taken("linux", {"semaphore": 5_000, "message queue": 7_000}, "probe-itc", interval_ns=10_000_000)
+    (table,) = tables(list(mechanisms(material(mission, [one]))))
+    assert [column.title for column in table.columns] == ["Operation", "linux, user space"]
+    assert any("interval 10 ms against 1 ms" in note.text.replace(NBSP, " ") for note in table.notes)
 
 
 def test_no_table_where_no_published_figure_fits(mission: Mission) -> None:

@@ -98,6 +98,7 @@ def measured(goals: dict[str, str]) -> tuple[Mission, Evidence]:
     summaries = []
     for name, factor in (("debian", 4.0), ("tailored", 1.0)):
         sizes = {"image_size": Figure(2_500_000 * factor, "B", 1, 1, None, "1 run"),
+                 "start_up": Figure(1e9 * factor, "ns", 1, 1, None, "1 run"),
                  "ram_used": Figure(20e6 * factor, "B", 1, 1, None, "1 run")}  # fmt: skip
         summaries.append(Summary(Group("footprint", "none", "virtual", 1, name), Timing.UNTESTED, 1, 0, sizes, None))
         latency = {"max": Figure(14_000 * factor, "ns", 3000, 10, Interval(1, 2, "order statistics"))}
@@ -119,6 +120,19 @@ def test_the_report_says_what_tailoring_gained(tmp_path: Path) -> None:
     assert "off: BT" in rows["Networking support → Bluetooth"]
     assert "MAC80211_LEDS selects it" in rows["Device drivers → LED"]
     assert "1 gone, 1 kept" in text and " 41 |" in rows["Device Drivers → USB support"]
+
+
+@pytest.mark.parametrize(("limit", "said"), [("2 s", "kept on the emulator"), ("1 ms", "broken on the emulator"),
+                                             ("30 %", "of before: met")])  # fmt: skip
+def test_a_goal_in_time_is_no_more_met_by_counted_instructions_than_a_requirement(
+    tmp_path: Path, limit: str, said: str
+) -> None:
+    mission, evidence = measured({"start_up": limit})
+    write_report(tmp_path, mission, evidence, [], {}, ("md",), None, [ACCOUNT])
+    text = (tmp_path / "report.md").read_text().replace("\u00a0", " ")
+    (row,) = [line for line in text.splitlines() if "at most" in line and "start up" in line]
+    assert said in row
+    assert ("met" in row) == limit.endswith("%")
 
 
 # --- missions -------------------------------------------------------------------------------------------------------

@@ -92,8 +92,10 @@ def format_value(value: float, unit: str, digits: int = 4) -> str:
     if math.isinf(value):
         return "no end"
     scale, name = step(value, unit)
-    grouped = unit in STEPS and abs(value / scale) >= 1e4
-    return f"{value / scale:{',.0f' if grouped else f'.{digits}g'}} {name.translate(_PLAIN)}".rstrip()
+    shown, plain = value / scale, f".{digits}g"
+    if unit in STEPS and abs(shown) >= 1e4:
+        plain = f",.{max(0, digits - len(f'{abs(shown):.0f}'))}f"
+    return f"{shown:{plain}} {name.translate(_PLAIN)}".rstrip()
 
 
 def format_ns(value_ns: float) -> str:

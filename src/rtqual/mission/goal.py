@@ -53,6 +53,12 @@ class Goal(Figure, json_schema_extra={"allOf": [one_of("statistic", "scalar"), o
     def limit(self) -> Quantity:
         return one_limit(self.at_most, self.at_least, "goal", "2 ms")
 
+    @property
+    def asked(self) -> str:
+        """'at most 2 ms', "at most 20 % of lidar-baseline's", "at most 5 us over lidar-mmap-simd's"."""
+        beside = f" of {self.of}'s" if self.of else f" over {self.over}'s" if self.over else ""
+        return f"{'at most' if self.at_most else 'at least'} {self.limit.text}{beside}"
+
     def met(self, found: float, beside: float) -> bool:
         """Whether a figure keeps the limit; `beside` is that of the way that `of` or `over` names, else 0."""
         limit = self.limit.value / 100 * beside if self.of else beside + self.limit.value

@@ -5,11 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from rtqual.analysis.figure.model import Conditions
 from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.published.audit import Finding, audit
 from rtqual.published.wording import plain
 from rtqual.study.catalogue import Cell, Study, Table, studies, study
 
+CYCLES = "cycles"  # the column that counts samples
 # What the studies call the statistics of rtqual's own summaries.
 _STATISTICS = {"max_minus_min": "max-min", "p95_minus_avg": "p95-avg", "median": "p50"}
 _FACTORS = {
@@ -38,6 +40,12 @@ class Beside:
     table: Table
     columns: tuple[str, ...]
     rows: Mapping[str, Mapping[str, Published]]  # row -> column -> figure; what was not printed is absent
+
+    @property
+    def conditions(self) -> Conditions:
+        """What the study states of how it measured; the samples of a run, where it counts them."""
+        counts = [row[CYCLES].value for row in self.rows.values() if CYCLES in row]
+        return Conditions(self.table.parameters, (min(counts), max(counts)) if counts else ())
 
 
 def beside(key: str, table_id: str) -> Beside:

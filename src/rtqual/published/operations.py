@@ -3,12 +3,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
+from rtqual.analysis.figure.model import Conditions
 from rtqual.base.units import DURATIONS_NS
 from rtqual.study.catalogue import Cell, Study, Table, study
 
 _BOARDS = ("BeagleBone Black", "SABRELite")
 _SPACES = ("user", "kernel")
+_MS = DURATIONS_NS["ms"]
 _SERIES = {f"{object_} workload": f"{object_} workload: time" for object_ in ("mq", "mutex", "sem")}
 
 
@@ -21,6 +24,11 @@ class Operations:
     system: str
     statistic: str  # as rtqual calls it
     figures_ns: Mapping[str, float]  # operation -> figure
+    interval_ns: int | None = None  # as stated
+
+    @property
+    def conditions(self) -> Conditions:
+        return Conditions({} if self.interval_ns is None else {"interval": self.interval_ns})
 
 
 def operations(family: str) -> tuple[Operations, ...]:
@@ -43,18 +51,19 @@ def _communication() -> Iterator[Operations]:
         for one in _SPACES:
             rows = [r for r in table.rows if r[0] == board and _word(table, r, "space") == one]
             figures = {_word(table, row, "mechanism"): _ns(table, row, "avg") for row in rows}
-            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures)
+            # Of the message pipe the interval is not legible.
+            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures, _MS)
 
 
 def _periodic() -> Iterator[Operations]:
-    """At an interval of 1 ms, the probe's own."""
+    """At both intervals."""
     source = study("xenomai")
     table = source.table("periodic")
     for board in _BOARDS:
         (row,) = (r for r in table.rows if r[0] == board and _word(table, r, "statistic") == "avg")
-        for one in _SPACES:
-            figures = {name: _ns(table, row, f"{one}_1ms_{name}") for name in ("period", "jitter")}
-            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures)
+        for one, ms in product(_SPACES, (1, 10)):
+            figures = {name: _ns(table, row, f"{one}_{ms}ms_{name}") for name in ("period", "jitter")}
+            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures, ms * _MS)
 
 
 def _ns(table: Table, row: tuple[Cell, ...], column: str) -> float:

@@ -12,13 +12,13 @@ from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.base.units import DURATIONS_NS
 from rtqual.base.words import listed
 from rtqual.mission import PUBLISHED
+from rtqual.published.beside import CYCLES
 from rtqual.record.schema import Inputs, Kind, Measurement, Provenance, Record, Scalar, Series, Timing
 from rtqual.record.store import make
 from rtqual.study.catalogue import Cell, Study, Table, study, systems
 from rtqual.study.rounded import exponent
 
 AS_PRINTED = " as printed"  # ends the names of differences that the study printed
-CYCLES = "cycles"  # the column that counts samples
 STUDY, COMMAND, PRINTED_IN = "study", "command", "printed in"  # facts of a record
 _STATISTICS = frozenset({"min", "avg", "max", "p95"})
 

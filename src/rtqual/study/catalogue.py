@@ -58,6 +58,7 @@ class Table(_Model):
     instrument: str = ""  # as rtqual calls it, where it has it
     load: str = "none"
     command: str = ""  # how the study ran it
+    parameters: Mapping[str, int] = {}  # what it states of them, as rtqual's instrument names them; durations in ns
     cpus: int | None = None  # as stated
     differences: Mapping[str, str] = {}  # statistic -> where it is printed that follows from these, as 'table.column'
     columns: tuple[str, ...]

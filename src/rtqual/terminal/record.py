@@ -123,12 +123,14 @@ def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> No
     """A table for each pair, the reasons for what is undecided below it."""
     for (a, b), pair in groupby(comparisons, key=lambda one: (one.a, one.b)):
         where = f"{a.instrument} {words.under(a.load)}, {a.board} board, {words.count(a.cpus, 'CPU')}"
+        rows = list(pair)
+        where += "; counted instructions: they rank, they are no latencies for flight" if rows[0].emulated else ""
         table = _table(f"{where}\na = {a.candidate}, b = {b.candidate}", "statistic")
         for column in ("a / b", "a - b", "P(a > b)"):
             table.add_column(column, justify="right")
         table.add_column("statement")
         reasons: dict[str, list[str]] = {}
-        for one in (one for one in pair if not is_constant(one)):
+        for one in (one for one in rows if not is_constant(one)):
             statement, _, reason = one.statement.partition(": ")
             if reason:
                 reasons.setdefault(reason, []).append(one.statistic)

@@ -9,14 +9,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rtqual.analysis.verdict.camera import Camera, Score, Tone
+from rtqual.analysis.verdict.camera import Camera, Score
 from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
 from rtqual.report.formats import FOR_MACHINES
 from rtqual.stage.select import Selection
 from rtqual.terminal.plain import fields_of, plain
 
 _NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
-_CAMERA_TONE = {Tone.MET: "green", Tone.OPEN: "yellow", Tone.FAILED: "red"}
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow", Outcome.INDICATIVE: "cyan"}
 
 
@@ -61,7 +60,7 @@ def _print_camera(console: Console, camera: Camera) -> None:
 
 def _goals(score: Score | None) -> str:
     """The count, in the colour of the worst; the report says which."""
-    return f"[{_CAMERA_TONE[score.tone]}]{score.count}[/]" if score else "-"
+    return f"[{_TONE[score.outcome]}]{score.count}[/]" if score else "-"
 
 
 def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
@@ -106,8 +105,16 @@ def as_dict(selection: Selection) -> dict[str, object]:
     return {
         "answer": plain(selection.evidence.answer),
         "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
+        "camera_answer": plain(selection.evidence.camera.reached) if selection.evidence.camera.judged else None,
         "camera": [
-            {"candidate": one.candidate, "load": one.load, "goals": {way: of.met for way, of in one.scores.items()}}
+            {
+                "candidate": one.candidate,
+                "load": one.load,
+                "cpus": one.summaries[0].group.cpus,
+                "goals": {
+                    way: {name: plain(gate) for name, gate in of.gates.items()} for way, of in one.scores.items()
+                },
+            }
             for one in selection.evidence.camera.judged
         ],
         "comparisons": [plain(one) for one in selection.evidence.comparisons],

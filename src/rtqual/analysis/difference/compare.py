@@ -23,7 +23,7 @@ from rtqual.analysis.figure.model import Distribution, Figure, Interval, Summary
 from rtqual.analysis.figure.statistics import QUANTILES, is_size
 from rtqual.analysis.figure.summary import READ_ONCE, RESOLUTION, Measured
 from rtqual.base.words import count
-from rtqual.record.schema import Int64Array, Kind
+from rtqual.record.schema import Int64Array, Kind, Timing
 
 COMPARED = ("p50", "p99", "median run max", "avg", "median run max-min", "p95-avg")
 
@@ -124,6 +124,7 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
         statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin, note),
         margin=margin,
         note=note,
+        emulated=any(one.timing != Timing.REAL for one in (a, b)),
     )
 
 

@@ -21,6 +21,7 @@ class Comparison:
     statement: str  # "rt < stock", "rt = stock (within 2 us)", or "undecided: " with what is missing
     margin: float | None = None  # in `unit`: a difference within it does not matter
     note: str = ""  # runs of other lengths, or fewer than planned
+    emulated: bool = False  # either was not measured in real time: it ranks, it is no latency for flight
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 """Whether figures of two groups may be compared: measured with the same settings, extremes over equal lengths."""
 
 from rtqual.analysis.figure.model import Conditions, Figure, Summary
-from rtqual.analysis.figure.statistics import EXTREMES, OF_RUNS
+from rtqual.analysis.figure.statistics import EXTREMES, OF_RUNS, is_of_time
+from rtqual.base.units import format_value
+from rtqual.record.schema import Timing
 
 LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
 HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow
@@ -12,12 +14,24 @@ ALIKE = 1.1  # threads of one run end a little apart: lengths that differ by les
 def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
     """Why a statistic of two groups cannot be compared; empty where it can. What one of them does not tell is no
     difference."""
-    one, other = a.conditions, b.conditions
+    if (a.timing == Timing.REAL) != (b.timing == Timing.REAL) and _in_time(a, statistic):
+        return "measured by other clocks: real time against the emulator's"
+    return unlike_conditions(a.conditions, b.conditions, statistic)
+
+
+def _in_time(one: Summary, statistic: str) -> bool:
+    """Whether a statistic is one of time; all samples are."""
+    figure = one.figures.get(statistic)
+    return figure is None or is_of_time(figure.unit)
+
+
+def unlike_conditions(one: Conditions, other: Conditions, statistic: str = "") -> str:
+    """The same of conditions alone, as a published table states them."""
     told = [name for name in one.parameters if name in other.parameters and name not in LENGTHS | HARMLESS]
     apart = [name for name in told if one.parameters[name] != other.parameters[name]]
     if apart:
         name = apart[0]
-        return f"measured otherwise: {name} {one.parameters[name]} against {other.parameters[name]}"
+        return f"measured otherwise: {name} {_setting(one, name)} against {_setting(other, name)}"
     if statistic in EXTREMES or statistic in OF_RUNS:
         lengths = other_lengths(one, other)
         return f"{lengths}: extremes grow with every sample" if lengths else ""
@@ -35,6 +49,11 @@ def other_lengths(a: Conditions, b: Conditions) -> str:
 def fewer_runs(one: Summary) -> str:
     """'6 of 10 runs'; empty where there are as many as planned, or it is not known."""
     return f"{one.runs} of {one.planned} runs" if one.planned is not None and one.runs < one.planned else ""
+
+
+def _setting(one: Conditions, name: str) -> str:
+    value = one.parameters[name]
+    return format_value(value, "ns") if name == "interval" and isinstance(value, int) else str(value)
 
 
 def _range(one: Conditions) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 
 from rtqual.analysis.figure.intervals import FloatArray
 from rtqual.analysis.figure.pool import Pool
+from rtqual.base.units import DURATIONS_NS
 from rtqual.record.schema import Kind
 
 
@@ -79,6 +80,11 @@ EXTREMES = frozenset({"min", "max", "max-min", "(max-min)/max"})
 def is_size(unit: str) -> bool:
     """A size is read off a system, not sampled: one reading is enough."""
     return unit == "B"
+
+
+def is_of_time(unit: str) -> bool:
+    """Whether a figure is one of time: a duration, or something by the second."""
+    return unit in DURATIONS_NS or unit.endswith("/s")
 
 
 def samples_needed(statistic: str) -> int:

@@ -6,6 +6,7 @@ whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could h
 figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,11 +21,11 @@ from rtqual.analysis.figure.model import Conditions, Distribution, Figure, Group
 from rtqual.analysis.figure.pool import Pool, pool_runs
 from rtqual.analysis.figure.spread import spread
 from rtqual.analysis.figure.statistics import is_size
-from rtqual.base.words import count
+from rtqual.base.words import count, listed
 from rtqual.record.schema import Record, Series, Timing, digest
 
 # From the best to the weakest clock of a group.
-_TIMINGS = (Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED, Timing.REAL)
+_TIMINGS = (Timing.REAL, Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED)
 _NO_SAMPLES = "no samples"
 DETAIL = " ("  # begins what of a caveat differs from cell to cell
 READ_ONCE = "a size, read off the system: no draw that would need an interval"
@@ -114,7 +115,10 @@ def _scalar_figures(records: Sequence[Record]) -> dict[str, Figure]:
     """A scalar is one draw a run: its figure is the average over the runs."""
     figures: dict[str, Figure] = {}
     for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
-        drawn = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
+        known = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
+        drawn = [scalar for scalar in known if math.isfinite(scalar.value)]  # another is a problem of its record
+        if not drawn:
+            continue
         values = np.array([scalar.value for scalar in drawn])
         runs, mean = len(values), float(values.mean())
         interval = None
@@ -148,7 +152,21 @@ def _problems(records: Sequence[Record]) -> tuple[str, ...]:
     problems = [f"{text} ({times} of {count(len(records), 'run')})" for text, times in found.items()]
     if len({digest([r.inputs.parameters, r.inputs.artefacts]) for r in records}) > 1:
         problems.append("its records have different parameters or programs: they are not one measurement")
+    if len({r.manifest.timing == Timing.REAL for r in records}) > 1:
+        problems.append(
+            "its records were taken by other clocks, real time and the emulator's: they are not one measurement"
+        )
+    units: dict[str, dict[str, None]] = {}
+    for r in records:
+        for name, unit in _units(r):
+            units.setdefault(name, {})[unit] = None
+    problems += [f"its records give {name} in {listed(list(its))}" for name, its in units.items() if len(its) > 1]
     return tuple(problems)
+
+
+def _units(record: Record) -> Iterator[tuple[str, str]]:
+    yield from ((name, one.unit) for name, one in record.manifest.scalars.items())
+    yield from ((one.info.name, one.info.unit) for one in record.series)
 
 
 def _record_problems(record: Record) -> list[str]:
@@ -156,6 +174,8 @@ def _record_problems(record: Record) -> list[str]:
     problems = [f"{_NO_SAMPLES} of {one.name}{'' if one.cpu is None else f' on CPU {one.cpu}'}" for one in silent]
     if not record.series and not record.manifest.scalars and not record.manifest.absent:
         problems.append(_NO_SAMPLES)
+    scalars = record.manifest.scalars.items()
+    problems += [f"{name} is {one.value}, no figure" for name, one in scalars if not math.isfinite(one.value)]
     return [*record.manifest.problems, *problems]
 
 

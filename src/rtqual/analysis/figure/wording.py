@@ -10,33 +10,34 @@ LEAST_DIGITS = 4
 MOST_DIGITS = 17  # tell any two floats apart
 
 
-def span(interval: Interval | None, unit: str) -> str:
-    """' [11.9 us, 12.6 us]'; empty without an interval."""
+def span(interval: Interval | None, unit: str, limit: float | None = None) -> str:
+    """' [11.9 us, 12.6 us]'; empty without an interval. Beside a limit each end lies on its side of it."""
     if interval is None:
         return ""
-    return f" [{format_value(interval.low, unit)}, {format_value(interval.high, unit)}]"
+    low, high = (format_value(end, unit, digits(end, limit)) for end in (interval.low, interval.high))
+    return f" [{low}, {high}]"
 
 
 def value(one: Figure, limit: float | None = None) -> str:
     """'12.3 us', 'at least 400 us'; beside a limit with as many digits as tell the two apart."""
-    return ("at least " if one.at_least else "") + format_value(one.value, one.unit, digits(one, limit))
+    return ("at least " if one.at_least else "") + format_value(one.value, one.unit, digits(one.value, limit))
 
 
-def digits(one: Figure, limit: float | None) -> int:
-    """How many to print, four or more, so that a figure still lies on its side of the limit."""
-    if limit in (None, one.value):
+def digits(number: float, limit: float | None) -> int:
+    """How many to print, four or more, so that a number still lies on its side of the limit."""
+    if limit in (None, number):
         return LEAST_DIGITS
-    return next((n for n in range(LEAST_DIGITS, MOST_DIGITS) if _apart(one, limit, n)), MOST_DIGITS)
+    return next((n for n in range(LEAST_DIGITS, MOST_DIGITS) if _apart(number, limit, n)), MOST_DIGITS)
 
 
 def figure(one: Figure, limit: float | None = None) -> str:
     """'12.3 us [11.9 us, 12.6 us]', 'at least 400 us'."""
-    return value(one, limit) + span(one.interval, one.unit)
+    return value(one, limit) + span(one.interval, one.unit, limit)
 
 
-def _apart(one: Figure, limit: float | None, shown_digits: int) -> bool:
-    """Whether a figure that is printed with so many digits still lies on its side of the limit."""
-    if limit is None or not math.isfinite(one.value):
+def _apart(number: float, limit: float | None, shown_digits: int) -> bool:
+    """Whether a number that is printed with so many digits still lies on its side of the limit."""
+    if limit is None or not math.isfinite(number):
         return True
-    shown = float(f"{one.value:.{shown_digits}g}")
-    return shown > limit if one.value > limit else shown < limit
+    shown = float(f"{number:.{shown_digits}g}")
+    return shown > limit if number > limit else shown < limit

@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.regression.origin import InputChange
-from rtqual.analysis.verdict.model import Outcome
 
 
 class Course(StrEnum):
@@ -40,8 +39,8 @@ class Answer:
     candidate: str
     requirement: str
     course: Course
-    before: Outcome | None
-    after: Outcome | None
+    before: str | None  # as it was judged, in words that its clock supports
+    after: str | None
     reason: str
 
 

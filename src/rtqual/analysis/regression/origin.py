@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rtqual.analysis.figure.model import Group
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, under
-from rtqual.record.schema import Record, digest
+from rtqual.record.schema import Record, Timing, digest
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _HEX_SHOWN = 12
@@ -50,6 +50,12 @@ def check_comparable(before: Groups, after: Groups, names: tuple[str, str]) -> N
                     f"{cell_name(group)}: not comparable: the instrument's parameter {parameter} is {values[0]} in "
                     f"{names[0]} and {values[1]} in {names[1]}: measure both alike"
                 )
+        real = [{one.manifest.timing == Timing.REAL for one in side[group]} for side in (before, after)]
+        if real[0] != real[1]:
+            raise BadInput(
+                f"{cell_name(group)}: not comparable: {names[0]} and {names[1]} were measured by other clocks, "
+                "real time and the emulator's: measure both alike"
+            )
         _check_jobs(group, before[group], after[group], names)
 
 

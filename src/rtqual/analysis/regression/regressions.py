@@ -17,6 +17,7 @@ from rtqual.analysis.regression.course import Answer, Course, Lost, Moved, Regre
 from rtqual.analysis.regression.direction import asked_of
 from rtqual.analysis.regression.origin import Groups, cell_name, check_comparable, input_changes
 from rtqual.analysis.regression.pairs import Rule, judge_pair, seeds_text
+from rtqual.analysis.verdict.clock import as_judged
 from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count
@@ -76,11 +77,13 @@ def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Answer
         was, now = old.get(key), new.get(key)
         course = _course(was.seen if was else None, now.seen if now else None)
         if was and now:
+            if course == Course.SAME and was.outcome != now.outcome:  # seen alike, by clocks that support other words
+                course = Course.CHANGED
             limit = f"; the limit was '{was.limit}'" if was.limit != now.limit and was.limit else ""
             reason = now.reason + limit
         else:
             reason = now.reason if now else "not asked any more"
-        yield Answer(*key, course, was.seen if was else None, now.seen if now else None, reason)
+        yield Answer(*key, course, as_judged(was) if was else None, as_judged(now) if now else None, reason)
 
 
 def _gates(evidence: Evidence) -> dict[tuple[str, str, str], Gate]:

@@ -2,6 +2,7 @@
 """What the records support.
 
 model.py   the results
+clock.py   what a clock can decide
 gates.py   requirements and needs: met, not met, undecided
 score.py   weighted criteria
 judge.py   the verdict of each board; findings.py: candidates beside each other, as sentences

@@ -1,52 +1,59 @@
 # SPDX-License-Identifier: MIT
 """The docking camera's goals (docs/lidar.md): which way from frames to ranges meets which, on each kernel and load."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rtqual.analysis.figure.model import Summary
-from rtqual.base.words import listed, under
+from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.wording import figure
+from rtqual.analysis.verdict.clock import by_clock
+from rtqual.analysis.verdict.model import Gate, Outcome
+from rtqual.base.words import count, listed, under
 from rtqual.instrument.lidar.ways import LADDER, PREFIX, WASTES
 from rtqual.load.registry import LOADS
 from rtqual.mission import Goal, Mission
 
-
-class Tone(StrEnum):
-    """How well a way does, by the worst of its goals."""
-
-    MET = "met"
-    OPEN = "open"  # a figure is missing
-    FAILED = "failed"
+_TO_KNOW = "To know, measure on the board."
+_WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.INDICATIVE, Outcome.MET)
 
 
 @dataclass(frozen=True)
 class Score:
-    """Goal -> whether a way meets it; None where a figure for it is missing, be it that of another way."""
+    """Goal -> how a way stands to it; undecided where a figure for it is missing, be it that of another way."""
 
-    met: Mapping[str, bool | None]
+    gates: Mapping[str, Gate]
     goals: int  # of the mission, also those that are not set for this way
 
     @property
     def count(self) -> str:
-        """How many are met: "3"; "3 of 5" where fewer than all are set for the way, "-" where none is."""
-        met = str(list(self.met.values()).count(True)) if self.met else "-"
-        return met if len(self.met) in (0, self.goals) else f"{met} of {len(self.met)}"
+        """How many are met: "3", "2 and 3 kept" on the emulator; "3 of 5" where fewer than all are set for the way, "-"
+        where none is."""
+        kept = len(self.named(Outcome.MET, Outcome.INDICATIVE))
+        text = str(len(self.named(Outcome.MET, Outcome.MET))) + (f" and {kept} kept" if kept else "")
+        some = f"{text} of {len(self.gates)}" if len(self.gates) < self.goals else text
+        return some if self.gates else "-"
 
     @property
-    def tone(self) -> Tone:
-        outcomes = self.met.values()
-        return Tone.FAILED if False in outcomes else Tone.OPEN if None in outcomes else Tone.MET
+    def outcome(self) -> Outcome:
+        """How well a way does, by the worst of its goals."""
+        return min((one.outcome for one in self.gates.values()), key=_WORST_FIRST.index, default=Outcome.MET)
 
     @property
     def remark(self) -> str:
-        """Which are missed or could not be judged."""
+        """Which are missed or could not be judged, and what only the emulator says."""
         lists = {
-            "Missed": [goal for goal, met in self.met.items() if met is False],
-            "Not judged": [goal for goal, met in self.met.items() if met is None],
+            "Missed": self.named(Outcome.NOT_MET, Outcome.NOT_MET),
+            "Not judged": self.named(Outcome.UNDECIDED, Outcome.UNDECIDED),
+            "Kept on the emulator": self.named(Outcome.MET, Outcome.INDICATIVE),
+            "Broken on the emulator": self.named(Outcome.NOT_MET, Outcome.INDICATIVE),
         }
         return ". ".join(f"{what}: {'; '.join(goals)}" for what, goals in lists.items() if goals)
+
+    def named(self, seen: Outcome, outcome: Outcome) -> list[str]:
+        """The goals that the figures keep or break, with the outcome that their clock supports."""
+        return [name for name, one in self.gates.items() if (one.seen, one.outcome) == (seen, outcome)]
 
 
 @dataclass(frozen=True)
@@ -57,10 +64,13 @@ class Ways:
     load: str
     summaries: tuple[Summary, ...]  # one a way
     goals: tuple[Goal, ...] = ()
+    accept_virtual: bool = False  # the mission takes counted instructions for time
+    several: bool = False  # the same kernel and load were measured on other numbers of CPUs too
 
     @property
     def place(self) -> str:
-        return f"{self.candidate} {under(self.load)}"
+        cpus = count(self.summaries[0].group.cpus, "CPU")
+        return f"{self.candidate} {under(self.load)}" + (f" on {cpus}" if self.several else "")
 
     @property
     def names(self) -> list[str]:
@@ -75,21 +85,35 @@ class Ways:
         asked = [goal for goal in self.goals if of.group.instrument in goal.ways or not goal.ways]
         return Score({goal.name: self._judge(goal, of) for goal in asked}, len(self.goals))
 
-    def _judge(self, goal: Goal, of: Summary) -> bool | None:
-        found, beside = _value(of, goal.figure), 0.0
-        if way := goal.of or goal.over:
-            other = _value(next((one for one in self.summaries if one.group.instrument == way), None), goal.figure)
-            if other is None:
-                return None
-            beside = other
-        return None if found is None else goal.met(found, beside)
+    def _judge(self, goal: Goal, of: Summary) -> Gate:
+        """A goal for one way, beside the figure of another where it says so."""
+        way = goal.of or goal.over
+        used = [of, *(one for one in self.summaries if one.group.instrument == way)]
+        figures = [_figure(one, goal.figure) for one in used]
+        found = figures[0]
+        if found is None or None in figures or len(used) < (2 if way else 1):
+            lacks = of if found is None else None
+            reason = f"no usable {goal.figure} of {way_name(lacks.group.instrument if lacks else str(way))}"
+            return Gate(goal.name, of.group.candidate, Outcome.UNDECIDED, found, goal.asked, reason)
+        beside = figures[-1] if way else None
+        met = goal.met(found.value, beside.value if beside else 0.0)
+        sentences = [f"{goal.figure} {figure(one)}" for one in figures if one]
+        reason = f"{' against '.join(sentences)} in {count(found.runs, 'run')}, {goal.asked} asked"
+        hidden = found if met == bool(goal.at_most) else beside  # if it were larger, it could turn the outcome
+        if hidden is not None and hidden.at_least:
+            reason += "; samples overflowed the histogram"
+            return Gate(goal.name, of.group.candidate, Outcome.UNDECIDED, found, goal.asked, reason)
+        outcome = Outcome.MET if met else Outcome.NOT_MET
+        gate = Gate(goal.name, of.group.candidate, outcome, found, goal.asked, reason, limit_value=goal.limit.value)
+        unit = "%" if goal.of else found.unit
+        return by_clock(gate, unit, [one.timing for one in used], accept_virtual=self.accept_virtual)
 
 
 @dataclass(frozen=True)
 class Reached:
     """What a campaign says of the goals, in a sentence."""
 
-    whole: bool  # a way meets all of them, everywhere
+    whole: bool  # a way meets all of them, everywhere, and not on the emulator alone
     text: str
 
 
@@ -118,25 +142,40 @@ class Camera:
     @property
     def reached(self) -> Reached:
         """The way that meets the most goals, over all kernels and loads, and what it misses."""
-        met = {way: {one.place: one.scores[way].met for one in self.judged if way in one.names} for way in self.ways}
-        order = {way: _met_and_missed(list(its.values())) for way, its in met.items()}
+        its = {way: {one.place: one.scores[way] for one in self.judged if way in one.names} for way in self.ways}
+        order = {way: _kept_and_broken(list(scores.values())) for way, scores in its.items()}
         best = [way for way in order if order[way] == max(order.values())]
-        its = met[best[0]]
-        missed = [f"'{goal}' on {place}" for place, goals in its.items() for goal in goals if goals[goal] is False]
-        without = [place for place, goals in its.items() if False not in goals.values()]
-        judged = min((sum(kept is not None for kept in its[place].values()) for place in without), default=0)
-        due = len(next(iter(its.values())))  # the goals that are set for it
-        everything = f"all {due} goals" if due > 1 else "the only goal"
-        what = everything if judged == due else f"the {judged} of {due} goals judged"
-        miss = f"misses {missed[0]}" + (f" and {len(missed) - 1} more" if len(missed) > 1 else "") if missed else ""
         if not any(order[best[0]]):
             return Reached(False, "No goal could be judged.")
-        if not missed:
-            verb = "meets" if len(best) == 1 else "meet"
-            return Reached(judged == due, f"{listed(best)} {verb} {what} on {listed(without)}.")
+        emulated = any(one.outcome == Outcome.INDICATIVE for way in best for one in _gates(its[way].values()))
+        found = self._told(best, its[best[0]], emulated=emulated)
+        return replace(found, whole=False, text=f"{found.text} {_TO_KNOW}") if emulated else found
+
+    def _told(self, best: Sequence[str], its: Mapping[str, Score], *, emulated: bool) -> Reached:
+        """What the best way reaches; by whatever clock."""
+        broken = [
+            f"'{goal}' on {place}"
+            for place, score in its.items()
+            for goal, one in score.gates.items()
+            if one.seen == Outcome.NOT_MET
+        ]
+        certain = any(one.outcome == Outcome.NOT_MET for one in _gates(its.values()))
+        without = [place for place, score in its.items() if all(one.seen != Outcome.NOT_MET for one in _gates([score]))]
+        judged = min(
+            (sum(one.seen != Outcome.UNDECIDED for one in _gates([its[place]])) for place in without), default=0
+        )
+        due = len(next(iter(its.values())).gates)  # the goals that are set for it
+        everything = f"all {due} goals" if due > 1 else "the only goal"
+        what = everything if judged == due else f"the {judged} of {due} goals judged"
+        keep, there = ("keep", " on the emulator") if emulated else ("meet", "")
+        fails = "breaks" if emulated and not certain else "misses"
+        miss = f"{fails} {broken[0]}" + (f" and {len(broken) - 1} more" if len(broken) > 1 else "") if broken else ""
+        if not broken:
+            verb = f"{keep}s" if len(best) == 1 else keep
+            return Reached(judged == due, f"{listed(best)} {verb} {what} on {listed(without)}{there}.")
         if judged:
-            return Reached(False, f"{best[0]} meets {what} on {listed(without)}; it {miss}.")
-        return Reached(False, f"No way meets every goal. Nearest: {best[0]}, which {miss}.")
+            return Reached(False, f"{best[0]} {keep}s {what} on {listed(without)}{there}; it {miss}.")
+        return Reached(False, f"No way {keep}s every goal{there}. Nearest: {best[0]}, which {miss}.")
 
 
 def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
@@ -150,12 +189,15 @@ def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
         places: dict[tuple[object, ...], list[Summary]] = {}
         for one in (one for one in summaries if one.group.instrument in names):
             places.setdefault(place_of(one), []).append(one)
+        on = Counter((here[0].group.candidate, here[0].group.load) for here in places.values())
         return tuple(
             Ways(
                 here[0].group.candidate,
                 here[0].group.load,
                 tuple(sorted(here, key=lambda one: names.index(one.group.instrument))),
                 mission.goals,
+                mission.mission.accept_virtual,
+                on[here[0].group.candidate, here[0].group.load] > 1,
             )
             for _, here in sorted(places.items())
         )
@@ -175,12 +217,16 @@ def _order(names: Sequence[str], name: str) -> tuple[int, str]:
     return (names.index(name) if name in names else len(names), name)
 
 
-def _met_and_missed(goals: Sequence[Mapping[str, bool | None]]) -> tuple[int, int]:
-    """To sort by: the more met the better, then the fewer missed."""
-    return sum(list(one.values()).count(True) for one in goals), -sum(list(one.values()).count(False) for one in goals)
+def _gates(scores: Iterable[Score]) -> list[Gate]:
+    return [one for score in scores for one in score.gates.values()]
 
 
-def _value(summary: Summary | None, name: str) -> float | None:
+def _kept_and_broken(scores: Sequence[Score]) -> tuple[int, int]:
+    """To sort by: the more kept the better, then the fewer broken."""
+    seen = [one.seen for one in _gates(scores)]
+    return seen.count(Outcome.MET), -seen.count(Outcome.NOT_MET)
+
+
+def _figure(summary: Summary, name: str) -> Figure | None:
     """Nothing of what a verdict must not rest on."""
-    figure = summary.figures.get(name) if summary and not summary.problems else None
-    return None if figure is None else figure.value
+    return None if summary.problems else summary.figures.get(name)

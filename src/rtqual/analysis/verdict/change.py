@@ -8,6 +8,7 @@ from rtqual.analysis.figure.cells import figure_name
 from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL, RUNS_FOR_STD
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.statistics import is_size
+from rtqual.analysis.figure.wording import digits
 from rtqual.analysis.verdict.gates import RUNS_TO_JUDGE, need_name
 from rtqual.analysis.verdict.model import Gate, Outcome, Standing
 from rtqual.analysis.verdict.score import ScoreTable
@@ -39,8 +40,9 @@ def _own_margins(mission: Mission, flying: Standing) -> Iterator[str]:
         turn = _turning_limit(requirement, gate.measured)
         if turn is not None:
             way = "below" if requirement.at_most else "above"
+            keep, there = ("keep", " on the emulator") if gate.outcome == Outcome.INDICATIVE else ("meet", "")
             yield (
-                f"{flying.candidate} would no longer meet '{requirement.name}' with a limit {way} {turn} "
+                f"{flying.candidate} would no longer {keep} '{requirement.name}'{there} with a limit {way} {turn} "
                 f"(now {requirement.limit.text})."
             )
 
@@ -118,7 +120,9 @@ def _turning_limit(requirement: Requirement, measured: Figure | None) -> str | N
         end = interval.high if requirement.at_most else interval.low
     if measured.at_least and requirement.at_most:
         end = math.inf
-    return format_value(end, measured.unit) if math.isfinite(end) else None
+    if not math.isfinite(end):
+        return None
+    return format_value(end, measured.unit, digits(end, requirement.limit.value))
 
 
 def _runs_missing(requirement: Requirement, measured: Figure) -> int | None:

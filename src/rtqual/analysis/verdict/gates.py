@@ -9,7 +9,6 @@ nothing else: a run is one trajectory.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from rtqual.analysis.figure.cells import Cells, figure_name
 from rtqual.analysis.figure.comparable import fewer_runs
@@ -20,12 +19,12 @@ from rtqual.analysis.figure.pool import Pool
 from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, is_size, samples_needed
 from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.analysis.figure.wording import figure, value
+from rtqual.analysis.verdict.clock import by_clock
 from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.base.units import DURATIONS_NS, format_value
 from rtqual.base.words import count, one_in, share, under
 from rtqual.kernel.needs import Known, check_needs, is_config
 from rtqual.mission import PUBLISHED, Requirement
-from rtqual.record.schema import Timing
 
 RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
@@ -86,17 +85,7 @@ def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> 
     gate = Gate(
         requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
     )
-    counted = found.summary.timing != Timing.REAL and is_of_time(figures[worst].unit)
-    if not counted or cells.accept_virtual or outcome == Outcome.UNDECIDED:
-        return gate
-    seen = "kept" if outcome == Outcome.MET else "broken"
-    reason = f"{reason}; {seen} on the emulator, whose counted instructions are no flight latency"
-    return replace(gate, outcome=Outcome.INDICATIVE, on_emulator=outcome, reason=reason)
-
-
-def is_of_time(unit: str) -> bool:
-    """Whether a figure is one of time: a duration, or something by the second."""
-    return unit in DURATIONS_NS or unit.endswith("/s")
+    return by_clock(gate, figures[worst].unit, [found.summary.timing], accept_virtual=cells.accept_virtual)
 
 
 def limit_text(requirement: Requirement) -> str:
@@ -128,6 +117,8 @@ def _why_unusable(requirement: Requirement, summary: Summary) -> str:
         return f"{requirement.instrument} gave no {name}"
     if requirement.limit.unit not in (None, one.unit):
         return f"the limit is in {requirement.limit.unit}, {name} in {one.unit}"
+    if requirement.limit.unit is None and (one.unit in DURATIONS_NS or is_size(one.unit)):
+        return f"the limit is a number without a unit, {name} in {one.unit}"
     return ""
 
 

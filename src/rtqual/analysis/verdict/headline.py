@@ -16,6 +16,7 @@ from rtqual.record.schema import Timing
 
 NOT_MEASURED = "nothing was measured"
 TO_FLY = "To fly it, measure on the board."
+_RANKS_FIRST, _WAS_TRIED = "ranks first on the emulator", "was tried on the emulator"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,23 @@ def _why_no_flight_candidate(mission: Mission, cells: Cells) -> str:
     return f"the mission states no release or preempt-rt for {listed(unstated)}" if unstated else ""
 
 
+def result(verdict: Verdict, one: Standing) -> tuple[str, Outcome]:
+    """A candidate's in two or three words, for every table of candidates, and what it is as an outcome."""
+    kept = "keeps the limits there" if one.seen == Outcome.MET else "breaks limits there"
+    first = _RANKS_FIRST if len(verdict.standings) > 1 else _WAS_TRIED
+    words = (
+        (verdict.ground == Ground.REFERENCE, "for comparison", Outcome.UNDECIDED),
+        (one.candidate == verdict.fly, "fly", Outcome.MET),
+        (one.candidate == verdict.first, first, Outcome.INDICATIVE),
+        (one.may_fly == Outcome.NOT_MET, "out", Outcome.NOT_MET),
+        (bool(one.refusals), "refused", Outcome.UNDECIDED),
+        (bool(verdict.not_measured), "not judged", Outcome.UNDECIDED),
+        (one.may_fly == Outcome.INDICATIVE, kept, Outcome.INDICATIVE),
+        (one.may_fly == Outcome.MET, "meets the mission", Outcome.MET),
+    )
+    return next(((said, outcome) for holds, said, outcome in words if holds), ("undecided", Outcome.UNDECIDED))
+
+
 def headline(
     mission: Mission,
     cells: Cells,
@@ -73,16 +91,16 @@ def headline(
     if first is None:
         return _no_choice(ground, standings, may, table, others)
     found = f"it {_meets(may[0])}" + (f"; {others}." if others else ".")
-    if ground == Ground.EMULATED:
-        verb = "ranks first" if len(standings) > 1 else "was tried"
-        return f"{first} {verb} on the emulator: {found} {TO_FLY}"
-    return f"Fly {first}: {found}" if len(standings) > 1 else f"Cleared to fly {first}: {found}"
+    if ground == Ground.EMULATED or may[0].may_fly == Outcome.INDICATIVE:
+        return f"{first} {_RANKS_FIRST if len(standings) > 1 else _WAS_TRIED}: {found} {TO_FLY}"
+    verb = "Fly" if len(standings) > 1 else "Cleared to fly"
+    return f"{verb} {first}: {found}{_by_what(ground)}"
 
 
 def _no_choice(
     ground: Ground, standings: Sequence[Standing], may: Sequence[Standing], table: ScoreTable, others: str
 ) -> str:
-    emulated = ground == Ground.EMULATED
+    emulated = ground == Ground.EMULATED or any(one.may_fly == Outcome.INDICATIVE for one in standings)
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if len(may) > 1:
         tied = [one.candidate for one in may if one.rank == may[0].rank]
@@ -92,7 +110,15 @@ def _no_choice(
         return f"{nothing}: {others}."
     if emulated and any(one.may_fly != Outcome.NOT_MET for one in standings):
         return f"No candidate keeps every limit on the emulator: {others}. To judge them, measure on the board."
-    return f"No candidate may fly: {others}."
+    return f"No candidate may fly: {others}.{_by_what(ground)}"
+
+
+def _by_what(ground: Ground) -> str:
+    """Of a verdict that says "fly", or that nobody may, without anything having been measured in real time here."""
+    return {
+        Ground.ACCEPTED: " (The mission takes counted instructions for time.)",
+        Ground.PUBLISHED: " (By the figures that a study printed.)",
+    }.get(ground, "")
 
 
 def answer(verdicts: Sequence[Verdict]) -> Answer | None:
@@ -114,7 +140,7 @@ def _together(ground: Ground, verdicts: Sequence[Verdict]) -> Answer:
     chosen = {one.fly for one in verdicts}
     fly = chosen.pop() if len(chosen) == 1 else None
     if fly is not None:
-        return Answer(f"Fly {fly}, on each of the boards {listed(boards)}.", fly, ground, boards)
+        return Answer(f"Fly {fly}, on each of the boards {listed(boards)}.{_by_what(ground)}", fly, ground, boards)
     every = " ".join(f"Board {one.board}: {one.headline}" for one in verdicts)
     return Answer(f"No one answer for {len(boards)} boards. {every}", None, ground, boards)
 
@@ -153,6 +179,8 @@ def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
         return f"{one.candidate} {verb} {shortfall((failed or broken)[0])}{more}"
     undecided = [gate for gate in one.gates if gate.outcome == Outcome.UNDECIDED]
+    if not undecided and NOT_MEASURED not in one.refusals and one.refusals:
+        return f"{one.candidate} is refused: {one.refusals[0]}"
     if not undecided or NOT_MEASURED in one.refusals:
         return f"{one.candidate} was not measured"
     more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.difference.statement import fits
-from rtqual.analysis.figure.cells import Asked, Cells, by_board
-from rtqual.analysis.figure.model import Group
+from rtqual.analysis.figure.cells import Asked, Cells, by_board, figure_name
+from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import DETAIL, Measured
+from rtqual.analysis.figure.wording import value
 from rtqual.analysis.verdict.change import would_change
 from rtqual.analysis.verdict.findings import findings
 from rtqual.analysis.verdict.gates import beyond, gates, limit_text
 from rtqual.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
-from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
+from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.analysis.verdict.score import ScoreTable, score_table, scores_of
 from rtqual.base.words import count, listed, some, under
 from rtqual.kernel.needs import Known
@@ -53,19 +54,25 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
     unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
     standings = _standings(mission, cells, table, configs)
     ground = ground_of(mission, cells)
-    first = _choice([one for one in standings if one.seen == Outcome.MET])
+    flies = ground != Ground.REFERENCE
+    first = _choice([one for one in standings if one.seen == Outcome.MET]) if flies else None
     return Verdict(
         board=cells.board,
         ground=ground,
-        fly=first if ground.clears else None,
+        fly=first if ground.clears and _may_fly(standings, first) else None,
         first=first,
         headline=headline(mission, cells, ground, standings, table, first, [one.name for one in unplanned]),
         standings=standings,
         findings=found,
-        would_change=would_change(mission, standings, table, first),
+        would_change=would_change(mission, standings, table, first) if flies else (),
         caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *_caveats(mission, cells, table)])),
         not_measured=tuple(one.name for one in unplanned),
     )
+
+
+def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
+    """Not where the mission takes counted instructions for time, and its figures are the host's."""
+    return any(one.candidate == first and one.may_fly == Outcome.MET for one in standings)
 
 
 def _choice(may: Sequence[Standing]) -> str | None:
@@ -104,9 +111,13 @@ def _worst(of_gates: Iterable[Outcome], cells: Cells, candidate: str) -> Outcome
     outcomes = {*of_gates}
     if Outcome.NOT_MET in outcomes:
         return Outcome.NOT_MET
-    if Outcome.UNDECIDED in outcomes or cells.unplanned or not cells.of(candidate):
+    if Outcome.UNDECIDED in outcomes or cells.unplanned or not _usable(cells, candidate):
         return Outcome.UNDECIDED
     return Outcome.INDICATIVE if Outcome.INDICATIVE in outcomes else Outcome.MET
+
+
+def _usable(cells: Cells, candidate: str) -> bool:
+    return any(not one.summary.problems for one in cells.of(candidate))
 
 
 def _ranks(ordered: Sequence[str], seen: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
@@ -126,6 +137,8 @@ def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[
     """Why no verdict can be given on a candidate: what was not, or not honestly, measured."""
     if not cells.of(candidate):
         yield NOT_MEASURED
+    elif not judged and not _usable(cells, candidate):
+        yield f"nothing that was measured can be used: {cells.of(candidate)[0].summary.problems[0]}"
     for gate in judged:
         if gate.outcome == Outcome.UNDECIDED:
             yield f"'{gate.requirement}': {gate.reason}"
@@ -141,8 +154,8 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
     timings = {one.summary.timing for one in cells.measured.values()}
     if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
         yield INSTRUCTIONS_CAVEAT
-        if cells.accept_virtual:
-            yield ACCEPTED_CAVEAT
+    if cells.accept_virtual and timings - {Timing.REAL}:
+        yield ACCEPTED_CAVEAT
     for text, groups in _remarks(cells).items():
         yield f"{_where(groups, cells)}: {text}."
     for group, why in cells.failures.items():
@@ -213,15 +226,23 @@ def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:
     """Limits broken on numbers of CPUs that the verdict does not rest on."""
     for requirement in mission.requirements:
         counted = cells.cpus(requirement.instrument, requirement.load)
-        if requirement.statistic is None or requirement.at_most is None:
-            continue
         for group, one in cells.measured.items():
             same = (group.instrument, group.load) == (requirement.instrument, requirement.load)
-            if same and group.cpus != counted and one.summary.distribution is not None:
-                misses = beyond(one.summary.distribution, requirement.limit.value)
-                if misses and requirement.statistic == "max":
-                    yield (
-                        f"On {count(group.cpus, 'CPU')} {group.candidate} breaks '{requirement.name}' "
-                        f"({misses:,} of {count(one.summary.samples, 'sample')}); the verdict rests on "
-                        f"{count(counted, 'CPU')}."
-                    )
+            figure = one.summary.figures.get(figure_name(requirement))
+            if not same or group.cpus == counted or figure is None or not _is_broken(requirement, figure):
+                continue
+            misses = beyond(one.summary.distribution, requirement.limit.value) if one.summary.distribution else 0
+            of = f"{misses:,} of {count(one.summary.samples, 'sample')}"
+            told = of if misses and requirement.statistic == "max" else value(figure, requirement.limit.value)
+            yield (
+                f"On {count(group.cpus, 'CPU')} {group.candidate} breaks '{requirement.name}' ({told}); the verdict "
+                f"rests on {count(counted, 'CPU')}."
+            )
+
+
+def _is_broken(requirement: Requirement, figure: Figure) -> bool:
+    """By the figure as it is, whatever its interval: a reader must know."""
+    limit = requirement.limit
+    if limit.unit not in (None, figure.unit):
+        return False
+    return figure.value > limit.value if requirement.at_most else figure.value < limit.value

@@ -33,6 +33,9 @@ _RUN_S = 1.0  # with the family's own iterations
 _WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all
 
 
+OWN_INTERVAL_NS = 1_000_000  # of the families with an interval, unless another is given (probe/battery/battery.c)
+
+
 class ProbeParameters(Parameters):
     """`iterations` and `interval` as the family has them unless given."""
 

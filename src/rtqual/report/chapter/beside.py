@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
 """What was measured beside what published studies printed of the same instrument under the same load.
 
-Hardware, kernels and parameters differ, as the section states first. Only the order of systems and the shape of
-their figures can be set side by side.
+Hardware and kernels differ, as the section states first: only the order of systems and the shape of their figures can
+be set side by side. What was measured with other parameters than a study states is refused, and extremes of runs of
+other lengths are left out, by the same rule as any comparison (analysis/figure/comparable.py).
 """
 
 from collections.abc import Iterator, Sequence
 
 from rtqual.analysis.figure.cells import usual_cpus
-from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.comparable import unlike_conditions
+from rtqual.analysis.figure.model import Summary
 from rtqual.base.units import DURATIONS_NS
 from rtqual.base.words import count, listed
 from rtqual.published.audit import Finding
-from rtqual.published.beside import Beside, Published, matching
+from rtqual.published.beside import CYCLES, Beside, Published, matching
 from rtqual.published.choice import misprints
-from rtqual.published.records import COMMAND, CYCLES, PRINTED_IN, places
+from rtqual.published.records import COMMAND, PRINTED_IN, places
 from rtqual.record.schema import Manifest
 from rtqual.report.chapter.tools import parameters
 from rtqual.report.material import FOOTPRINT, Material, Place, group_of
@@ -25,16 +27,21 @@ from rtqual.study.catalogue import Study, study
 _MOST_TABLES = 8
 _WARNING = (
     "These tables set the figures measured here beside those of published studies. They are not measured alike: "
-    "machine, kernel, versions and parameters differ as told below, so a figure that is larger or smaller than a "
+    "machine, kernel and versions differ as told below, so a figure that is larger or smaller than a "
     "published one says nothing by itself. What can be compared is how the systems of a table differ from each other. "
-    "Below a figure measured here stands its 95 % interval; why one has none stands among the test results."
+    "What was measured with other parameters than the study states is not set beside it, nor are extremes of runs of "
+    "other lengths. Below a figure measured here stands its 95 % interval; why one has none stands among the test "
+    "results."
 )
 
 
 def beside(material: Material) -> Iterator[Block]:
     """Nothing where no published table fits. At most _MOST_TABLES tables; what is left out is named."""
     yield from _misprints(material)
-    found = [(some, one) for some in _measured(material) for one in _matching(some)]
+    fitting = [(some, one) for some in _measured(material) for one in _matching(some)]
+    refused = [text for some, one in fitting for text in _refused(some, one)]
+    found = [(like, one) for some, one in fitting if (like := [s for s in some if not _unlike(s, one)])]
+    yield from bullets("Not set beside what a study printed", dict.fromkeys(refused))
     if not found:
         return
     yield Paragraph(_WARNING)
@@ -96,6 +103,18 @@ def _matching(some: Sequence[Summary]) -> Iterator[Beside]:
     yield from matching(group.instrument, group.load, group.cpus)
 
 
+def _unlike(s: Summary, one: Beside, statistic: str = "") -> str:
+    """Why a figure of ours is not set beside a table's; empty where it may be."""
+    return unlike_conditions(s.conditions, one.conditions, statistic)
+
+
+def _refused(some: Sequence[Summary], one: Beside) -> Iterator[str]:
+    for why in dict.fromkeys(filter(None, (_unlike(s, one) for s in some))):
+        names = listed(list(dict.fromkeys(s.group.candidate for s in some if _unlike(s, one) == why)))
+        what = f"{one.table.instrument} {load_text(one.table.load)}"
+        yield f"{what} of {names} against {one.source.key}, {one.table.place}: {why}."
+
+
 def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
     """Ours first; times in the study's unit."""
     columns = [name for name in one.columns if any(name in s.figures for s in some)]
@@ -108,7 +127,7 @@ def _table(material: Material, some: Sequence[Summary], one: Beside) -> Table:
         name = Cell(clean(s.group.candidate), where, notes.timed(TIMING_MARK[s.timing]))
         runs = count(s.runs, "run")
         counted = f"{number(s.samples)} in {runs}" if s.samples else runs
-        rows.append([name, Cell(counted), *(_own(s.figures.get(column), unit) for column, unit in units.items())])
+        rows.append([name, Cell(counted), *(_own(s, one, column, unit, notes) for column, unit in units.items())])
     for label, printed in one.rows.items():
         counted = number(printed[CYCLES].value) if CYCLES in printed else "not stated"
         rows.append([Cell(label), Cell(counted), *(_printed(printed.get(column), notes) for column in columns)])
@@ -131,10 +150,13 @@ def _unit(one: Beside, column: str) -> str:
     return one.table.unit if unit == "ns" else unit
 
 
-def _own(figure: Figure | None, unit: str) -> Cell:
-    """A measured figure in the study's unit, its interval below."""
+def _own(s: Summary, one: Beside, column: str, unit: str, notes: Notes) -> Cell:
+    """A measured figure in the study's unit, its interval below; not where it does not compare with the study's."""
+    figure = s.figures.get(column)
     if figure is None:
         return Cell("-")
+    if why := _unlike(s, one, column):
+        return Cell("-", marks=notes.mark(prose(f"Not set beside the study's: {why}.")))
     scale = DURATIONS_NS.get(unit, 1)
     ends = figure.interval and (figure.interval.low, figure.interval.high)
     detail = " to ".join(number(end / scale) for end in ends) if ends else ""

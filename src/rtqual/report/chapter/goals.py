@@ -1,22 +1,31 @@
 # SPDX-License-Identifier: MIT
 """Goals of tailoring beside what was reached."""
 
-from rtqual.analysis.figure.model import Figure
+from rtqual.analysis.figure.model import Summary
+from rtqual.analysis.verdict.clock import by_clock
+from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.mission import Quantity
-from rtqual.report.page.document import Cell
+from rtqual.report.page.document import TONES, Cell
 from rtqual.report.page.text import prose, quantity
 
+_SAID = {Outcome.MET: "met", Outcome.NOT_MET: "missed"}
+_ON_EMULATOR = {Outcome.MET: "kept on the emulator", Outcome.NOT_MET: "broken on the emulator"}
 
-def goal_cell(goal: Quantity | None, before: Figure | None, after: Figure | None) -> Cell:
-    """At most a size, or at most a part of what it was before."""
+
+def goal_cell(
+    goal: Quantity | None, name: str, before: Summary | None, after: Summary | None, *, accept_virtual: bool
+) -> Cell:
+    """At most a size or a time, or at most a part of what it was before."""
     if goal is None:
         return Cell("-")
-    text = f"at most {prose(goal.text)}" + (" of before" if goal.unit == "%" else "")
-    if after is None or (goal.unit == "%" and before is None):
+    part = goal.unit == "%"
+    text = f"at most {prose(goal.text)}" + (" of before" if part else "")
+    was, found = (one.figures.get(name) if one else None for one in (before, after))
+    if after is None or found is None or (part and was is None):
         return Cell(f"{text}: not measured", tone="open")
-    limit = goal.value if goal.unit != "%" or before is None else goal.value / 100 * before.value
-    met = after.value <= limit
-    shown = quantity(limit, after.unit)
-    return Cell(
-        f"{text}: {'met' if met else 'missed'}", "" if goal.unit != "%" else shown, tone="met" if met else "failed"
-    )
+    limit = goal.value / 100 * was.value if part and was else goal.value
+    outcome = Outcome.MET if found.value <= limit else Outcome.NOT_MET
+    gate = Gate(name, after.group.candidate, outcome, found, text, "")
+    gate = by_clock(gate, "%" if part else found.unit, [after.timing], accept_virtual=accept_virtual)
+    said = _ON_EMULATOR[gate.on_emulator] if gate.on_emulator else _SAID[gate.outcome]
+    return Cell(f"{text}: {said}", quantity(limit, found.unit) if part else "", tone=TONES[gate.outcome])

@@ -10,11 +10,24 @@ from matplotlib.lines import Line2D
 
 from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.verdict.camera import Score, Ways, way_name
+from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight, within
 from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
 from rtqual.report.draw.canvas import RC, STYLES, even_ticks, frame, grid, to_svg, upright_label
 from rtqual.report.material import Material, figure_cell, notes_for, timing_mark
-from rtqual.report.page.document import Block, Cell, Column, Notes, Paragraph, Plot, Plots, Table, VerdictBox
+from rtqual.report.page.document import (
+    TONES,
+    Block,
+    Cell,
+    Column,
+    Note,
+    Notes,
+    Paragraph,
+    Plot,
+    Plots,
+    Table,
+    VerdictBox,
+)
 from rtqual.report.page.text import clean, load_text, marked, number, place, prose, readable
 
 _FIGURES = (
@@ -33,6 +46,11 @@ _LEGEND = (
     "way is built, all else was measured."
 )
 _FAULT_COLUMNS = ("frames", "lost", "estimated", "refused", "wrong", "unplugged", "first lost", "replug", "emulated")
+_SAID = {Outcome.MET: "met", Outcome.NOT_MET: "missed", Outcome.UNDECIDED: "-"}
+_INDICATIVE = {Outcome.MET: "kept", Outcome.NOT_MET: "broken"}
+_ON_EMULATOR = (
+    "Kept, broken: on the emulator, whose counted instructions are no flight latency; neither met nor missed."
+)
 _BANDS_M = ((0.15, 0.5), (0.5, 1.0), (1.0, 1.3))
 
 
@@ -61,7 +79,9 @@ def goals_box(material: Material) -> tuple[VerdictBox, ...]:
     ]
     titles = [Column("Kernel and load", False), *(Column(clean(name)) for name in ways.ways)]
     caption = f"Goals that each way from frames to ranges meets, of {len(ways.goals)}; their figures stand under LIDAR"
-    table = material.numbering.table(caption, titles, rows, notes.listed())
+    indicative = any(gate.on_emulator for one in ways.judged for s in one.scores.values() for gate in s.gates.values())
+    listed = (*notes.listed(), Note("", _ON_EMULATOR)) if indicative else notes.listed()
+    table = material.numbering.table(caption, titles, rows, listed)
     return (VerdictBox("Docking camera", ways.reached.whole, prose(ways.reached.text), (table,)),)
 
 
@@ -69,7 +89,7 @@ def _goals_met(score: Score | None, notes: Notes) -> Cell:
     """The count; what is missed, and what could not be judged, in a footnote."""
     if score is None:
         return Cell("-")
-    return Cell(score.count, marks=notes.mark(prose(score.remark)), tone=score.tone)
+    return Cell(score.count, marks=notes.mark(prose(score.remark)), tone=TONES[score.outcome])
 
 
 def _judged(material: Material, one: Ways) -> Iterator[Table]:
@@ -79,15 +99,23 @@ def _judged(material: Material, one: Ways) -> Iterator[Table]:
 
 def _goals(material: Material, one: Ways) -> Iterator[Table]:
     """Which way meets which goal; a dash where a figure for it is missing, nothing where it is not set for the way."""
-    said = {True: "met", False: "missed", None: "-"}
-    met = [score.met for score in one.scores.values()]
+    its = [score.gates for score in one.scores.values()]
     cells = [
-        [Cell(clean(goal)), *(Cell(said[its[goal]] if goal in its else "") for its in met)]
-        for goal in material.evidence.camera.goals
+        [Cell(clean(goal)), *(_goal_cell(gates.get(goal)) for gates in its)] for goal in material.evidence.camera.goals
     ]
     if cells:
-        caption = clean(f"Goals: {one.candidate}, {load_text(one.load)}")
-        yield material.numbering.table(caption, _titles("Goal", one.summaries), cells)
+        indicative = any(gate.on_emulator for gates in its for gate in gates.values())
+        notes = [Note("", _ON_EMULATOR)] if indicative else []
+        caption = clean(f"Goals: {one.candidate}, {load_text(one.load)}, {place(one.summaries[0].group)}")
+        yield material.numbering.table(caption, _titles("Goal", one.summaries), cells, notes)
+
+
+def _goal_cell(gate: Gate | None) -> Cell:
+    if gate is None:
+        return Cell("")
+    if gate.on_emulator:
+        return Cell(_INDICATIVE[gate.on_emulator], tone=TONES[gate.outcome])
+    return Cell(_SAID[gate.outcome], tone=TONES[gate.outcome])
 
 
 def _titles(first: str, columns: Sequence[Summary]) -> list[Column]:

@@ -5,11 +5,13 @@ Linux stands twice, in user and in kernel space. The order of a system's operati
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rtqual.analysis.figure.comparable import unlike_conditions
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.analysis.figure.operations import median_ratio, rank_correlation
-from rtqual.instrument.probe.families import Probe
+from rtqual.base.words import listed
+from rtqual.instrument.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import PUBLISHED
 from rtqual.published.operations import Operations, operations
@@ -77,6 +79,8 @@ def _family(instrument: str) -> str:
 def _tables(
     material: Material, family: str, summaries: Sequence[Summary], printed: Sequence[Operations]
 ) -> Iterator[Table]:
+    refused = _refused(summaries, printed)
+    printed = [one for one in printed if not all(_unlike(s, one) for s in summaries)]
     statistic = printed[0].statistic if printed else "p50"
     systems = _systems(material, summaries, statistic)
     names = list(dict.fromkeys(name for one in systems for name in (*one.summary.series, *one.summary.absent)))
@@ -98,7 +102,7 @@ def _tables(
         marked(clean(f"{where}, by operating system: {_STATISTICS[statistic]}"), mark),
         [Column("Operation", False), *measured, *(Column(one.system) for one in printed)],
         rows,
-        (*_sources(printed), *notes.listed()),
+        (*_sources(printed), *refused, *notes.listed()),
     )
     agreeing = [row for one in printed if (row := _agreement(systems, one))]
     if agreeing:
@@ -130,16 +134,42 @@ def _printed(one: Operations, name: str) -> Cell:
 
 def _agreement(systems: Sequence[_System], one: Operations) -> list[Cell]:
     """How well each system's order of operations agrees with a published order; nothing of too few operations."""
-    ranks = [rank_correlation(system.values, one.figures_ns) for system in systems]
+    ranks = [rank_correlation(values, one.figures_ns) for values in _comparable(systems, one)]
     if not any(ranks):
         return []
     counts = sorted({rank[1] for rank in ranks if rank})
     cells = []
-    for system, rank in zip(systems, ranks, strict=True):
-        ratio = median_ratio(system.values, one.figures_ns)
+    for values, rank in zip(_comparable(systems, one), ranks, strict=True):
+        ratio = median_ratio(values, one.figures_ns)
         beside = "" if ratio is None else f"ratio {number(ratio)}"
         cells.append(Cell(f"{rank[0]:.2f}", beside) if rank else Cell("-", beside))
     return [Cell(one.system), Cell(" or ".join(map(str, counts))), *cells]
+
+
+def _comparable(systems: Sequence[_System], one: Operations) -> Iterator[dict[str, float]]:
+    """The values of each system; none of one that was measured otherwise than the study's."""
+    for system in systems:
+        yield {} if _unlike(system.summary, one) else system.values
+
+
+def _unlike(s: Summary, one: Operations) -> str:
+    """Why a system is not set beside a published one; empty where it may be."""
+    interval_ns = s.conditions.parameters.get("interval") or OWN_INTERVAL_NS
+    own = replace(s.conditions, parameters={**s.conditions.parameters, "interval": interval_ns})
+    return unlike_conditions(own, one.conditions)
+
+
+def _refused(summaries: Sequence[Summary], printed: Sequence[Operations]) -> list[Note]:
+    found: dict[str, dict[str, None]] = {}
+    for one in printed:
+        for s in summaries:
+            if why := _unlike(s, one):
+                found.setdefault(f"study {one.source.source.key}, {one.table.place}: {why}", {})[s.group.candidate] = (
+                    None
+                )
+    return [
+        Note("", prose(f"Not set beside {what} ({listed(list(candidates))}).")) for what, candidates in found.items()
+    ]
 
 
 def _sources(printed: Sequence[Operations]) -> list[Note]:

@@ -67,6 +67,7 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
         yield Paragraph("No other kernel was measured on this board, so there are no figures from before.")
         return
     goals = next((c.tailor.goals for c in material.mission.candidates if c.name == account.candidate and c.tailor), {})
+    accept_virtual = material.mission.mission.accept_virtual
     for a, b in _both(material, account, FOOTPRINT):
         notes = notes_for([*a.figures.values(), *b.figures.values()])
         rows = [
@@ -74,12 +75,15 @@ def _figures(material: Material, account: Account) -> Iterator[Block]:
                 Cell(readable(name)),
                 *(figure_cell(s.figures.get(name), notes, of=s) for s in (b, a)),
                 *_ratio(b.figures.get(name), a.figures.get(name)),
-                goal_cell(goals.get(name), b.figures.get(name), a.figures.get(name)),
+                goal_cell(goals.get(name), name, b, a, accept_virtual=accept_virtual),
             ]
             for name in dict.fromkeys((*b.figures, *a.figures))
         ]
-        rows += [[Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, None, None)] for name, goal in goals.items()
-                 if name not in a.figures and name not in b.figures]  # fmt: skip
+        rows += [
+            [Cell(readable(name)), *[Cell("-")] * 3, goal_cell(goal, name, None, None, accept_virtual=accept_virtual)]
+            for name, goal in goals.items()
+            if name not in a.figures and name not in b.figures
+        ]
         yield _beside(material, f"Before and after, {place(a.group)}", (a, b), rows, notes)
 
 

@@ -75,8 +75,8 @@ def _table(
             cell = figure_cell(one.figures.get(name), notes, of=one)
             row.append(cell if one is first else _with_part(cell, one.figures.get(name), first.figures.get(name)))
         if goals:
-            of = found[aim].figures if aim in found else {}
-            row.append(goal_cell(goals.get(name), first.figures.get(name), of.get(name)))
+            accept_virtual = material.mission.mission.accept_virtual
+            row.append(goal_cell(goals.get(name), name, first, found.get(aim), accept_virtual=accept_virtual))
         rows.append(row)
     mark = notes.timed(timing_mark(summaries))
     columns = [*texts("Figure"), *material.columns(list(found)), *(texts("Goal") if goals else [])]

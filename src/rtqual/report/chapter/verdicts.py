@@ -4,13 +4,15 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
+from rtqual.analysis.verdict.headline import result
+from rtqual.analysis.verdict.model import Gate, Outcome, Verdict
 from rtqual.base.words import count
 from rtqual.report.chapter.distributions import decisive
 from rtqual.report.chapter.judgement import score_text
 from rtqual.report.material import Material, timing_of
 from rtqual.report.page.document import (
     SIGNS,
+    TONES,
     Block,
     Cell,
     Column,
@@ -58,14 +60,14 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
     scored = any(standing.total is not None for standing in verdict.standings)
     rows = []
     for standing in verdict.standings:
-        result, tone = _result(verdict, standing)
+        text, outcome = result(verdict, standing)
         counts = Counter(gate.outcome for gate in standing.gates)
         kept = [f"{counts[outcome]}\u00a0{sign}" for outcome, sign in SIGNS.items() if counts[outcome]]
         place = [Cell("-" if standing.rank is None else str(standing.rank)), Cell(score_text(standing.total))]
         rows.append(
             [
                 Cell(prose(standing.candidate), prose(material.title(standing.candidate))),
-                Cell(result, tone=tone),
+                Cell(text, tone=TONES[outcome]),
                 Cell(" · ".join(kept) or "-"),
                 *(place if scored else []),
             ]
@@ -77,21 +79,6 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
         "1 is best, ranks among equals."
     )
     return material.numbering.table(f"Candidates: {_LEGEND}{by_score if scored else ''}", columns, rows)
-
-
-def _result(verdict: Verdict, standing: Standing) -> tuple[str, str]:
-    emulated = verdict.ground == Ground.EMULATED
-    if verdict.ground == Ground.REFERENCE:
-        return "for comparison", "open"
-    if standing.candidate == (verdict.first if emulated else verdict.fly):
-        return ("ranks first", "indicative") if emulated else ("fly", "met")
-    if standing.may_fly == Outcome.NOT_MET:
-        return "out", "failed"
-    if standing.refusals or verdict.not_measured:
-        return "refused" if standing.refusals else "not judged", "open"
-    if standing.may_fly == Outcome.INDICATIVE:
-        return ("keeps the limits there" if standing.seen == Outcome.MET else "breaks limits there"), "indicative"
-    return ("meets the mission", "met") if standing.may_fly == Outcome.MET else ("undecided", "open")
 
 
 def gate_matrix(material: Material, verdict: Verdict, most: int | None = None) -> Table:
@@ -107,8 +94,8 @@ def gate_matrix(material: Material, verdict: Verdict, most: int | None = None) -
         for name in names
         if name not in measured and all(gates[key].outcome == Outcome.MET for key in gates if key[0] == name)
     ]
-    results = (_result(verdict, standing) for standing in standings)
-    rows = [[Cell("Result"), *(Cell(result, tone=tone) for result, tone in results)]]
+    results = (result(verdict, standing) for standing in standings)
+    rows = [[Cell("Result"), *(Cell(text, tone=TONES[outcome]) for text, outcome in results)]]
     for requirement in (name for name in names if name not in plain):
         limit = next(prose(g.limit) for (name, _), g in gates.items() if name == requirement)
         row = [Cell(prose(requirement), limit if requirement in measured else "")]

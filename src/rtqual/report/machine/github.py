@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.regression.course import Course, Regressions
 from rtqual.analysis.regression.origin import cell_name
+from rtqual.analysis.verdict.headline import result
 from rtqual.analysis.verdict.model import Gate, Outcome, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.report.machine.regressions import headline, overall, sections
@@ -13,12 +14,6 @@ from rtqual.report.page.markdown import literal, table
 from rtqual.report.page.text import clean, number, prose
 
 _SIGNS = {Outcome.MET: "✅", Outcome.NOT_MET: "❌", Outcome.UNDECIDED: "❓", Outcome.INDICATIVE: "🔶"}
-_RESULTS = {
-    Outcome.MET: "meets the mission",
-    Outcome.NOT_MET: "out",
-    Outcome.UNDECIDED: "undecided",
-    Outcome.INDICATIVE: "indicative",
-}
 _COURSES = {Course.WORSE: "❌ ", Course.UNDECIDED: "❓ ", Course.BETTER: "✅ "}
 
 
@@ -63,11 +58,9 @@ def _verdict(verdict: Verdict, heading: str) -> Iterator[str]:
 
 
 def _standing(verdict: Verdict, one: Standing) -> list[str]:
-    result = "fly" if one.candidate == verdict.fly else _RESULTS[one.may_fly]
-    if verdict.fly is None and one.candidate == verdict.first:
-        result = "ranks first on the emulator"
+    said, outcome = result(verdict, one)
     score = "-" if one.total is None else number(one.total)
-    return [clean(one.candidate), f"{_SIGNS[one.may_fly]} {result}", score]
+    return [clean(one.candidate), f"{_SIGNS[outcome]} {said}", score]
 
 
 def _gates(one: Standing) -> Iterator[list[str]]:

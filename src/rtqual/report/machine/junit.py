@@ -3,7 +3,9 @@
 
 Not met is a failure. Undecided is an error, never a pass: nobody knows. A limit in time that counted instructions
 keep or break is skipped, with what they indicate: it has neither passed nor failed. What the scale does not
-measure, and a candidate that it does not run, is skipped. No time stands in it, so equal evidence gives equal bytes.
+measure, a candidate that it does not run, and all of a machine that does not fly are skipped. The camera's goals are
+no gates: one that is met passes, any other is skipped, with what it is. No time stands in it, so equal evidence gives
+equal bytes.
 """
 
 from collections.abc import Iterable
@@ -14,8 +16,9 @@ from xml.etree import ElementTree
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.regression.course import Course, Moved, Regressions
 from rtqual.analysis.regression.origin import cell_name
+from rtqual.analysis.verdict.camera import Ways
 from rtqual.analysis.verdict.gates import limit_text, need_name
-from rtqual.analysis.verdict.model import Outcome, Standing, Verdict
+from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.mission import Mission
 from rtqual.report.machine.regressions import change, outcomes
 from rtqual.report.page.text import clean
@@ -52,6 +55,7 @@ def to_junit(mission: Mission, evidence: Evidence) -> str:
     suites = [_standing(mission, verdict, one) for verdict in evidence.verdicts for one in verdict.standings]
     judged = {standing.candidate for verdict in evidence.verdicts for standing in verdict.standings}
     suites += [_unplanned(mission, one.name, evidence) for one in mission.candidates if one.name not in judged]
+    suites += [_goals(mission, one) for one in evidence.camera.judged]
     failures = sorted(evidence.failures.items())
     for candidate, cells in groupby(failures, key=lambda item: item[0].candidate):
         cases = [
@@ -82,10 +86,29 @@ def gate_junit(found: Regressions) -> str:
 
 
 def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
-    judged = [Case(g.requirement, _RESULTS[g.outcome], g.outcome, g.reason or g.limit) for g in one.gates]
+    compared = verdict.ground == Ground.REFERENCE
+    judged = [
+        Case(gate.requirement, "skipped", "for comparison", f"for comparison: {gate.outcome}: {_said(gate)}")
+        if compared
+        else Case(gate.requirement, _RESULTS[gate.outcome], gate.outcome, _said(gate))
+        for gate in one.gates
+    ]
     cases = (*(Case(name, "skipped", "not run", _NOT_MEASURED) for name in verdict.not_measured), *judged)
     names = (mission.mission.name, verdict.board, one.candidate)
     return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases)
+
+
+def _goals(mission: Mission, one: Ways) -> Suite:
+    cases = [
+        Case(f"{way}: {goal}", "" if gate.outcome == Outcome.MET else "skipped", gate.outcome, _said(gate))
+        for way, score in one.scores.items()
+        for goal, gate in score.gates.items()
+    ]
+    return Suite(f"goals of the camera, {one.place}", f"{mission.mission.name}.camera.{one.candidate}", tuple(cases))
+
+
+def _said(gate: Gate) -> str:
+    return gate.reason or gate.limit
 
 
 def _unplanned(mission: Mission, candidate: str, evidence: Evidence) -> Suite:

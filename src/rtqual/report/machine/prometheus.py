@@ -48,6 +48,17 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
                     labels = {**who, "requirement": gate.requirement, "outcome": str(outcome)}
                     about = "1: this is how the requirement was judged."
                     yield "rtqual_requirement", about, labels, float(gate.outcome == outcome)
+    for ways in evidence.camera.judged:
+        group = ways.summaries[0].group
+        place = {**whole, "candidate": ways.candidate, "board": group.board, "load": ways.load, "cpus": str(group.cpus)}
+        for way, score in ways.scores.items():
+            for goal, gate in score.gates.items():
+                for outcome in Outcome:
+                    labels = {**place, "way": way, "goal": goal, "outcome": str(outcome)}
+                    about = "1: this is how the camera's goal was judged."
+                    yield "rtqual_goal", about, labels, float(gate.outcome == outcome)
+    about = "1: the mission takes counted instructions for time (accept-virtual), so rtqual_fly clears nothing to fly."
+    yield "rtqual_accept_virtual", about, whole, float(mission.mission.accept_virtual)
     yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)
 
 

@@ -35,10 +35,10 @@ def headline(found: Regressions) -> str:
     """'Regression: 9 figures worse.', 'No regression found: 12 figures better, 3 figures the same.'"""
     counted = [
         (len(found.of(Course.WORSE)), "figure", "worse"),
-        (len(found.answered(Course.WORSE)), "requirement", "not met any more"),
+        (len(found.answered(Course.WORSE)), "requirement", "not kept any more"),
         (len(found.lost), "result", "missing"),
         (len(found.of(Course.BETTER)), "figure", "better"),
-        (len(found.answered(Course.BETTER)), "requirement", "met that had not been"),
+        (len(found.answered(Course.BETTER)), "requirement", "kept that had not been"),
         (len(found.of(Course.CHANGED)), "figure", "changed"),
         (len(found.of(Course.UNDECIDED)), "figure", "not judged"),
         (len(found.answered(Course.UNDECIDED)), "requirement", "not judged"),
@@ -60,11 +60,11 @@ def sections(found: Regressions) -> Iterator[Section]:
     """The worst first; empty ones left out."""
     every = (
         Section("Worse", Course.WORSE, tuple(_figures(found, Course.WORSE))),
-        Section("Not met any more", Course.WORSE, tuple(_answers(found.answered(Course.WORSE)))),
+        Section("Not kept any more", Course.WORSE, tuple(_answers(found.answered(Course.WORSE)))),
         Section("Missing", Course.WORSE, _flat([(one.what, "", one.reason) for one in found.lost])),
         Section("Not judged", Course.UNDECIDED, tuple(_undecided(found))),
         Section("Better", Course.BETTER, tuple(_figures(found, Course.BETTER))),
-        Section("Newly met", Course.BETTER, tuple(_answers(found.answered(Course.BETTER)))),
+        Section("Newly kept", Course.BETTER, tuple(_answers(found.answered(Course.BETTER)))),
         Section("Changed, neither better nor worse", Course.CHANGED, tuple(_changed(found))),
         Section("New", Course.CHANGED, _flat([(what, "", "not in the baseline") for what in found.added])),
         Section("Other inputs than the baseline's", Course.SAME, tuple(_inputs(found))),

@@ -35,22 +35,27 @@ def prose(text: str) -> str:
 
 def figure_value(figure: Figure, limit: float | None = None) -> str:
     """'≥ 400 µs', '12.3 µs'; beside a limit with as many digits as tell the two apart."""
-    needed = digits(figure, limit)
+    needed = digits(figure.value, limit)
     written = typeset(format_value(figure.value, figure.unit, needed)) if needed > LEAST_DIGITS else None
     return ("≥\u00a0" if figure.at_least else "") + (written or quantity(figure.value, figure.unit))
 
 
-def figure_interval(figure: Figure) -> str:
-    """'11.9 to 12.6', in the unit of the figure; empty without an interval."""
+def figure_interval(figure: Figure, limit: float | None = None) -> str:
+    """'11.9 to 12.6', in the unit of the figure; empty without an interval; each end on its side of a limit."""
     if figure.interval is None:
         return ""
     scale, _ = step(figure.value, figure.unit)
-    return f"{number(figure.interval.low / scale)} to {number(figure.interval.high / scale)}"
+
+    def end(value: float) -> str:
+        needed = digits(value, limit)
+        return f"{value / scale:.{needed}g}" if needed > LEAST_DIGITS else number(value / scale)
+
+    return f"{end(figure.interval.low)} to {end(figure.interval.high)}"
 
 
 def figure_text(figure: Figure, limit: float | None = None) -> str:
     """The figure and its interval in one line."""
-    interval = figure_interval(figure)
+    interval = figure_interval(figure, limit)
     return figure_value(figure, limit) + (f" [{interval}]" if interval else "")
 
 
