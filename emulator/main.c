@@ -58,14 +58,17 @@ static int signals(void)
 /* Created if it does not exist. Opened for reading and writing, so that it never reports its end. */
 static int control_fifo(const char *path)
 {
+	struct stat status;
 	int fd;
 
 	if (!path)
 		return -1;
 	if (mkfifo(path, 0600) && errno != EEXIST)
 		die(BAD_INPUT, "the FIFO %s cannot be made: %s", path, strerror(errno));
+	if (!stat(path, &status) && !S_ISFIFO(status.st_mode))
+		die(BAD_INPUT, "--control %s: this is there and no FIFO", path);
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &status) || !S_ISFIFO(status.st_mode))
 		die(BAD_INPUT, "the FIFO %s cannot be opened: %s", path, strerror(errno));
 	return fd;
 }

@@ -28,10 +28,9 @@ enum {
 	STATUS_BAD = 1,  /* usbip's ST_NA, ... */
 	STATUS_BUSY = 2, /* ... and ST_DEV_BUSY: "Device busy (exported)" */
 	WAITING = 16, /* connections that the kernel keeps until there is a place */
-	/* A host that has vanished without a word is found after 20 s. */
+	/* A silent host is asked after this whether it is there. */
 	ALIVE_IDLE_S = 5,
 	ALIVE_STEP_S = 5,
-	ALIVE_TRIES = 3,
 };
 
 static const char bus_id[] = "1-1";
@@ -160,7 +159,8 @@ static void make_host(struct server *server, struct caller *caller)
 	set(server->host, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set(server->host, IPPROTO_TCP, TCP_KEEPIDLE, ALIVE_IDLE_S);
 	set(server->host, IPPROTO_TCP, TCP_KEEPINTVL, ALIVE_STEP_S);
-	set(server->host, IPPROTO_TCP, TCP_KEEPCNT, ALIVE_TRIES);
+	/* Neither an answer to that, nor what was sent to it, may be overdue for longer. */
+	set(server->host, IPPROTO_TCP, TCP_USER_TIMEOUT, PATIENCE_MS);
 }
 
 /* How much of a request has to be there; 0: this is none. */

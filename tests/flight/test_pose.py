@@ -3,6 +3,7 @@
 says when there is no target, not all of it, or nonsense."""
 
 import json
+import os
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -232,6 +233,9 @@ def test_random_frames_never_break_it(programs: Path, seed: int) -> None:
     ("arguments", "error"),
     [
         (("missing",), "missing: No such file or directory"),
+        (("/dev/zero",), "/dev/zero: this is a pipe, a socket or a device"),
+        (("pipe",), "pipe: this is a pipe"),
+        (("/",), "/: this is a folder"),
         (("--rate", "0", "x"), "--rate: wrong or missing"),
         (("--speed", "x"), "--speed: wrong or missing"),
         ((), "FILE: wrong or missing"),
@@ -240,6 +244,7 @@ def test_random_frames_never_break_it(programs: Path, seed: int) -> None:
 )
 def test_bad_input_is_one_line(programs: Path, tmp_path: Path, arguments: tuple[str, ...], error: str) -> None:
     (tmp_path / "cut").write_bytes(bytes(FRAME_BYTES + 1))
+    os.mkfifo(tmp_path / "pipe")
     done = subprocess.run(
         [programs / "ds325-pose", *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
