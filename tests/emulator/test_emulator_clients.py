@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 import subprocess
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -35,8 +36,10 @@ def is_served(camera: Camera, *, busy: bool) -> None:
 
 
 def until_free(camera: Camera) -> None:
-    """Each attempt is answered at once, so this loop ends by the camera's patience only."""
+    """Each attempt is answered at once, so this ends by the camera's patience only. Few attempts: of thousands, one
+    would come from the port of a host that has vanished, and so end its connection."""
     while True:
+        time.sleep(0.1)
         with Client(camera.port) as client:
             status = client.take()
         if not status:
