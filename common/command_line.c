@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "command_line.h"
 
@@ -25,31 +21,6 @@ void die(int code, const char *format, ...)
 			*at = '?';
 	fprintf(stderr, "%s: %s\n", program.name, text);
 	exit(code);
-}
-
-/* Why it cannot be read as a file; NULL: it can. */
-static const char *no_file(int failed, const struct stat *status)
-{
-	return failed                   ? strerror(errno) :
-	       S_ISREG(status->st_mode) ? NULL :
-	       S_ISDIR(status->st_mode) ? "this is a folder, and a file is needed" :
-					  "this is a pipe, a socket or a device, and a file is needed";
-}
-
-int open_file(const char *what, const char *path, long long *bytes)
-{
-	struct stat status;
-	/* Looked at first, since a device may act when it is opened; and again, since the name may lead elsewhere by
-	 * then. */
-	const char *why = no_file(stat(path, &status), &status);
-	int fd = why ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-
-	if (!why)
-		why = no_file(fd < 0 || fstat(fd, &status), &status);
-	if (why)
-		die(BAD_INPUT, "%s%s: %s", what, path, why);
-	*bytes = status.st_size;
-	return fd;
 }
 
 bool real_at(const char **text, double least, double most, double *value)

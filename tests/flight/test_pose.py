@@ -4,7 +4,6 @@ says when there is no target, not all of it, or nonsense."""
 
 import json
 import os
-import re
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +28,7 @@ SEARCH = 6  # frames at first sight, at most, that are "not found" yet
 
 @pytest.fixture(scope="module")
 def programs() -> Path:
-    return built(POSE, "ds325-pose", "pose-fuzz")
+    return built(POSE, "ds325-pose")
 
 
 def rotation(vector: Floats) -> Floats:
@@ -219,26 +218,6 @@ def test_too_close_to_be_found_at_first_sight_it_is_not_taken_for_another_side(
     """Where the picture cuts the body's sides off, ring and keys tell whether a guess is right."""
     for one in fly((place,), 20, 1 / 60, "--wall", 1.6):
         assert one.status == "not found" or np.linalg.norm(one.error[3:]) < np.radians(1)
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("depth", [0.6, 0.35])
-def test_damaged_frames_never_break_it_and_it_tracks(programs: Path, tmp_path: Path, seed: int, depth: float) -> None:
-    """Under the address and undefined-behaviour sanitizers; each answer is finite, or it is "not found"."""
-    flight = tmp_path / "flight"
-    ends = ("--at", f"0 0.02 -0.01 {depth} 10 6 -8", "--at", f"1 0 0 {0.9 * depth} 3 1 -2")
-    emulator = emulator_programs() / "ds325-emulator"
-    subprocess.run([emulator, "--write", flight, "--frames", "20", "--step", "0.016666667", *ends], check=True)
-    done = subprocess.run(
-        [programs / "pose-fuzz", str(seed), "1000", flight], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    seen = re.match(r"(\d+) not found, \d+ degenerate, (\d+) ok; (\d+) tracked, (\d+) times found", done.stdout)
-    assert seen
-    missed, ok, tracked, found = map(int, seen.groups())
-    assert min(ok, tracked) > 500
-    assert found >= 2
-    assert missed > 0
 
 
 @pytest.mark.parametrize(
