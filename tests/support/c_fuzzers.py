@@ -54,7 +54,7 @@ FUZZERS = (
     Fuzzer(
         "pose", "frames while the target is tracked, lost and found again", 8_000,
         {f"flight/pose/{name}.c": 0.9 for name in ("blocks", "filter", "find", "fit", "line", "normal", "outline",
-                                                   "plane", "pose", "rim", "surface")},
+                                                   "plane", "rim", "surface")} | {"flight/pose/pose.c": 0.85},
     ),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in FUZZERS}
