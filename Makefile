@@ -8,6 +8,7 @@
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
+# make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make docs        the documentation as a site, in out/docs
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
@@ -55,7 +56,7 @@ PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo check test test-full test-manual newest lock arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install docs demo check test test-full test-manual newest lock arm bench fuzz lint clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise
 
 install: packages $(VENV)/.built
@@ -119,6 +120,10 @@ bench: packages $(VENV)/.built
 docs: $(VENV)/.dev
 	$(BIN)/uv tool run --with "mkdocs<2" --with "mkdocs-material>=9.7,<10" mkdocs build --strict --quiet
 	@echo "out/docs/index.html"
+
+# Prints the table of docs/attacks.md.
+fuzz: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python tests/support/c_fuzzers.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check src tests bench

@@ -28,6 +28,10 @@ void command_line_help(void *file);
 /* Prints "PROGRAM: ..." as one line, whatever an option holds, and exits. */
 void __attribute__((noreturn, format(printf, 2, 3))) die(int code, const char *format, ...);
 
+/* Opens a file to read it and says how long it is; dies with "WHAT PATH: why" if it is no regular file: no other is
+ * opened, for it may wait, act or never end. */
+int open_file(const char *what, const char *path, long long *bytes);
+
 option_set option_real;
 /* Reads the number at the start of `*text` and moves past it; false if there is no number in this range. */
 bool real_at(const char **text, double least, double most, double *value);

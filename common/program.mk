@@ -17,6 +17,7 @@ comma := ,
 DECODE := $(addprefix ds325/,decode.c calibrate.c decode_sse2.c decode_avx2.c decode_neon.c)
 POSE := $(patsubst $(ROOT)%,%,$(filter-out %/main.c,$(wildcard $(ROOT)flight/pose/*.c)))
 COMMAND_LINE := common/options.c common/command_line.c
+OPEN_FILE := common/open_file.c
 
 FLAGS += -O2 -Wall -Wextra -Werror -I$(ROOT) -DVERSION='"$(VERSION)"'
 STATIC := $(LTO) -static -s -ffunction-sections -Wl,--gc-sections

@@ -89,9 +89,12 @@ const char *ds325_decoder_set_temperature(struct ds325_decoder *decoder, const s
 {
 	int64_t drift_um = ds325_divide(
 		(int64_t)calibration->drift_um_per_k * ((int64_t)calibration->temperature_mc - REFERENCE_MC), 1000);
-	int64_t off_um = calibration->offset_um + drift_um;
-	int64_t turn = turn_nm(calibration);
+	int64_t off_um = calibration->offset_um + drift_um, turn;
+	const char *wrong = complaint(calibration);
 
+	if (wrong)
+		return wrong;
+	turn = turn_nm(calibration);
 	if (off_um < -MILLION || off_um > MILLION)
 		return "offset and drift together must be at most 1 m";
 	decoder->offset = (uint16_t)ds325_divide(off_um * 1000 * 65536 + (off_um < 0 ? -turn : turn) / 2, turn);
@@ -100,11 +103,9 @@ const char *ds325_decoder_set_temperature(struct ds325_decoder *decoder, const s
 
 const char *ds325_decoder_init(struct ds325_decoder *decoder, const struct ds325_calibration *calibration)
 {
-	const char *wrong = complaint(calibration);
+	const char *wrong = ds325_decoder_set_temperature(decoder, calibration);
 	int64_t turn, most_nm = (int64_t)SCALE_MOST * MILLION;
 
-	if (!wrong)
-		wrong = ds325_decoder_set_temperature(decoder, calibration);
 	if (wrong)
 		return wrong;
 	turn = turn_nm(calibration);

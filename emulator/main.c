@@ -58,14 +58,17 @@ static int signals(void)
 /* Created if it does not exist. Opened for reading and writing, so that it never reports its end. */
 static int control_fifo(const char *path)
 {
+	struct stat status;
 	int fd;
 
 	if (!path)
 		return -1;
 	if (mkfifo(path, 0600) && errno != EEXIST)
 		die(BAD_INPUT, "the FIFO %s cannot be made: %s", path, strerror(errno));
+	if (!stat(path, &status) && !S_ISFIFO(status.st_mode))
+		die(BAD_INPUT, "--control %s: this is there and no FIFO", path);
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &status) || !S_ISFIFO(status.st_mode))
 		die(BAD_INPUT, "the FIFO %s cannot be opened: %s", path, strerror(errno));
 	return fd;
 }
@@ -88,15 +91,14 @@ static void run_attached(const struct options *options, struct session *session)
 	enum session_end end;
 
 	do {
-		int socket = vhci_attach(options->settings.speed);
-
+		session->socket = vhci_attach(options->settings.speed);
 		if (daemon)
 			into_background();
 		daemon = false;
-		end = session_run(session, socket);
-		close(socket); /* the host sees an unplug */
+		end = session_run(session);
+		close(session->socket); /* the host sees an unplug */
 		if (end == SESSION_UNPLUGGED && session->device->replug_ms)
-			end = session_wait(session, session->device->replug_ms, -1);
+			end = session_wait(session, session->device->replug_ms);
 		else
 			break;
 	} while (end != SESSION_SIGNAL);
@@ -104,28 +106,28 @@ static void run_attached(const struct options *options, struct session *session)
 
 static void run_served(const struct options *options, struct session *session)
 {
-	int listener = server_listen(options->listen);
-	enum session_end end = SESSION_HOST_LEFT;
+	struct server server;
+	enum session_end end;
 
+	server_listen(&server, &options->settings, options->listen);
 	if (options->daemon)
 		into_background();
-	while (end == SESSION_HOST_LEFT || (end == SESSION_UNPLUGGED && session->device->replug_ms)) {
-		uint64_t pause_ms = end == SESSION_UNPLUGGED ? session->device->replug_ms : 0;
-		int client;
-
-		end = session_wait(session, pause_ms, -1);
-		if (end != SESSION_SIGNAL)
-			end = session_wait(session, UINT64_MAX, listener);
+	for (;;) {
+		session->server = &server;
+		end = session_await_host(session);
 		if (end == SESSION_SIGNAL)
 			break;
-		client = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		if (client < 0)
-			continue;
-		if (server_greet(client, &options->settings))
-			end = session_run(session, client);
-		close(client);
+		end = session_run(session);
+		close(session->socket);
+		if (end == SESSION_UNPLUGGED && session->device->replug_ms) {
+			session->server = NULL; /* who asks meanwhile waits until it is plugged in again */
+			end = session_wait(session, session->device->replug_ms);
+		}
+		if (end != SESSION_HOST_LEFT)
+			break;
+		server_free(&server);
 	}
-	close(listener);
+	server_close(&server);
 }
 
 static void report(const struct options *options, const struct log *log, uint64_t render_ns, uint64_t stream_ns)

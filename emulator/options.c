@@ -119,13 +119,17 @@ const struct program program = {
 
 static enum option_status read_scene(const struct option *option, void *to, const char *path)
 {
+	enum { SCENE_MOST = 1 << 20 };
 	static const struct option *const tables[] = { frame_keys, NULL };
-	FILE *file = fopen(path, "r");
+	long long bytes;
+	FILE *file = fdopen(open_file("the scene file ", path, &bytes), "r");
 	char line[512];
 
 	(void)option;
 	if (!file)
-		die(BAD_INPUT, "the scene file %s cannot be read: %s", path, strerror(errno));
+		die(RUN_FAILED, "the scene file %s: %s", path, strerror(errno));
+	if (bytes > SCENE_MOST)
+		die(BAD_INPUT, "the scene file %s has %lld bytes: a scene has %d at most", path, bytes, SCENE_MOST);
 	for (int number = 1; fgets(line, sizeof(line), file); number++) {
 		char *key = line + strspn(line, " \t"), *value;
 		size_t length = strcspn(line, "\r\n");

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/crc32.h"
@@ -133,22 +131,19 @@ void recording_write(const struct options *options, const struct lens *lens)
 
 void recording_replay(const struct options *options, struct frames *frames)
 {
-	size_t frame = options->z16 ? DS325_Z16_BYTES : DS325_FRAME_BYTES;
-	int file = open(options->replay, O_RDONLY | O_CLOEXEC);
-	struct stat status;
+	const long long frame = options->z16 ? DS325_Z16_BYTES : DS325_FRAME_BYTES;
+	long long size;
+	int file = open_file("the recording ", options->replay, &size);
 	void *bytes;
 
-	if (file < 0 || fstat(file, &status))
-		die(BAD_INPUT, "the recording %s cannot be read: %s", options->replay, strerror(errno));
-	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)frame || status.st_size % (off_t)frame ||
-	    status.st_size / (off_t)frame > 1000000)
-		die(BAD_INPUT, "the recording %s has %lld bytes: a multiple of %zu is needed (--format says of which)",
-		    options->replay, (long long)status.st_size, frame);
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+	if (size < frame || size % frame || size / frame > 1000000)
+		die(BAD_INPUT, "the recording %s has %lld bytes: a multiple of %lld is needed (--format says of which)",
+		    options->replay, size, frame);
+	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
 	if (bytes == MAP_FAILED)
 		die(RUN_FAILED, "no memory for the recording %s: %s", options->replay, strerror(errno));
 	close(file);
-	frames->count = (uint32_t)((size_t)status.st_size / frame);
+	frames->count = (uint32_t)(size / frame);
 	frames->iq = options->z16 ? NULL : bytes;
 	frames->z16 = options->z16 ? bytes : NULL;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "bytes.h"
@@ -25,7 +24,13 @@ enum {
 	DEVICE_BYTES = 312,
 	SPEED_OF_HIGH = 3,
 	SPEED_OF_SUPER = 5,
-	PATIENCE_S = 5, /* a client that sends or takes nothing is given up after this */
+	ASKED_HEADER = 8,
+	STATUS_BAD = 1,  /* usbip's ST_NA, ... */
+	STATUS_BUSY = 2, /* ... and ST_DEV_BUSY: "Device busy (exported)" */
+	WAITING = 16, /* connections that the kernel keeps until there is a place */
+	/* A silent host is asked after this whether it is there. */
+	ALIVE_IDLE_S = 5,
+	ALIVE_STEP_S = 5,
 };
 
 static const char bus_id[] = "1-1";
@@ -60,51 +65,23 @@ void server_check(const char *where)
 	parse_address(where);
 }
 
-int server_listen(const char *where)
+void server_listen(struct server *server, const struct settings *settings, const char *where)
 {
 	struct sockaddr_in address = parse_address(where);
 	socklen_t length = sizeof(address);
 	char host[INET_ADDRSTRLEN];
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), yes = 1;
 
 	if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
-	    bind(listener, (struct sockaddr *)&address, length) || listen(listener, 4) ||
+	    bind(listener, (struct sockaddr *)&address, length) || listen(listener, WAITING) ||
 	    getsockname(listener, (struct sockaddr *)&address, &length))
 		die(RUN_FAILED, "cannot listen at %s: %s", where, strerror(errno));
 	printf("listening at %s port %u, bus id %s\n", inet_ntop(AF_INET, &address.sin_addr, host, sizeof(host)),
 	       ntohs(address.sin_port), bus_id);
 	fflush(stdout);
-	return listener;
-}
-
-static bool read_all(int socket, uint8_t *bytes, size_t size)
-{
-	while (size) {
-		ssize_t got = recv(socket, bytes, size, 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		bytes += got;
-		size -= (size_t)got;
-	}
-	return true;
-}
-
-static bool write_all(int socket, const uint8_t *bytes, size_t size)
-{
-	while (size) {
-		ssize_t sent = send(socket, bytes, size, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		bytes += sent;
-		size -= (size_t)sent;
-	}
-	return true;
+	*server = (struct server){ .settings = settings, .listener = listener, .host = -1 };
+	for (int i = 0; i < CALLERS; i++)
+		server->callers[i].socket = -1;
 }
 
 /* struct usbip_usb_device of the tools: path, bus id, numbers, ids, class, configurations, interfaces. */
@@ -126,6 +103,12 @@ static void describe(uint8_t at[DEVICE_BYTES], const struct settings *settings)
 	at[311] = 2; /* interfaces */
 }
 
+/* An answer fits into an empty socket's buffer; whoever has no room for it does without. */
+static void tell(int client, const void *bytes, size_t size)
+{
+	(void)!send(client, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void tell_list(int client, const struct settings *settings)
 {
 	static const uint8_t interfaces[8] = { 14, 1, 0, 0, 14, 2, 0, 0 };
@@ -136,43 +119,165 @@ static void tell_list(int client, const struct settings *settings)
 	put_be32(out + 8, 1);
 	describe(out + 12, settings);
 	memcpy(out + 12 + DEVICE_BYTES, interfaces, sizeof(interfaces));
-	write_all(client, out, sizeof(out));
+	tell(client, out, sizeof(out));
 }
 
-static bool tell_import(int client, const struct settings *settings)
+static void tell_import(int client, const struct settings *settings, uint32_t status)
 {
-	uint8_t asked[BUS_ID_BYTES], out[8 + DEVICE_BYTES] = { 0 };
-	bool ours;
+	uint8_t out[8 + DEVICE_BYTES] = { 0 };
 
-	if (!read_all(client, asked, sizeof(asked)))
-		return false;
-	ours = !memcmp(asked, bus_id, sizeof(bus_id));
 	put_be16(out, VERSION_BCD);
 	put_be16(out + 2, TELL_IMPORT);
-	put_be32(out + 4, !ours);
+	put_be32(out + 4, status);
 	describe(out + 8, settings);
-	return write_all(client, out, ours ? sizeof(out) : 8) && ours;
+	tell(client, out, status ? 8 : sizeof(out));
 }
 
-bool server_greet(int client, const struct settings *settings)
+static void give_up(struct caller *caller)
 {
-	struct timeval patience = { .tv_sec = PATIENCE_S };
-	uint8_t header[8];
-	int yes = 1;
+	close(caller->socket);
+	caller->socket = -1;
+}
 
-	if (setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
-	    setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)))
-		return false;
-	setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)); /* matters for speed only */
-	if (!read_all(client, header, sizeof(header)) || get_be16(header) != VERSION_BCD)
-		return false;
-	switch (get_be16(header + 2)) {
-	case ASK_LIST:
-		tell_list(client, settings);
-		return false;
-	case ASK_IMPORT:
-		return tell_import(client, settings);
-	default:
-		return false;
+/* A host that has said that it goes is about to go. */
+static bool leaves(int host)
+{
+	struct pollfd polled = { .fd = host, .events = POLLRDHUP };
+
+	return host >= 0 && poll(&polled, 1, 0) > 0;
+}
+
+static void set(int client, int level, int name, int value)
+{
+	setsockopt(client, level, name, &value, sizeof(value)); /* better with it, but it works without */
+}
+
+static void make_host(struct server *server, struct caller *caller)
+{
+	server->host = caller->socket;
+	caller->socket = -1;
+	set(server->host, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set(server->host, IPPROTO_TCP, TCP_KEEPIDLE, ALIVE_IDLE_S);
+	set(server->host, IPPROTO_TCP, TCP_KEEPINTVL, ALIVE_STEP_S);
+	/* Neither an answer to that, nor what was sent to it, may be overdue for longer. */
+	set(server->host, IPPROTO_TCP, TCP_USER_TIMEOUT, PATIENCE_MS);
+}
+
+/* How much of a request has to be there; 0: this is none. */
+static uint32_t wanted(const struct caller *caller)
+{
+	uint32_t code = get_be16(caller->asked + 2);
+
+	if (caller->have < ASKED_HEADER)
+		return ASKED_HEADER;
+	if (get_be16(caller->asked) != VERSION_BCD || (code != ASK_LIST && code != ASK_IMPORT))
+		return 0;
+	return code == ASK_LIST ? ASKED_HEADER : ASKED_HEADER + BUS_ID_BYTES;
+}
+
+static bool complete(const struct caller *caller)
+{
+	return caller->have >= wanted(caller);
+}
+
+/* Answers a request that is complete, or leaves it until the host that goes has gone. */
+static void answer(struct server *server, struct caller *caller)
+{
+	uint32_t code = wanted(caller) ? get_be16(caller->asked + 2) : 0;
+	bool ours = code == ASK_IMPORT && !memcmp(caller->asked + ASKED_HEADER, bus_id, sizeof(bus_id));
+	bool free = server->host < 0;
+
+	if (ours && leaves(server->host))
+		return;
+	if (code == ASK_LIST)
+		tell_list(caller->socket, server->settings);
+	else if (code == ASK_IMPORT)
+		tell_import(caller->socket, server->settings, !ours ? STATUS_BAD : free ? 0 : STATUS_BUSY);
+	if (ours && free)
+		make_host(server, caller);
+	else
+		give_up(caller);
+}
+
+static void hear(struct server *server, struct caller *caller)
+{
+	while (!complete(caller)) {
+		ssize_t got = recv(caller->socket, caller->asked + caller->have, wanted(caller) - caller->have,
+				   MSG_DONTWAIT);
+
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (got <= 0) {
+			give_up(caller);
+			return;
+		}
+		caller->have += (uint32_t)got;
 	}
+	answer(server, caller);
+}
+
+/* With no place free, whoever has waited longest makes room: a client that asks at once loses nothing. */
+static void accept_caller(struct server *server, uint64_t now_ns)
+{
+	struct caller *place = server->callers;
+	int client = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (client < 0)
+		return;
+	for (struct caller *one = server->callers; one < server->callers + CALLERS && place->socket >= 0; one++)
+		if (one->socket < 0 || one->until_ns < place->until_ns)
+			place = one;
+	if (place->socket >= 0)
+		give_up(place);
+	*place = (struct caller){ .socket = client, .until_ns = now_ns + PATIENCE_MS * 1000000ull };
+	set(client, IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+uint64_t server_polled(const struct server *server, struct pollfd *polled)
+{
+	uint64_t until_ns = UINT64_MAX;
+
+	for (int i = 0; i < CALLERS; i++) {
+		const struct caller *caller = server->callers + i;
+
+		polled[i] = (struct pollfd){ .fd = caller->socket, .events = complete(caller) ? 0 : POLLIN };
+		if (caller->socket >= 0 && caller->until_ns < until_ns)
+			until_ns = caller->until_ns;
+	}
+	polled[CALLERS] = (struct pollfd){ .fd = server->listener, .events = POLLIN };
+	return until_ns;
+}
+
+void server_serve(struct server *server, const struct pollfd *polled, uint64_t now_ns)
+{
+	for (int i = 0; i < CALLERS; i++) {
+		struct caller *caller = server->callers + i;
+
+		if (caller->socket < 0)
+			continue;
+		if (polled[i].revents & (POLLERR | POLLHUP | POLLNVAL) && complete(caller))
+			give_up(caller);
+		else if (polled[i].revents || complete(caller))
+			hear(server, caller);
+		if (caller->socket >= 0 && caller->until_ns <= now_ns)
+			give_up(caller);
+	}
+	if (polled[CALLERS].revents)
+		accept_caller(server, now_ns);
+}
+
+void server_free(struct server *server)
+{
+	server->host = -1;
+	for (int i = 0; i < CALLERS; i++)
+		if (server->callers[i].socket >= 0 && complete(server->callers + i))
+			answer(server, server->callers + i);
+}
+
+void server_close(struct server *server)
+{
+	for (int i = 0; i < CALLERS; i++)
+		if (server->callers[i].socket >= 0)
+			give_up(server->callers + i);
+	close(server->listener);
 }

@@ -4,6 +4,7 @@
 #define EMULATOR_SESSION_H
 
 #include "device.h"
+#include "server.h"
 
 enum session_end {
 	SESSION_HOST_LEFT, /* the other side closed or broke the connection */
@@ -14,6 +15,8 @@ enum session_end {
 
 struct session {
 	struct device *device;
+	struct server *server; /* NULL: attached to this machine */
+	int socket; /* the host's */
 	int signals; /* signalfd */
 	int control; /* FIFO, or -1 */
 	char line[64]; /* the command read from the FIFO so far */
@@ -21,10 +24,12 @@ struct session {
 };
 
 uint64_t monotonic_ns(void);
-/* Talks until the connection ends; closes nothing. */
-enum session_end session_run(struct session *session, int socket);
-/* Waits `ms` milliseconds (UINT64_MAX: for ever), or until `listener` (-1: none) can accept; only signals and commands
- * are handled. Returns SESSION_SIGNAL, or SESSION_HOST_LEFT: go on. */
-enum session_end session_wait(struct session *session, uint64_t ms, int listener);
+/* Talks with the host at `socket` until the connection ends; closes nothing. */
+enum session_end session_run(struct session *session);
+/* Waits `ms` milliseconds; only signals and commands are handled. Returns SESSION_SIGNAL, or SESSION_HOST_LEFT: go on.
+ */
+enum session_end session_wait(struct session *session, uint64_t ms);
+/* Waits until a client of the server has imported the camera; returns like session_wait(). */
+enum session_end session_await_host(struct session *session);
 
 #endif

@@ -2,11 +2,9 @@
 /* Compares frames with the file that the emulator wrote before it sent them. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stream.h"
@@ -19,20 +17,17 @@ enum {
 
 void checker_open(struct checker *checker, const struct options *options, const struct ds325_decoder *decoder)
 {
-	struct stat stat;
+	long long size;
 	int fd;
 
 	*checker = (struct checker){ 0 };
 	if (!options->check)
 		return;
-	fd = open(options->check, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &stat))
-		die(BAD_INPUT, "--check=%s: %s", options->check, strerror(errno));
-	if (stat.st_size < DS325_FRAME_BYTES || stat.st_size % DS325_FRAME_BYTES)
-		die(BAD_INPUT, "--check=%s: %lld bytes are no frames of %d", options->check, (long long)stat.st_size,
-		    DS325_FRAME_BYTES);
-	checker->count = (size_t)stat.st_size / DS325_FRAME_BYTES;
-	checker->frames = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	fd = open_file("--check=", options->check, &size);
+	if (size < DS325_FRAME_BYTES || size % DS325_FRAME_BYTES)
+		die(BAD_INPUT, "--check=%s: %lld bytes are no frames of %d", options->check, size, DS325_FRAME_BYTES);
+	checker->count = (size_t)size / DS325_FRAME_BYTES;
+	checker->frames = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (checker->frames == MAP_FAILED)
 		die(RUN_FAILED, "--check=%s: %s", options->check, strerror(errno));
 	close(fd);

@@ -202,7 +202,7 @@ int ds325_node_make(struct ds325_node *node, const char *name, unsigned int slot
 		.minor = MISC_DYNAMIC_MINOR,
 		.name = node->name,
 		.fops = &node->operations,
-		.mode = 0644,
+		.mode = 0660, /* whoever opens it makes the camera stream; 60-ds325.rules gives it a group */
 	};
 	error = misc_register(&node->misc);
 	if (error)

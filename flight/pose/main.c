@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 	size_t bytes = pose_workspace_bytes(&camera);
 	void *workspace = malloc(bytes); /* the only allocation */
 	struct pose *pose = workspace ? pose_init(&model, &camera, &o.set, workspace, bytes) : NULL;
-	FILE *file = strcmp(o.path, "-") == 0 ? stdin : fopen(o.path, "rb");
+	long long size;
+	FILE *file = strcmp(o.path, "-") == 0 ? stdin : fdopen(open_file("", o.path, &size), "rb");
 
 	if (!pose)
 		die(BAD_INPUT, "start: %s", workspace ? "settings that make no sense" : "no memory");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The emulator's frames against the contract of docs/emulator.md, computed a second time here."""
 
+import os
 import subprocess
 import zlib
 from collections.abc import Callable
@@ -249,6 +250,15 @@ BAD = {
     "fault with rest": ["--attach", "--fault", "drop@3:4x"],
     "no descriptors": ["--attach", "--descriptors", "odd"],
     "no scene": ["--write", "x", "--scene", "/nowhere"],
+    "a scene without end": ["--write", "x", "--scene", "/dev/zero"],
+    "a folder as scene": ["--write", "x", "--scene", "/"],
+    "a pipe as scene": ["--write", "x", "--scene", "pipe"],
+    "a huge scene": ["--write", "x", "--scene", "huge"],
+    "a pipe as recording": ["--listen", "0", "--replay", "pipe"],
+    "a device as recording": ["--listen", "0", "--replay", "/dev/zero"],
+    "a device for commands": ["--listen", "0", "--frames", "1", "--control", "/dev/zero"],
+    "a file for commands": ["--listen", "0", "--frames", "1", "--control", "huge"],
+    "a folder for commands": ["--listen", "0", "--frames", "1", "--control", "/"],
     "no recording": ["--attach", "--replay", "/nowhere"],
     "a folder as recording": ["--attach", "--replay", "/"],
     "odd recording": ["--attach", "--replay", "/etc/passwd"],
@@ -263,6 +273,9 @@ BAD = {
 
 @pytest.mark.parametrize("what", BAD)
 def test_bad_input_is_one_line_and_exit_2(programs: Path, tmp_path: Path, what: str) -> None:
+    os.mkfifo(tmp_path / "pipe")  # nobody writes: whoever opens it waits
+    with (tmp_path / "huge").open("wb") as huge:
+        huge.truncate(1 << 40)
     done = subprocess.run(
         [programs / "ds325-emulator-asan", *BAD[what]],
         cwd=tmp_path,

@@ -41,6 +41,8 @@ def test_the_program_is_small_and_static() -> None:
         (["--modulation-hz=1"], "the modulation frequency must be 5 to 200 MHz"),
         (["--device=" + "x" * 128], f"--device={'x' * 128} is too long a name"),
         (["--check=/nowhere/file"], "--check=/nowhere/file: No such file or directory"),
+        (["--check=/dev/zero"],
+         "--check=/dev/zero: this is a pipe, a socket or a device, and a file is needed"),
         (["--decode=kernel"],
          "--decode=kernel needs --method=dmabuf: it takes a video node's buffers as dma-bufs"),
         (["--method=ring", "--decode=kernel"],

@@ -50,14 +50,20 @@ def with_exact() -> dict[str, bytes]:
 
 
 def boot(
-    package: str, folder: Path, programs: Mapping[str, Path], architecture: Architecture = AMD64, cpu: str = ""
+    package: str,
+    folder: Path,
+    programs: Mapping[str, Path],
+    architecture: Architecture = AMD64,
+    cpu: str = "",
+    files: Mapping[str, Path] | None = None,
 ) -> Guest:
     """Runs a shell script under one of Debian's kernels; modules, and `programs` by their names in the guest, are
-    there. `cpu`: QEMU's name of a processor other than the board's."""
+    there, and `files` by their paths. `cpu`: QEMU's name of a processor other than the board's."""
     kernel = fetch(package, kernel=True, architecture=architecture)
     names = (*CAMERA_MODULES, "ds325-exact.ko")
     modules = build_modules(image_of("kmod", kernel)[1], with_exact(), "kmod", names, architecture)
     extra = {f"usr/bin/{name}": file for name, file in programs.items()} | {f"lib/rtqual/{m.name}": m for m in modules}
+    extra |= files or {}
     tools = fetch_closure(TOOL_PACKAGES, architecture=architecture)
     ready = make_ready("kmod", kernel, boot=(), tools=tools, architecture=architecture, extra=extra)
     emulator = emulator_for(architecture)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""The fuzzers of what our C programs parse (tests/support/fuzz): what each is for, how it is run, what it reached.
+
+`make fuzz` runs them all at the size of docs/attacks.md and prints the table that stands there."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))  # run as a program
+
+from support.built import built  # noqa: E402
+
+SOURCE = ROOT / "tests" / "support" / "fuzz"
+
+
+@dataclass(frozen=True)
+class Fuzzer:
+    """`files`: what it is for, and the share of their lines that it has to reach; the rest is for failures of the
+    system, and for what comes after parsing."""
+
+    name: str
+    what: str
+    count: int  # inputs of `make fuzz`
+    files: dict[str, float]
+
+
+FUZZERS = (
+    Fuzzer(
+        "options-emulator", "options, scenes, recordings, faults, addresses", 400_000,
+        {"common/options.c": 0.95, "common/command_line.c": 0.85, "emulator/options.c": 0.9, "emulator/faults.c": 0.6},
+    ),
+    Fuzzer(
+        "options-stream", "options, calibrations, frames to compare with", 250_000,
+        {"common/options.c": 0.95, "flight/stream_options.c": 0.9, "flight/check.c": 0.4},
+    ),
+    Fuzzer("options-probe", "the probe's options", 150_000, {"common/options.c": 0.75, "probe/linux/main.c": 0.75}),
+    Fuzzer("options-pose", "ds325-pose's options and recordings", 3_000, {"flight/pose/main.c": 0.75}),
+    Fuzzer("usbip", "USB/IP: clients that ask for the camera", 150_000, {"emulator/server.c": 0.7}),
+    Fuzzer(
+        "device", "USB/IP and USB: connections of 64 URBs, control and bulk", 30_000,
+        {"emulator/usbip.c": 0.95, "emulator/camera.c": 0.85, "emulator/device.c": 0.75},
+    ),
+    Fuzzer(
+        "decode", "calibrations, words, rings", 30_000,
+        {"ds325/decode.c": 0.9, "ds325/calibrate.c": 0.95, "ds325/decode_core.h": 0.9, "ds325/ring.c": 0.85},
+    ),
+    Fuzzer("payload", "the kernel module's USB payloads: rounds of some 100", 200, {"kmod/payload.c": 0.98}),
+    Fuzzer(
+        "pose", "frames while the target is tracked, lost and found again", 8_000,
+        {f"flight/pose/{name}.c": 0.9 for name in ("blocks", "filter", "find", "fit", "line", "normal", "outline",
+                                                   "plane", "rim", "surface")} | {"flight/pose/pose.c": 0.85},
+    ),
+)  # fmt: skip
+BY_NAME = {one.name: one for one in FUZZERS}
+
+
+def flight(folder: Path) -> Path:
+    """A recording in which the whole target is in view: what `pose` starts from."""
+    emulator = built(ROOT / "emulator", "ds325-emulator") / "ds325-emulator"
+    path = folder / "flight"
+    ends = ("--at", "0 0.02 -0.01 0.6 10 6 -8", "--at", "1 0 0 0.45 3 1 -2")
+    subprocess.run([emulator, "--write", path, "--frames", "40", "--step", "0.016666667", "--wall", "1.6", *ends],
+                   check=True)  # fmt: skip
+    return path
+
+
+def run(fuzzer: Fuzzer, folder: Path, *, seed: int = 1, count: int = 0) -> str:
+    """What it printed; `folder` gets its counters of lines. A fault is an error with all that the sanitizers said."""
+    program = built(SOURCE, f"{fuzzer.name}/fuzz") / fuzzer.name / "fuzz"
+    command = [program, str(seed), str(count or fuzzer.count), *([flight(folder)] if fuzzer.name == "pose" else [])]
+    # The counters' files go to `folder`: as many parts are cut from their names as the folder of the objects has.
+    places = {"GCOV_PREFIX": str(folder / "lines"), "GCOV_PREFIX_STRIP": str(len(program.parent.parts) - 1)}
+    # What a program that dies leaves open is no fault.
+    checks = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
+                          env=os.environ | places | checks)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.strip()
+
+
+def lines(fuzzer: Fuzzer, folder: Path) -> dict[str, tuple[int, int]]:
+    """Of each file that it is for: how many lines ran, and how many there are."""
+    objects = built(SOURCE, f"{fuzzer.name}/fuzz") / fuzzer.name
+    found: dict[str, dict[int, bool]] = {}
+    for counters in sorted((folder / "lines").rglob("*.gcda")):
+        notes = (objects / counters.relative_to(folder / "lines")).with_suffix(".gcno")
+        counters.with_suffix(".gcno").write_bytes(notes.read_bytes())
+        done = subprocess.run(["gcov", "--json-format", "--stdout", counters], cwd=objects, capture_output=True,
+                              check=True)  # fmt: skip
+        for file in json.loads(done.stdout)["files"]:
+            name = os.path.relpath(Path(SOURCE, file["file"]).resolve(), ROOT)
+            seen = found.setdefault(name, {})
+            for line in file["lines"]:
+                seen[line["line_number"]] = seen.get(line["line_number"], False) or line["count"] > 0
+    return {name: (sum(found[name].values()), len(found[name])) for name in fuzzer.files}
+
+
+def main(share: float = 1) -> int:
+    """`share`: of each fuzzer's inputs."""
+    print("| fuzzer | inputs | CPU | reached | lines that ran |\n|---|---|---|---|---|")
+    total = 0
+    for fuzzer in FUZZERS:
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            built(SOURCE, f"{fuzzer.name}/fuzz")
+            before = os.times()
+            count = max(1, round(fuzzer.count * share))
+            said = run(fuzzer, folder, count=count)
+            after = os.times()
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            ran = ", ".join(f"{Path(f).name} {100 * a // b} %" for f, (a, b) in lines(fuzzer, folder).items())
+        total += count
+        print(f"| {fuzzer.name}: {fuzzer.what} | {count:,} | {spent:.0f} s | {said} | {ran} |", flush=True)
+    print(f"\n{total:,} inputs, no fault.")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*map(float, sys.argv[1:2])))
