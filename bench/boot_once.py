@@ -11,19 +11,18 @@ import time
 from pathlib import Path
 from statistics import median
 
-from rtqual.base.apt import fetch_closure
 from rtqual.board import Machine
 from rtqual.board.jobscript import unpack
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import guest_tools
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 
 ROUNDS = 5
 
 
 def main() -> None:
-    kernel = prepare("debian-rt", "linux-image-rt-amd64", preempt=None, boot=(), tools=fetch_closure(TOOL_PACKAGES))
+    kernel = prepare("debian-rt", "linux-image-rt-amd64", preempt=None, boot=(), tools=guest_tools())
     job = CYCLICTEST.job(CyclictestParameters(cycles=1000), cpus=1, seed=1)
     restored_s, booted_s = [], []
     with tempfile.TemporaryDirectory() as folder:

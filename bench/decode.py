@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from rtqual.initramfs.guest import guest_file
+from rtqual.initramfs.contents import guest_file
 from support.flight_programs import instructions_a_frame, program
 
 FRAMES = 4

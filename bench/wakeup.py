@@ -14,11 +14,10 @@ from statistics import median
 
 import numpy as np
 
-from rtqual.base.apt import fetch_closure
 from rtqual.board import Command, Job, Machine, Outcome
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.debian import prepare
-from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.initramfs.contents import guest_tools
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.instrument.probe.families import ProbeParameters
 from rtqual.instrument.registry import INSTRUMENTS
@@ -38,7 +37,7 @@ _ACCOUNT = re.compile(r"now at (\d+) nsecs\s+\.idle_sleeptime\s*: (\d+) nsecs")
 
 def main() -> None:
     package = sys.argv[1] if len(sys.argv) > 1 else "linux-image-rt-amd64"
-    kernel = prepare("debian-rt", package, preempt=None, boot=(), tools=fetch_closure(TOOL_PACKAGES))
+    kernel = prepare("debian-rt", package, preempt=None, boot=(), tools=guest_tools())
     cyclic, own = _parameters(CYCLES)
     found: dict[str, list[tuple[float, ...]]] = {"cyclictest": [], "probe": []}
     with tempfile.TemporaryDirectory() as folder:

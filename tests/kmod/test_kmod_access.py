@@ -7,7 +7,7 @@ import pytest
 
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
-from rtqual.initramfs.guest import copy_program, find
+from rtqual.initramfs.contents import copy_program, find
 from support.kmod_guest import KMOD, boot
 from support.software_camera import programs as emulator_programs
 
