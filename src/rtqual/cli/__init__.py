@@ -3,6 +3,7 @@
 where there is none, a package) and prints what comes back.
 
 app.py      the application, the consoles, what all commands share
+commands.py the commands, a row each
 main.py     from the command line to an exit code
 *.py        a command each
 running.py  what the commands that run a campaign share

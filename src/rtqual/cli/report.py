@@ -6,12 +6,11 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from rtqual.cli.app import STDOUT, Json, app, print_json
+from rtqual.cli.app import STDOUT, Json, print_json
 
 Format = Literal["html", "pdf", "md", "junit", "prometheus", "bencher", "github"]
 
 
-@app.command
 def report(
     folder: Path,
     /,

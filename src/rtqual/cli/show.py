@@ -6,10 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rtqual.cli.app import LITERAL, Json, app, print_json
+from rtqual.cli.app import LITERAL, Json, print_json
 
 
-@app.command
 def show(
     record: Path, /, *, every_sample: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
 ) -> int:
@@ -39,7 +38,6 @@ def show(
     return 0
 
 
-@app.command
 def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     """Put two records, or two campaigns, beside each other: effect sizes first.
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from rtqual.analysis.difference.compare import compare_pair
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import Margins, margins_of
-from rtqual.analysis.figure.cells import Asked, Plan, planned_of, planned_runs, with_plan
+from rtqual.analysis.figure.asked import Asked
+from rtqual.analysis.figure.cells import Plan, planned_of, planned_runs, with_plan
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.base.errors import BadInput

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Whether figures of two groups may be compared: measured with the same settings, extremes over equal lengths."""
 
+from rtqual.analysis.figure.asked import EXTREMES, OF_RUNS
 from rtqual.analysis.figure.model import Conditions, Figure, Summary
-from rtqual.analysis.figure.statistics import EXTREMES, OF_RUNS
 
 LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
 HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow

@@ -45,21 +45,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from rtqual.analysis.figure.asked import LEVEL, NONE_SEEN, RUNS_FOR_MEDIAN, TAIL
 from rtqual.analysis.figure.model import Interval
 
 FloatArray = npt.NDArray[np.float64]
 
-LEVEL = 0.95
-TAIL = (1 - LEVEL) / 2
 NORMAL = float(special.ndtri(1 - TAIL))
-RUNS_FOR_INTERVAL = 10  # fewer do not show how runs vary
-RUNS_FOR_STD = 20  # its squares vary more: from 10 runs 92 to 94 %
-RUNS_FOR_MEDIAN = 6  # the least for which [smallest, largest] holds the median with 95 %: 1 - 2 * 0.5**6
 RARE = 0.05  # a bound on a probability says nothing of a tail unless it is lower than this
 BY_RUNS = "from how the runs differ"
 SKEW = 4.0  # found by trial on skewed, heavy-tailed, bimodal and quantised samples of 10 to 30 runs
 SKEW_OF_SQUARES = 6.0
-NONE_SEEN = -math.log(TAIL)  # where so many are expected, none may be drawn, with 2.5 %
 ROUNDING = 1e-9  # relative; what differs by less is the same
 
 

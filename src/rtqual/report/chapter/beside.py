@@ -7,7 +7,7 @@ their figures can be set side by side.
 
 from collections.abc import Iterator, Sequence
 
-from rtqual.analysis.figure.cells import usual_cpus
+from rtqual.analysis.figure.asked import usual_cpus
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.base.units import DURATIONS_NS
 from rtqual.base.words import count, listed
