@@ -109,6 +109,7 @@ arm: arm-packages
 	$(MAKE) install
 
 bench: packages $(VENV)/.built
+	$(BIN)/python bench/commands.py
 	$(BIN)/python bench/boot_once.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py

@@ -2,7 +2,9 @@
 """The commands, a row each: where one is, and what it does. A command's file is imported when it is asked for, and only
 then: what most of them need is slow to load."""
 
-from rtqual.cli.app import app
+from cyclopts import App
+
+from rtqual import __version__
 
 # As in the files themselves, which are not read to list them; a test compares them.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -16,7 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).",
     ),
     "mission": ("mission:mission_app", "Mission files."),
-    "show": ("show:show", "Show a record, or the records of a campaign's folder."),
+    "show": ("show:show", "Show a campaign's figures and verdict, or a record."),
     "compare": ("show:compare", "Put two records, or two campaigns, beside each other: effect sizes first."),
     "report": ("report:report", "Write the reports of a finished campaign again; nothing is run."),
     "reproduce": (
@@ -42,8 +44,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
-def add_all(*, listed: bool) -> None:
-    """Add the commands to the application. `listed`: with what each does, to be listed unread; a command that is asked
-    for itself tells all of its own text."""
+def application(*, listed: bool) -> App:
+    """The application with its commands. `listed`: with what each does, to be listed unread; a command that is asked
+    for tells all of its own text."""
+    app = App(
+        name="rtqual",
+        version=__version__,
+        help="Chooses and qualifies the real-time operating system of a low-cost flight computer.",
+        suppress_keyboard_interrupt=False,  # main() tells it
+    )
     for name, (where, summary) in COMMANDS.items():
         app.command(f"rtqual.cli.{where}", name=name, help=summary if listed else None)
+    return app

@@ -13,8 +13,8 @@ from cyclopts import CycloptsError
 from rich.markup import escape
 
 from rtqual.base.errors import RtqualError
-from rtqual.cli.app import STDERR, app
-from rtqual.cli.commands import COMMANDS, add_all
+from rtqual.cli.app import STDERR
+from rtqual.cli.commands import COMMANDS, application
 
 
 class _Terminated(KeyboardInterrupt):
@@ -25,8 +25,8 @@ def main() -> None:
     """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted, 143
     ended by SIGTERM."""
     before = signal.signal(signal.SIGTERM, _terminate)
-    add_all(listed=not COMMANDS.keys() & set(sys.argv[1:2]))
     try:
+        app = application(listed=not COMMANDS.keys() & set(sys.argv[1:2]))
         code = app(exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except RtqualError as error:

@@ -5,10 +5,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
 
-from rtqual.mission import Criterion, Requirement
+if TYPE_CHECKING:
+    from rtqual.mission import Criterion, Requirement
 
-Asked = Requirement | Criterion
+Asked: TypeAlias = "Requirement | Criterion"
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
