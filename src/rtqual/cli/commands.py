@@ -8,6 +8,7 @@ from rtqual import __version__
 
 # As in the files themselves, which are not read to list them; a test compares them.
 COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init:init", "Write a mission of your own from a template (docs/init.md)."),
     "select": ("select:select", "Measure the candidates of a mission and say which one to fly."),
     "tailor": (
         "tailor:tailor",
