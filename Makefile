@@ -9,6 +9,7 @@
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
+# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make man: the man page anew
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
@@ -54,7 +55,7 @@ PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install demo check test test-full test-manual newest lock arm bench lint clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install demo check test test-full test-manual newest lock arm bench lint dist man clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise
 
 install: packages $(VENV)/.built
@@ -120,6 +121,16 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files "*.c" "*.h" "*.cpp")
+
+# From what is committed. The wheel is built of the sdist alone, so that either can be handed on.
+dist: packages $(VENV)/.installed
+	rm -rf dist
+	$(MESON) $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("dist")'
+	$(MESON) $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir dist dist/rtqual-*.tar.gz
+	@ls dist/*
+
+man: $(VENV)/.installed
+	$(BIN)/python scripts/man-page > docs/rtqual.1
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

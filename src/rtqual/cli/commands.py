@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "mission": ("mission:mission_app", "Mission files."),
     "show": ("show:show", "Show a campaign's figures and verdict, or a record."),
+    "open": ("open:open_", "Show a report in the browser; where there is none, print its path."),
     "compare": ("show:compare", "Put two records, or two campaigns, beside each other: effect sizes first."),
     "report": ("report:report", "Write the reports of a finished campaign again; nothing is run."),
     "reproduce": (
@@ -40,6 +41,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lint": (
         "lint:lint",
         "Judge the settings that decide latency, of a kernel's configuration or a running system (docs/lint.md).",
+    ),
+    "completion": (
+        "completion:completion",
+        "Print what makes a shell complete rtqual's commands and options.",
     ),
     "doctor": ("doctor:doctor", "Say what this machine can do, what is missing, and the command that mends it."),
 }

@@ -26,7 +26,7 @@ def init(
     *,
     template: TemplateName | None = None,
     board: Literal["virtual", "local"] | None = None,
-    candidate: tuple[str, ...] = (),
+    candidate: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     deadline: str | None = None,
     load: Annotated[tuple[str, ...], Parameter(negative="")] = (),
 ) -> int:

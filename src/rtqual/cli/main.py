@@ -13,6 +13,7 @@ from cyclopts import CycloptsError
 from rich.markup import escape
 
 from rtqual.base.errors import RtqualError
+from rtqual.base.libraries import install_command
 from rtqual.cli.app import STDERR
 from rtqual.cli.commands import COMMANDS, application
 
@@ -37,7 +38,8 @@ def main() -> None:
         code = 2
     except ImportError as error:
         missing = error.__cause__ if isinstance(error.__cause__, ImportError) else error  # cyclopts' own, or as it is
-        _complain(f"the Python library {missing.name} is missing: pip install 'rtqual[analysis,report]'")
+        name = missing.name or str(missing)
+        _complain(f"the Python library {name} is missing: {install_command([name.partition('.')[0]])}")
         code = 3
     except KeyboardInterrupt as error:
         _complain("interrupted; finished records are kept, the same command goes on")

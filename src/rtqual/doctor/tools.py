@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from rtqual.base.apt import cache_dir, names
 from rtqual.base.errors import RunFailed
+from rtqual.base.libraries import install_command
 from rtqual.board.trial import try_guest
 from rtqual.doctor.check import Check, as_root, install, said
 from rtqual.initramfs.guest import guest_file
@@ -193,8 +193,7 @@ def _libraries() -> Check:
     absent = [library for library in wanted if find_spec(library) is None]
     if not absent:
         return Check(name, "ok", ", ".join(wanted), matters, demo=True)
-    fix = f"{sys.executable} -m pip install 'rtqual[analysis,report]'"
-    return Check(name, "missing", f"no {', no '.join(absent)}", matters, fix, demo=True)
+    return Check(name, "missing", f"no {', no '.join(absent)}", matters, install_command(absent), demo=True)
 
 
 def _pango() -> Check:
