@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Change points: found where there are some, at the version that brought them, and hardly ever where there are none."""
 
-import random
-
+import numpy as np
 import pytest
 
 from rtqual.analysis.regression.changes import ALARM, LEAST, Point, changes
@@ -49,19 +48,19 @@ def test_runs_that_repeat_to_the_tick_are_no_proof_of_a_tick() -> None:
 @pytest.mark.parametrize(("n", "together"), [(4, 1), (12, 1), (30, 1), (12, 5)])
 def test_unchanged_series_are_hardly_ever_marked(n: int, together: int) -> None:
     """Of 1,000 sets of unchanged series; three standard errors of a share of ALARM are 2 %."""
-    draw = random.Random(n * together)
+    draw = np.random.default_rng(n * together)
     trials = 1000 // together
     marked = sum(
-        any(changes(points([draw.gauss(100, 1) for _ in range(n)]), together) for _ in range(together))
+        any(changes(points([draw.normal(100, 1) for _ in range(n)]), together) for _ in range(together))
         for _ in range(trials)
     )
     assert marked / trials <= ALARM + 3 * (ALARM * (1 - ALARM) / trials) ** 0.5
 
 
 def test_a_change_of_six_standard_errors_is_found_nearly_always() -> None:
-    draw = random.Random(6)
+    draw = np.random.default_rng(6)
     found = 0
     for _ in range(200):
-        series = [draw.gauss(100, 1) for _ in range(6)] + [draw.gauss(106, 1) for _ in range(6)]
+        series = [draw.normal(100, 1) for _ in range(6)] + [draw.normal(106, 1) for _ in range(6)]
         found += [one.at for one in changes(points(series))] == [6]
     assert found >= 190

@@ -22,6 +22,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("show:show", "Show a campaign's figures and verdict, or a record."),
     "open": ("open:open_", "Show a report in the browser; where there is none, print its path."),
     "compare": ("show:compare", "Put two records, or two campaigns, beside each other: effect sizes first."),
+    "history": (
+        "history:history",
+        "Follow each figure over the campaigns of several versions, and mark where it changed (docs/history.md).",
+    ),
     "report": ("report:report", "Write the reports of a finished campaign again; nothing is run."),
     "reproduce": (
         "reproduce:reproduce",

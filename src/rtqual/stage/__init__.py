@@ -8,6 +8,7 @@ lidar.py      how fast and how late depth frames become ranges and poses
 lint.py       settings that cost latency
 show.py       the figures of a campaign, and its headline
 compare.py    two records, or two campaigns, beside each other
+history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
 seal.py       a campaign's signature

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What people read on a terminal, and the same for machines with --json.
 
-figures.py  a campaign's figures
+figures.py  history.py   a campaign's figures, and those of several versions
 verdict.py  gate.py  lint.py  record.py  comparison.py  image.py  importer.py  published.py   what a command prints
 published_document.py  the audits of all published studies as one document
 progress.py            a campaign while it runs

@@ -13,7 +13,7 @@ measures it). Versions count as independent of each other.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from statistics import NormalDist
 
 ALARM = 0.05
@@ -64,10 +64,8 @@ def changes(series: Sequence[Point], together: int = 1) -> tuple[Change, ...]:
     while cuts[-1]:
         cuts.append(begun[cuts[-1]])
     cuts.reverse()
-    levels = [_level(series[start:end]) for start, end in zip(cuts, cuts[1:], strict=False)]
-    return tuple(
-        Change(at, before, after) for at, before, after in zip(cuts[1:-1], levels, levels[1:], strict=False)
-    )  # fmt: skip
+    levels = [_level(series[start:end]) for start, end in pairwise(cuts)]
+    return tuple(Change(at, *around) for at, around in zip(cuts[1:-1], pairwise(levels), strict=True))
 
 
 def _level(points: Sequence[Point]) -> float:
