@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Commands load only what they need. No test here judges by the clock: it is the modules that cost the time."""
 
+import os
 import subprocess
 import sys
 from importlib import import_module
@@ -44,6 +45,19 @@ def test_the_list_of_commands_loads_none_of_them(arguments: tuple[str, ...]) -> 
 
 def test_checking_a_mission_loads_no_library_that_computes() -> None:
     assert loaded("mission", "check", MISSION) & HEAVY == set()
+
+
+def test_checking_a_mission_asks_apt_once_for_all_its_kernels(tmp_path: Path) -> None:
+    asked, apt = tmp_path / "asked", tmp_path / "bin/apt-cache"
+    apt.parent.mkdir()
+    kernels = "\n".join(f"linux-image-{kind}amd64" for kind in ("", "rt-", "cloud-", "6.12-rt-"))
+    apt.write_text(f'#!/bin/sh\necho "$@" >> {asked}\necho "{kernels}"\n')
+    apt.chmod(0o755)
+    env = {**os.environ, "PATH": f"{apt.parent}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "rtqual", "mission", "check", str(MISSION)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert "known to apt" not in done.stdout
+    assert len(asked.read_text().splitlines()) == 1
 
 
 def test_the_list_says_of_each_command_what_its_file_says() -> None:
