@@ -11,6 +11,7 @@
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make docs        the documentation as a site, in out/docs
+# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make man: the man page anew
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
@@ -56,7 +57,7 @@ PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo check test test-full test-manual newest lock arm bench fuzz lint clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install docs demo check test test-full test-manual newest lock arm bench fuzz lint dist man clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise
 
 install: packages $(VENV)/.built
@@ -111,6 +112,7 @@ arm: arm-packages
 	$(MAKE) install
 
 bench: packages $(VENV)/.built
+	$(BIN)/python bench/commands.py
 	$(BIN)/python bench/boot_once.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
@@ -131,6 +133,16 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files "*.c" "*.h" "*.cpp")
+
+# From what is committed. The wheel is built of the sdist alone, so that either can be handed on.
+dist: packages $(VENV)/.installed
+	rm -rf dist
+	$(MESON) $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("dist")'
+	$(MESON) $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir dist dist/rtqual-*.tar.gz
+	@ls dist/*
+
+man: $(VENV)/.installed
+	$(BIN)/python scripts/man-page > docs/rtqual.1
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

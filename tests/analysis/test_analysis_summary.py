@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rtqual.analysis.figure.asked import samples_needed
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.pool import pool_runs
-from rtqual.analysis.figure.statistics import STATISTICS, left_out, samples_needed
+from rtqual.analysis.figure.statistics import STATISTICS, left_out
 from rtqual.analysis.figure.summary import groups
 from rtqual.record.schema import Kind, Record, Scalar, Series, SeriesInfo, Timing
 from support.analysis_records import counted, figure, one_group, record, wakeups

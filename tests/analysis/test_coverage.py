@@ -21,10 +21,9 @@ from scipy import signal, special
 
 from rtqual.analysis.difference.compare import compare_pair
 from rtqual.analysis.difference.shift import shift_function
+from rtqual.analysis.figure.asked import QUANTILES, RUNS_FOR_STD, fraction
 from rtqual.analysis.figure.cells import Cells
-from rtqual.analysis.figure.intervals import RUNS_FOR_STD
 from rtqual.analysis.figure.model import Figure, Group, Interval
-from rtqual.analysis.figure.statistics import QUANTILES, fraction
 from rtqual.analysis.figure.summary import SHIFTED, Measured, measure
 from rtqual.analysis.verdict.score import ScoreTable, score_table
 from rtqual.mission import Criterion

@@ -16,9 +16,9 @@ import pytest
 from analysis.test_coverage import Samples, latencies
 from rtqual.analysis.difference.compare import compare_pair, figure_difference
 from rtqual.analysis.difference.statement import UNDECIDED, relation
+from rtqual.analysis.figure.asked import fraction
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.spread import spread
-from rtqual.analysis.figure.statistics import fraction
 from rtqual.analysis.figure.summary import Measured, measure
 from rtqual.record.schema import Record, Scalar, Series
 from support.analysis_records import measured as measured_of

@@ -43,11 +43,11 @@ def test_show_a_record_and_a_campaign(rtqual: Run, campaign: Path) -> None:
     assert one["provenance"]["kernel"].split()[0] in text
     assert shlex.join(one["provenance"]["command"]) in text
     assert text.count("instructions") >= 1
-    assert rtqual("show", campaign).stdout.count("debian-rt") == 6
+    assert rtqual("show", campaign, "--records").stdout.count("cyclictest") >= 6
 
 
 def test_show_and_compare_say_what_is_missing(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
-    assert " runs" not in rtqual("show", campaign).stdout.replace("two runs", "")
+    assert not re.search(r"\b[0-9] of [0-9]+ runs\b", rtqual("show", campaign).stdout)
     short = tmp_path / "short"
     shutil.copytree(campaign, short)
     gone = next(path for path in Store(short / "records").paths() if '"repeat": 0' in (path / MANIFEST).read_text())

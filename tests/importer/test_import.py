@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rtqual.analysis.figure.statistics import QUANTILES
+from rtqual.analysis.figure.asked import QUANTILES
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.errors import BadInput
 from rtqual.importer.detect import FORMATS, detect, named

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rtqual.analysis.figure.asked import QUANTILES
 from rtqual.analysis.figure.pool import pool_runs
-from rtqual.analysis.figure.statistics import QUANTILES
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.campaign import folder as kept
 from rtqual.campaign.folder import Result

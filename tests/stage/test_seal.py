@@ -10,7 +10,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.campaign import folder as kept
 from rtqual.campaign.folder import Result
-from rtqual.cli.app import app
+from rtqual.cli.commands import application
 from rtqual.stage.seal import SEAL, seal, verify
 from support.command import mission_text
 
@@ -46,6 +46,7 @@ def folder(tmp_path: Path, key: Path) -> Path:
 
 def test_a_sealed_campaign_names_who_sealed_it(folder: Path, signers: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify(folder, signers) == "lab@example.org"
+    app = application(listed=False)
     assert app(["seal", str(folder), "--verify", str(signers)], exit_on_error=False, result_action="return_value") == 0
     assert "sealed by lab@example.org" in capsys.readouterr().out
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from rtqual.analysis.difference.compare import COMPARED, compare
 from rtqual.analysis.difference.shift import shift_functions
 from rtqual.analysis.difference.statement import STANDS_FOR, margins_of
-from rtqual.analysis.figure.cells import Asked, figure_name, planned_runs, with_plan
+from rtqual.analysis.figure.asked import Asked, figure_name
+from rtqual.analysis.figure.cells import planned_runs, with_plan
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import groups, measure, with_dependence
 from rtqual.analysis.model import Evidence

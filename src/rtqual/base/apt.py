@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from fcntl import LOCK_EX, flock
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
@@ -22,6 +23,7 @@ from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.errors import BadInput, RunFailed
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
+KERNELS = "linux-image-"  # how the names of packages with kernels begin
 _MAKE_ROOM = "make room or set XDG_CACHE_HOME"
 
 
@@ -184,6 +186,25 @@ def known(name: str, architecture: Architecture = AMD64) -> str:
     return _show(name, _Apt.of(architecture))["Version"]
 
 
+def require_known(name: str) -> None:
+    """Raises BadInput where apt knows no such package. It takes a tenth of the time that its version takes."""
+    if name not in _names_once(KERNELS if name.startswith(KERNELS) else name):
+        raise _unknown(name, _Apt.of(AMD64))
+
+
+def names(start: str) -> tuple[str, ...]:
+    """The packages whose names begin so, of all that apt can fetch; none where apt has no lists."""
+    if not _NAME.fullmatch(start):
+        raise _no_name(start)
+    done = _run(["apt-cache", *_Apt.of(AMD64).options, "pkgnames", start])
+    if full := _room(done):
+        raise RunFailed(f"apt could not look {start} up: {full}")
+    return tuple(sorted(done.stdout.split()))
+
+
+_names_once = cache(names)  # a mission's check asks for each scale and candidate
+
+
 def indexes() -> list[tuple[str, str, str, str, str]]:
     """Where apt has its lists from: address, suite, component, hash of the list, who made it."""
     fields = "$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(FILENAME)|$(ORIGIN)"
@@ -201,20 +222,28 @@ def _list_hash(file: Path) -> str:
 def _show(name: str, apt: _Apt) -> dict[str, str]:
     """The newest available version's fields, from apt's lists."""
     if not _NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
+        raise _no_name(name)
     done = _run(["apt-cache", *apt.options, "show", "--no-all-versions", name])
     if full := _room(done):
         raise RunFailed(f"apt could not look {name} up: {full}")
     if done.returncode or not done.stdout.strip():
-        raise BadInput(
-            f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or {apt.refresh}"
-        )
+        raise _unknown(name, apt)
     fields: dict[str, str] = {}
     for line in done.stdout.split("\n\n")[0].splitlines():
         if line[:1] not in (" ", "") and ":" in line:
             key, _, value = line.partition(":")
             fields[key] = value.strip()
     return fields
+
+
+def _no_name(name: str) -> BadInput:
+    return BadInput(f"{name!r} is not a Debian package name: lower-case letters, digits and + - . only")
+
+
+def _unknown(name: str, apt: _Apt) -> BadInput:
+    return BadInput(
+        f"no Debian package {name} is known to apt: check the name with `apt-cache search`, or {apt.refresh}"
+    )
 
 
 def _download(name: str, record: dict[str, str], apt: _Apt) -> Path:

@@ -3,8 +3,6 @@
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
 
 class RtqualError(Exception):
     """A failure to print as one line, without a traceback."""
@@ -30,6 +28,8 @@ class RunFailed(RtqualError):
 
 def damaged(path: Path, error: Exception, mend: str) -> BadInput:
     """For a file of our own that cannot be read: the first problem, its place in the file, and how to `mend` it."""
+    from pydantic import ValidationError  # noqa: PLC0415 - slow to load, and rarely raised
+
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return BadInput(f"{path}: damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}; {mend}")

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from rtqual.base.apt import known
+from rtqual.base.apt import require_known
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.local import program
@@ -27,7 +27,7 @@ def why_not(candidate: Candidate) -> str:
         return why
     try:
         if candidate.package and candidate.architecture and not candidate.architecture.foreign:
-            known(candidate.package)
+            require_known(candidate.package)
     except (BadInput, RunFailed) as error:
         return str(error)
     if candidate.place and candidate.place.starts is Starts.IMAGE and not shutil.which(COMPILER):

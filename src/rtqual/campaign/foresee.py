@@ -9,10 +9,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rtqual.analysis.figure.cells import figure_name, usual_cpus
-from rtqual.analysis.figure.intervals import NONE_SEEN, RUNS_FOR_INTERVAL, RUNS_FOR_STD
-from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, samples_needed
-from rtqual.analysis.verdict.gates import RUNS_TO_JUDGE
+from rtqual.analysis.figure.asked import (
+    EXTREMES,
+    NONE_SEEN,
+    QUANTILES,
+    RUNS_FOR_INTERVAL,
+    RUNS_FOR_STD,
+    RUNS_TO_JUDGE,
+    figure_name,
+    samples_needed,
+    usual_cpus,
+)
 from rtqual.base.words import count, listed, under
 from rtqual.board.local import hypervisor
 from rtqual.board.registry import Clock

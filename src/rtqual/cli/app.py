@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""The command line's frame: the application, the consoles, what all commands share."""
+"""The command line's frame: the consoles, what all commands share."""
 
 import json
 import sys
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
-from rtqual import __version__
 from rtqual.base.words import clean
-
-app = App(
-    name="rtqual",
-    version=__version__,
-    help="Chooses and qualifies the real-time operating system of a low-cost flight computer.",
-    suppress_keyboard_interrupt=False,  # main() tells it
-)
 
 
 class Terminal(Console):

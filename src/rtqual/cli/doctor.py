@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`rtqual doctor`."""
 
-from rtqual.cli.app import STDOUT, Json, app, print_json
+from rtqual.cli.app import STDOUT, Json, print_json
 
 
-@app.command
 def doctor(*, as_json: Json = False) -> int:
     """Say what this machine can do, what is missing, and the command that mends it."""
     from rtqual import doctor as examination  # noqa: PLC0415

@@ -8,10 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rtqual.base.errors import BadInput
-from rtqual.cli.app import STDOUT, Json, app, print_json
+from rtqual.cli.app import STDOUT, Json, print_json
 
 
-@app.command
 def gate(
     baseline: Path,
     current: Path | None = None,

@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from rtqual.cli.app import LITERAL, Json, app, print_json, tell
+from rtqual.cli.app import LITERAL, Json, print_json, tell
 from rtqual.mission import load_mission
 
 
-@app.command
 def image(
     mission: Path,
     /,

@@ -6,10 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rtqual.cli.app import LITERAL, Json, app, print_json
+from rtqual.cli.app import LITERAL, Json, print_json
 
 
-@app.command(name="import")
 def import_(
     files: list[Path],
     /,

@@ -3,11 +3,9 @@
 
 from pathlib import Path
 
-from rtqual.cli.app import app
 from rtqual.cli.running import RUN, Run
 
 
-@app.command
 def lidar(mission: Path, /, *, scale: str = "lidar", run: Run = RUN) -> int:
     """Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).
 

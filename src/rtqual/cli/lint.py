@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from rtqual.base.errors import BadInput
 from rtqual.board.registry import HERE, LEADING
-from rtqual.cli.app import STDOUT, Json, app, print_json
+from rtqual.cli.app import STDOUT, Json, print_json
 
 if TYPE_CHECKING:
     Board = str
@@ -16,7 +16,6 @@ else:
     Board = Literal[tuple(sorted(LEADING))]
 
 
-@app.command
 def lint(
     file: Path | None = None,
     /,

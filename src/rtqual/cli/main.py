@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command line: parse, call, print. Results go to stdout, progress and complaints to stderr.
 
-A command is a file here: it parses, calls a stage, and hands what comes back to terminal/.
+A command is a file here: it parses, calls a stage, and hands what comes back to terminal/. commands.py lists them.
 """
 
 import os
@@ -13,23 +13,9 @@ from cyclopts import CycloptsError
 from rich.markup import escape
 
 from rtqual.base.errors import RtqualError
-from rtqual.cli import (  # noqa: F401 - each adds its commands to the application
-    doctor,
-    gate,
-    image,
-    importing,
-    lidar,
-    lint,
-    mission,
-    published,
-    report,
-    reproduce,
-    seal,
-    select,
-    show,
-    tailor,
-)
-from rtqual.cli.app import STDERR, app
+from rtqual.base.libraries import install_command
+from rtqual.cli.app import STDERR
+from rtqual.cli.commands import COMMANDS, application
 
 
 class _Terminated(KeyboardInterrupt):
@@ -41,6 +27,7 @@ def main() -> None:
     ended by SIGTERM."""
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
+        app = application(listed=not COMMANDS.keys() & set(sys.argv[1:2]))
         code = app(exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except RtqualError as error:
@@ -49,8 +36,10 @@ def main() -> None:
     except CycloptsError as error:
         _complain(str(error))
         code = 2
-    except ModuleNotFoundError as error:
-        _complain(f"the Python library {error.name} is missing: pip install 'rtqual[analysis,report]'")
+    except ImportError as error:
+        missing = error.__cause__ if isinstance(error.__cause__, ImportError) else error  # cyclopts' own, or as it is
+        name = missing.name or str(missing)
+        _complain(f"the Python library {name} is missing: {install_command([name.partition('.')[0]])}")
         code = 3
     except KeyboardInterrupt as error:
         _complain("interrupted; finished records are kept, the same command goes on")

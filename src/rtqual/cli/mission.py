@@ -5,11 +5,10 @@ from pathlib import Path
 
 from cyclopts import App
 
-from rtqual.cli.app import LITERAL, app, print_json
+from rtqual.cli.app import LITERAL, print_json
 from rtqual.mission import load_mission, mission_schema
 
 mission_app = App(name="mission", help="Mission files.")
-app.command(mission_app)
 
 
 @mission_app.command

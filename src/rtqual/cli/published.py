@@ -5,10 +5,9 @@ import sys
 
 from cyclopts import App
 
-from rtqual.cli.app import Json, app, print_json
+from rtqual.cli.app import Json, print_json
 
 published_app = App(name="published", help="Published studies: their figures, and what does not follow from them.")
-app.command(published_app)
 
 
 @published_app.command(name="list")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from rtqual.cli.app import STDOUT, Json, app, print_json
+from rtqual.cli.app import STDOUT, Json, print_json
 from rtqual.report.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ else:
     Format = Literal[tuple(FORMATS)]
 
 
-@app.command
 def report(
     folder: Path,
     /,

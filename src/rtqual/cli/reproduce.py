@@ -3,10 +3,9 @@
 
 from pathlib import Path
 
-from rtqual.cli.app import LITERAL, STDERR, Json, app, print_json
+from rtqual.cli.app import LITERAL, STDERR, Json, print_json
 
 
-@app.command
 def reproduce(record: Path, /, *, as_json: Json = False) -> int:
     """Make a recorded run again, from its hashed inputs alone, and compare the samples.
 

@@ -4,10 +4,9 @@
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
-from rtqual.cli.app import LITERAL, app
+from rtqual.cli.app import LITERAL
 
 
-@app.command
 def seal(folder: Path, /, *, key: Path | None = None, verify: Path | None = None) -> int:
     """Sign a finished campaign with an SSH key, or verify such a signature and all that it covers.
 

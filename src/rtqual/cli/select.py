@@ -3,12 +3,10 @@
 
 from pathlib import Path
 
-from rtqual.cli.app import app
 from rtqual.cli.running import RUN, Run
 from rtqual.mission import DEFAULT_SCALE
 
 
-@app.command
 def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, run: Run = RUN) -> int:
     """Measure the candidates of a mission and say which one to fly.
 

@@ -6,26 +6,31 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rtqual.cli.app import LITERAL, Json, app, print_json
+from rtqual.cli.app import LITERAL, Json, print_json
 
 
-@app.command
 def show(
-    record: Path, /, *, every_sample: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
+    record: Path,
+    /,
+    *,
+    records: Annotated[bool, Parameter(negative="")] = False,
+    every_sample: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
 ) -> int:
-    """Show a record, or the records of a campaign's folder.
+    """Show a campaign's figures and verdict, or a record.
 
     Parameters
     ----------
     record
         A record's folder, a campaign's folder, or the first characters of a record's hash (looked up below out/).
+    records
+        List the records of a campaign's folder, with their hashes.
     every_sample
         Check every sample against the record's hash, also where there are more than a million raw ones.
     """
     from rtqual.campaign.find import find  # noqa: PLC0415
     from rtqual.record.store import verify  # noqa: PLC0415
-    from rtqual.stage.compare import missing_in  # noqa: PLC0415
-    from rtqual.terminal.record import record_dict, show_campaign, show_record  # noqa: PLC0415
+    from rtqual.terminal.record import record_dict, show_record, show_records  # noqa: PLC0415
 
     paths = find(record)
     for path in paths if every_sample else ():
@@ -35,11 +40,16 @@ def show(
     elif len(paths) == 1:
         show_record(LITERAL, paths[0])
     else:
-        show_campaign(LITERAL, paths, missing_in(record, paths))
+        from rtqual.stage.show import shown  # noqa: PLC0415 - what judges is slow to load
+        from rtqual.terminal.figures import print_figures  # noqa: PLC0415
+
+        found = shown(record, paths)
+        if records:
+            show_records(LITERAL, found.records)
+        print_figures(LITERAL, found)
     return 0
 
 
-@app.command
 def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     """Put two records, or two campaigns, beside each other: effect sizes first.
 
@@ -54,7 +64,7 @@ def compare(a: Path, b: Path, /, *, as_json: Json = False) -> int:
     """
     from rtqual.campaign.find import find  # noqa: PLC0415
     from rtqual.stage.compare import compare_paths, margins_in  # noqa: PLC0415
-    from rtqual.terminal.record import comparison_dict, print_comparisons  # noqa: PLC0415
+    from rtqual.terminal.comparison import comparison_dict, print_comparisons  # noqa: PLC0415
 
     comparisons = compare_paths(find(a), find(b), margins_in(a, b), (a, b))
     if as_json:

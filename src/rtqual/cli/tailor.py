@@ -8,11 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rtqual.base.errors import BadInput
-from rtqual.cli.app import app
 from rtqual.cli.running import RUN, Run
 
 
-@app.command
 def tailor(
     mission: Path,
     /,

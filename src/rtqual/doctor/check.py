@@ -16,6 +16,7 @@ from rich.text import Text
 State = Literal["ok", "warning", "missing"]
 _TONES = {"ok": "green", "warning": "yellow", "missing": "red"}
 _PATIENCE_S = 10.0
+_CHECKOUT = (Path(__file__).parents[3] / "Makefile").exists()  # not where a wheel was installed
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def render(checks: Sequence[Check]) -> RenderableType:
         fixes = {"Debian packages": command, **fixes}
     mends = [Text("\nWhat mends it:"), *(Text(f"  {name}\n{_copyable(fix)}") for name, fix in fixes.items())]
     good = demo_can_run(checks)
-    verdict = "The demo can run: make demo" if good else "The demo cannot run yet."
+    start = "The demo can run: make demo" if _CHECKOUT else "A campaign can run: rtqual init, then rtqual select"
+    verdict = start if good else f"{start.partition(' can')[0]} cannot run yet."
     return Group(table, *(mends if fixes else []), Text(f"\n{verdict}", style="green" if good else "red"))
 
 

@@ -6,13 +6,13 @@ import os
 import platform
 import re
 import shutil
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir
+from rtqual.base.apt import cache_dir, names
 from rtqual.base.errors import RunFailed
+from rtqual.base.libraries import install_command
 from rtqual.board.registry import BOARDS, Program
 from rtqual.board.trial import try_guest
 from rtqual.doctor.check import Check, as_root, install, said
@@ -21,7 +21,7 @@ from rtqual.initramfs.contents import guest_file
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with
 _MACHINE = ("-machine", "pc-i440fx-7.2", "-accel", "tcg", "-icount", "shift=1,sleep=off", "-smp", "2")
-_TCG_TIMEOUT_S, _KVM_TIMEOUT_S = 20.0, 5.0
+_TCG_TIMEOUT_S, _KVM_TIMEOUT_S = 20.0, 2.5
 _KVM = Path("/dev/kvm")
 _KVM_SLOW_S = 2.0  # plain emulation boots the same guest in about one
 _SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"  # where rtqual looks for programs that are not in every user's PATH
@@ -82,7 +82,7 @@ def _apt() -> Check:
     name, matters = "apt", "Debian's kernels and tools"
     if not shutil.which("apt-cache") or not shutil.which("apt-get"):
         return Check(name, "missing", "no apt: this is not Debian", matters, demo=True)
-    unknown = [package for package in _KERNELS if not said("apt-cache", "show", package)]
+    unknown = [package for package in _KERNELS if package not in _known(package)]
     try:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
@@ -91,6 +91,13 @@ def _apt() -> Check:
         return Check(name, "ok", f"{system}, with package lists", matters, demo=True)
     found = f"{system}; its package lists have no {', no '.join(unknown)}"
     return Check(name, "missing", found, matters, as_root("apt-get update"), demo=True)
+
+
+def _known(package: str) -> tuple[str, ...]:
+    try:
+        return names(package)
+    except RunFailed:
+        return ()
 
 
 def _qemu() -> Check:
@@ -168,8 +175,7 @@ def _libraries() -> Check:
     absent = [library for library in wanted if find_spec(library) is None]
     if not absent:
         return Check(name, "ok", ", ".join(wanted), matters, demo=True)
-    fix = f"{sys.executable} -m pip install 'rtqual[analysis,report]'"
-    return Check(name, "missing", f"no {', no '.join(absent)}", matters, fix, demo=True)
+    return Check(name, "missing", f"no {', no '.join(absent)}", matters, install_command(absent), demo=True)
 
 
 def _pango() -> Check:

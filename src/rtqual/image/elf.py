@@ -3,15 +3,14 @@
 
 from io import BytesIO
 from pathlib import Path
-from typing import cast
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.segments import InterpSegment
+from typing import TYPE_CHECKING, cast
 
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.image.root import Root
+
+if TYPE_CHECKING:
+    from elftools.elf.segments import InterpSegment
 
 _MACHINES = {"amd64": "EM_X86_64", "arm64": "EM_AARCH64", "armhf": "EM_ARM"}
 
@@ -20,6 +19,9 @@ def check_programs(root: Root, architecture: Architecture, overlay: Path | None)
     """Raises BadInput for a program of the overlay that would not start."""
     if overlay is None:
         return
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
     for path in sorted(overlay.rglob("*")):
         content = None if path.is_symlink() else root.inside.read(str(path.relative_to(overlay)))
         if content is None or not content.startswith(b"\x7fELF"):
@@ -27,7 +29,7 @@ def check_programs(root: Root, architecture: Architecture, overlay: Path | None)
         try:
             elf = ELFFile(BytesIO(content))
             machine = elf["e_machine"]
-            loaders = [cast(InterpSegment, segment).get_interp_name() for segment in elf.iter_segments("PT_INTERP")]
+            loaders = [cast("InterpSegment", segment).get_interp_name() for segment in elf.iter_segments("PT_INTERP")]
         except (ELFError, UnicodeDecodeError, OSError):
             raise BadInput(f"--overlay {path}: a damaged program (ELF)") from None
         if machine != _MACHINES[architecture.name]:

@@ -11,16 +11,14 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import cast
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.dynamic import DynamicSection
-from elftools.elf.elffile import ELFFile
-from elftools.elf.segments import InterpSegment
+from typing import TYPE_CHECKING, cast
 
 from rtqual.base.apt import Package, cache_dir, fetch, fetch_closure, locked
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
+
+if TYPE_CHECKING:
+    from elftools.elf.segments import InterpSegment
 
 # The Debian packages that give the guest its programs.
 TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sysbench")
@@ -119,13 +117,17 @@ def find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
 
 def _needed(program: Path) -> Iterable[str]:
     """The shared libraries and the loader an ELF file asks for."""
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
+    from elftools.elf.dynamic import DynamicSection  # noqa: PLC0415
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
     with program.open("rb") as file:
         try:
             elf = ELFFile(file)
         except ELFError:
             return
         for segment in elf.iter_segments("PT_INTERP"):
-            yield Path(cast(InterpSegment, segment).get_interp_name()).name
+            yield Path(cast("InterpSegment", segment).get_interp_name()).name
         for section in elf.iter_sections():
             if isinstance(section, DynamicSection):
                 yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
@@ -187,6 +189,8 @@ def copy_modules(root: Path, tree: Path, release: str, wanted: Iterable[str]) ->
 
 def _module_info(module: Path, field: str) -> str:
     """A field of a module's .modinfo section (module names with '-' read as '_')."""
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
     with module.open("rb") as file:
         section = ELFFile(file).get_section_by_name(".modinfo")
         entries = section.data().split(b"\0") if section else []

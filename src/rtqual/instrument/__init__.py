@@ -14,7 +14,8 @@ from rtqual.record.schema import Measurement
 class Parameters(BaseModel):
     """An instrument's parameters, as the mission may set them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)  # true is no number, nor is "100"
+    # strict: true is no number, nor is "100"; defer_build: a mission uses few of the many instruments
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 class NoParameters(Parameters):

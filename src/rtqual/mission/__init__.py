@@ -8,6 +8,7 @@ load.py        reading and checking a file
 explain.py     a validation error as a sentence
 toml_lines.py  on which line a key stands
 schema.py      JSON Schema
+templates/     missions that `rtqual init` begins with
 """
 
 from rtqual.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Tailor, TailorStart

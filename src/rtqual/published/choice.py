@@ -7,7 +7,8 @@ Kernels' configurations are not printed, so a need is met where the text says so
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.asked import figure_name
+from rtqual.analysis.figure.cells import Cells
 from rtqual.analysis.figure.summary import Measured
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Outcome, Verdict

@@ -6,16 +6,21 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Int64Array = npt.NDArray[np.int64]
+else:
+    Int64Array = Any  # numpy is slow to load, so only what looks at samples does
 
 SCHEMA_VERSION = 2
 SEALED = 2  # from this version on, manifests have the hash of all that they say
 CHUNK = 1 << 20  # samples in memory at a time: 8 MiB
-Int64Array = npt.NDArray[np.int64]
 
 
 class Kind(StrEnum):
@@ -37,7 +42,7 @@ class Timing(StrEnum):
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # built by those that meet records
 
 
 class Scalar(_Model):
@@ -80,6 +85,8 @@ class InMemory:
             yield self.samples[start : start + CHUNK]
 
     def histogram(self) -> tuple[Int64Array, Int64Array]:
+        import numpy as np  # noqa: PLC0415
+
         values, counts = np.unique(self.samples, return_counts=True)
         return values, counts.astype(np.int64)
 
@@ -103,6 +110,8 @@ class Series:
     @classmethod
     def raw(cls, samples: Sequence[int] | Int64Array, **info: Any) -> Self:
         """A series from its samples in the order they were taken."""
+        import numpy as np  # noqa: PLC0415
+
         return cls.of_order(InMemory(np.asarray(samples, np.int64)), SeriesInfo(kind=Kind.RAW, **info))
 
     @classmethod
@@ -113,6 +122,8 @@ class Series:
 
     @classmethod
     def counted(cls, counts: dict[int, int], kind: Kind = Kind.HISTOGRAM, **info: Any) -> Self:
+        import numpy as np  # noqa: PLC0415
+
         ordered = sorted(counts.items())
         return cls(
             SeriesInfo(kind=kind, **info),
@@ -215,6 +226,8 @@ def samples_digest(series: tuple[Series, ...], scalars: Mapping[str, Scalar]) ->
     A series goes in as its values and how often each came; of a raw one, that is every sample in its order, then as
     many ones.
     """
+    import numpy as np  # noqa: PLC0415
+
     sha = hashlib.sha256(json.dumps({k: v.model_dump() for k, v in sorted(scalars.items())}).encode())
     for one in series:
         sha.update(one.info.model_dump_json().encode())
@@ -228,6 +241,8 @@ def samples_digest(series: tuple[Series, ...], scalars: Mapping[str, Scalar]) ->
 
 
 def _ones(number: int) -> Iterator[Int64Array]:
+    import numpy as np  # noqa: PLC0415
+
     ones = np.ones(min(number, CHUNK), np.int64)
     for start in range(0, number, CHUNK):
         yield ones[: number - start]

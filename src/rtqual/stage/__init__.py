@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The stages: each takes a mission or a folder to its result, one file a stage.
 
+init.py       a mission of one's own from a template
 select.py     which operating system meets the mission, and by how much
 tailor.py     what can be removed, and what that gained; trim.py: what else the mission's runs do not use
 lidar.py      how fast and how late depth frames become ranges and poses
 lint.py       settings that cost latency
+show.py       the figures of a campaign, and its headline
 compare.py    two records, or two campaigns, beside each other
+history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
 seal.py       a campaign's signature

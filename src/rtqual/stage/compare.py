@@ -8,11 +8,11 @@ from pathlib import Path
 from rtqual.analysis.difference.compare import compare_pair
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import Margins, margins_of
-from rtqual.analysis.figure.cells import Asked, Plan, planned_of, planned_runs, with_plan
+from rtqual.analysis.figure.asked import Asked
+from rtqual.analysis.figure.cells import Plan, planned_runs, with_plan
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.base.errors import BadInput
-from rtqual.base.words import under
 from rtqual.campaign import folder as kept
 from rtqual.mission import Quantity, load_mission
 from rtqual.record.store import read
@@ -51,20 +51,6 @@ def compare_paths(
     if not comparisons:
         raise BadInput(f"{a[0]} and {b[0]}: nothing to compare: instrument, load, board and CPUs must be the same")
     return comparisons
-
-
-def missing_in(folder: Path, paths: Sequence[Path]) -> list[str]:
-    """What a campaign's folder has fewer records of than its mission plans: a sentence for each cell."""
-    plan = _plan_in(folder)
-    records = [record for record in map(read, paths) if record.manifest.repeat == 0] if plan else []
-    runs = {group: len(of) for group, of in groups(records).items()}
-    known = {(group.candidate, group.instrument, group.load) for group in runs}
-    found = [
-        f"{group}: {n} of {planned} runs" for group, n in runs.items() if n < (planned := planned_of(group, plan) or 0)
-    ]
-    return found + [
-        f"{cell[0]}: {cell[1]} {under(cell[2])}: 0 of {n} runs" for cell, n in plan.items() if cell[:3] not in known
-    ]
 
 
 def _plan_in(folder: Path) -> Plan:

@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Records on the terminal: one of them, a campaign's, or two beside each other."""
+"""Records on the terminal: one of them, or a campaign's."""
 
 import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from rtqual.analysis.difference.compare import is_constant
-from rtqual.analysis.difference.model import Comparison
-from rtqual.analysis.difference.statement import relation
 from rtqual.analysis.figure import wording
-from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base import words
 from rtqual.base.units import format_bytes
 from rtqual.board.registry import HERE
 from rtqual.record.schema import Record
 from rtqual.record.store import read
-from rtqual.terminal.plain import fields_of, plain
+from rtqual.terminal.plain import plain
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -60,12 +55,12 @@ def show_record(console: Console, path: Path) -> None:
         ),
         *(("problem", text) for text in manifest.problems),
     ]
-    facts = _table(f"Record {manifest.hash[:16]}", "what", "value")
+    facts = lean_table(f"Record {manifest.hash[:16]}", "what", "value")
     for name, value in rows:
         facts.add_row(name, str(value if value is not None else "unknown"))
     console.print(facts, "")
     for group, members in groups([record]).items():
-        figures = _table("Figures", "statistic", "value", "95 % interval, or why none")
+        figures = lean_table("Figures", "statistic", "value", "95 % interval, or why none")
         for name, figure in measure(group, members).summary.figures.items():
             if not name.startswith("median run"):  # of a single run it would repeat the figures
                 between = wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval
@@ -75,12 +70,14 @@ def show_record(console: Console, path: Path) -> None:
         console.print("Run it again by hand:", shlex.join(made.command), soft_wrap=True, highlight=False)
 
 
-def show_campaign(console: Console, paths: Sequence[Path], missing: Sequence[str] = ()) -> None:
-    """A table for each board, its records in the order of what they measure; then what is `missing` of the plan."""
-    records = sorted(map(read, paths), key=_order)
+def show_records(console: Console, found: Sequence[Record]) -> None:
+    """A table for each board, its records in the order of what they measure."""
+    records = sorted(found, key=_order)
     places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
     for board, cpus in sorted(places, key=lambda place: (place[0] == HERE.name, place)):
-        table = _table(f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock")
+        table = lean_table(
+            f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock"
+        )
         table.add_column("samples", justify="right")
         for one in records:
             manifest, inputs = one.manifest, one.inputs
@@ -91,8 +88,6 @@ def show_campaign(console: Console, paths: Sequence[Path], missing: Sequence[str
                 shown = "refused" if manifest.problems else f"{samples:,}" if samples else "-"
                 table.add_row(manifest.hash[:8], inputs.candidate, measured, seed, str(manifest.timing), shown)
         console.print(table, "")
-    for text in missing:
-        console.print(text, soft_wrap=True)
 
 
 def _order(one: Record) -> tuple[object, ...]:
@@ -106,44 +101,10 @@ def _fact(name: str, value: str) -> tuple[str, str]:
     return size.replace("_", " "), shown
 
 
-def _table(title: str, *columns: str) -> Table:
+def lean_table(title: str, *columns: str) -> Table:
     """Without upright lines, so that 80 characters hold much."""
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.show_edge = False
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
-
-
-def comparison_dict(one: Comparison) -> dict[str, object]:
-    return fields_of(one)
-
-
-def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
-    """A table for each pair, the reasons for what is undecided below it."""
-    for (a, b), pair in groupby(comparisons, key=lambda one: (one.a, one.b)):
-        where = f"{a.instrument} {words.under(a.load)}, {a.board} board, {words.count(a.cpus, 'CPU')}"
-        rows = list(pair)
-        where += "; counted instructions: they rank, they are no latencies for flight" if rows[0].emulated else ""
-        table = _table(f"{where}\na = {a.candidate}, b = {b.candidate}", "statistic")
-        for column in ("a / b", "a - b", "P(a > b)"):
-            table.add_column(column, justify="right")
-        table.add_column("statement")
-        reasons: dict[str, list[str]] = {}
-        for one in (one for one in rows if not is_constant(one)):
-            statement, _, reason = one.statement.partition(": ")
-            if reason:
-                reasons.setdefault(reason, []).append(one.statistic)
-            else:
-                statement = f"a {relation(one.difference, one.margin)[0]} b{f', {one.note}' if one.note else ''}"
-            superior = "-" if one.superiority is None else f"{one.superiority:.3f}"
-            table.add_row(one.statistic, _lines(one.ratio), _lines(one.difference), superior, statement)
-        console.print(table)
-        for reason, statistics in reasons.items():
-            console.print(f"  undecided, {words.listed(statistics)}: {reason}", highlight=False)
-        console.print()
-
-
-def _lines(figure: Figure | None) -> str:
-    """A figure, its interval below it."""
-    return "-" if figure is None else wording.figure(figure).replace(" [", "\n[")

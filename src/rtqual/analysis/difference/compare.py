@@ -16,11 +16,12 @@ import numpy as np
 
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import UNDECIDED, Margins, margin_value, statement
+from rtqual.analysis.figure.asked import QUANTILES, RUNS_FOR_INTERVAL
 from rtqual.analysis.figure.comparable import fewer_runs, other_lengths, runs_differ, unlike
 from rtqual.analysis.figure.figures import closed
-from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL, Sure, difference, minus, ratio
+from rtqual.analysis.figure.intervals import Sure, difference, minus, ratio
 from rtqual.analysis.figure.model import Distribution, Figure, Interval, Summary
-from rtqual.analysis.figure.statistics import QUANTILES, is_size
+from rtqual.analysis.figure.statistics import is_size
 from rtqual.analysis.figure.summary import READ_ONCE, RESOLUTION, Measured
 from rtqual.base.words import count
 from rtqual.record.schema import Int64Array, Kind, Timing

@@ -8,7 +8,7 @@ where the interval lies within a margin that the mission states: no difference s
 import math
 from collections.abc import Iterable, Mapping
 
-from rtqual.analysis.figure.cells import Asked, figure_name
+from rtqual.analysis.figure.asked import Asked, figure_name
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.base.units import format_value

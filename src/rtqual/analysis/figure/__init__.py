@@ -2,6 +2,7 @@
 """Figures of what was measured.
 
 model.py       the results: figures with intervals, summaries
+asked.py       what a mission asks for, and the runs and samples that a figure takes
 pool.py        the runs of a group put together, as counts over values
 statistics.py  every statistic of a pool
 intervals.py   how sure a figure is

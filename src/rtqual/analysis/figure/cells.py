@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What was measured on one board, looked up as a mission names it: by instrument, load and candidate."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from rtqual.analysis.figure.asked import Asked, figure_name, usual_cpus
 from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import Measured
-from rtqual.mission import PUBLISHED, Criterion, Mission, Requirement
+from rtqual.mission import PUBLISHED, Mission
 
-Asked = Requirement | Criterion
 # (candidate, instrument, load, CPUs; 0 where the machine decides on them) -> runs that a mission plans
 Plan = Mapping[tuple[str, str, str, int], int]
 
@@ -50,19 +49,6 @@ class Cells:
 
     def of(self, candidate: str) -> list[Measured]:
         return [one for group, one in self.measured.items() if group.candidate == candidate]
-
-
-def usual_cpus(runs: Iterable[tuple[int, int]]) -> int:
-    """Of (CPUs, runs): the number of CPUs that most runs had, the smaller where they are as many."""
-    total: Counter[int] = Counter()
-    for cpus, of_these in runs:
-        total[cpus] += of_these
-    return min(total, key=lambda cpus: (-total[cpus], cpus), default=1)
-
-
-def figure_name(asked: Asked) -> str:
-    """The figure a requirement or criterion asks for, as summaries name it."""
-    return str(asked.statistic or asked.scalar)
 
 
 def planned_runs(mission: Mission, scale: str) -> Plan:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Whether figures of two groups may be compared: measured with the same settings, extremes over equal lengths."""
 
+from rtqual.analysis.figure.asked import EXTREMES, OF_RUNS
 from rtqual.analysis.figure.model import Conditions, Figure, Summary
-from rtqual.analysis.figure.statistics import EXTREMES, OF_RUNS, is_of_time
+from rtqual.analysis.figure.statistics import is_of_time
 from rtqual.base.units import format_value
 from rtqual.record.schema import Timing
 

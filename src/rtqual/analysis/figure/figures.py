@@ -8,12 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from rtqual.analysis.figure.asked import EXTREMES, QUANTILES, RUNS_FOR_INTERVAL, RUNS_FOR_MEDIAN, RUNS_FOR_STD, fraction
 from rtqual.analysis.figure.intervals import (
     BY_RUNS,
     RARE,
-    RUNS_FOR_INTERVAL,
-    RUNS_FOR_MEDIAN,
-    RUNS_FOR_STD,
     SKEW,
     SKEW_OF_SQUARES,
     FloatArray,
@@ -29,17 +27,7 @@ from rtqual.analysis.figure.intervals import (
 from rtqual.analysis.figure.model import Figure, Interval
 from rtqual.analysis.figure.pool import Pool
 from rtqual.analysis.figure.spread import run_medians, spread
-from rtqual.analysis.figure.statistics import (
-    EXTREMES,
-    QUANTILES,
-    RELATIVE,
-    evaluate,
-    fraction,
-    left_out,
-    lies_in_overflow,
-    mean,
-    quantile,
-)
+from rtqual.analysis.figure.statistics import RELATIVE, evaluate, left_out, lies_in_overflow, mean, quantile
 from rtqual.base.words import count, one_in
 from rtqual.record.schema import Kind
 

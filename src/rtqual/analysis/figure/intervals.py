@@ -43,23 +43,16 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
+from rtqual.analysis.figure.asked import LEVEL, NONE_SEEN, RUNS_FOR_MEDIAN, TAIL
 from rtqual.analysis.figure.model import Interval
 
 FloatArray = npt.NDArray[np.float64]
 
-LEVEL = 0.95
-TAIL = (1 - LEVEL) / 2
-NORMAL = float(special.ndtri(1 - TAIL))
-RUNS_FOR_INTERVAL = 10  # fewer do not show how runs vary
-RUNS_FOR_STD = 20  # its squares vary more: from 10 runs 92 to 94 %
-RUNS_FOR_MEDIAN = 6  # the least for which [smallest, largest] holds the median with 95 %: 1 - 2 * 0.5**6
 RARE = 0.05  # a bound on a probability says nothing of a tail unless it is lower than this
 BY_RUNS = "from how the runs differ"
 SKEW = 4.0  # found by trial on skewed, heavy-tailed, bimodal and quantised samples of 10 to 30 runs
 SKEW_OF_SQUARES = 6.0
-NONE_SEEN = -math.log(TAIL)  # where so many are expected, none may be drawn, with 2.5 %
 ROUNDING = 1e-9  # relative; what differs by less is the same
 
 
@@ -102,10 +95,12 @@ def share_interval(per_run: FloatArray, share: float, samples: int) -> Interval:
 
     An end at 0 or 1 is open.
     """
+    from scipy import special  # noqa: PLC0415 - slow to load; few runs have no interval
+
     runs, binomial = len(per_run), share * (1 - share)
     plain, raised = (max(one, binomial / samples) for one in variances(per_run))
     independent = binomial / plain
-    effective = binomial / raised * (NORMAL / _student(runs)) ** 2
+    effective = binomial / raised * (float(special.ndtri(1 - TAIL)) / _student(runs)) ** 2
     low = float(special.betaincinv(effective * share, effective * (1 - share) + 1, TAIL))
     high = float(special.betaincinv(effective * share + 1, effective * (1 - share), 1 - TAIL))
     least = min(share, 1 - share)
@@ -146,6 +141,8 @@ def sure_correlation(a: FloatArray, b: FloatArray) -> float:
     """A lower bound (95 %) of the correlation of two figures, from what each run contributes to them; at least 0."""
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return 0.0
+    from scipy import special  # noqa: PLC0415
+
     found = float(np.corrcoef(a, b)[0, 1])
     fisher = math.atanh(min(max(found, 0.0), 1 - ROUNDING)) - float(special.ndtri(LEVEL)) / math.sqrt(len(a) - 3)
     return math.tanh(max(0.0, fisher))
@@ -157,6 +154,8 @@ def quantile_ranks(n: int, q: Fraction) -> tuple[int, int]:
 
     Rank 0 means there is no lower end, rank n + 1 no upper (David & Nagaraja, Order Statistics, section 7.1).
     """
+    from scipy import special  # noqa: PLC0415
+
     at_most = special.bdtr(np.arange(n + 1), n, float(q))
     return int(np.searchsorted(at_most, TAIL)), int(np.searchsorted(at_most, 1 - TAIL)) + 1
 
@@ -177,11 +176,15 @@ def exceedance_bound(exceeding: float, n: float, level: float = LEVEL) -> float:
     """
     if n <= 0 or exceeding >= n:
         return 1.0
+    from scipy import special  # noqa: PLC0415
+
     return float(special.betaincinv(exceeding + 1, n - exceeding, level))
 
 
 @cache
 def _student(runs: int) -> float:
+    from scipy import special  # noqa: PLC0415
+
     return float(special.stdtrit(runs - 1, 1 - TAIL))
 
 

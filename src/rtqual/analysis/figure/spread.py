@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from rtqual.analysis.figure.intervals import NONE_SEEN, RUNS_FOR_INTERVAL, FloatArray
+from rtqual.analysis.figure.asked import NONE_SEEN, RUNS_FOR_INTERVAL
+from rtqual.analysis.figure.intervals import FloatArray
 from rtqual.analysis.figure.model import Spread
 from rtqual.analysis.figure.pool import Pool
 from rtqual.record.schema import Kind

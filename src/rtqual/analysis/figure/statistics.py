@@ -12,24 +12,14 @@ negative where rare, very late samples lift the average over p95.
 
 import math
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 
 import numpy as np
 
+from rtqual.analysis.figure.asked import OF_RUNS, QUANTILES, fraction, samples_needed
 from rtqual.analysis.figure.intervals import FloatArray
 from rtqual.analysis.figure.pool import Pool
 from rtqual.base.units import DURATIONS_NS
 from rtqual.record.schema import Kind
-
-
-def fraction(quantile: str) -> Fraction:
-    """'p99.9' -> 999/1000."""
-    return Fraction(quantile.removeprefix("p")) / 100
-
-
-QUANTILES: Mapping[str, Fraction] = {
-    name: fraction(name) for name in ("p50", "p90", "p95", "p99", "p99.9", "p99.99", "p99.999")
-}
 
 
 def quantile(pool: Pool, name: str) -> float:
@@ -72,9 +62,6 @@ STATISTICS: Mapping[str, Callable[[Pool], float]] = {
     "median run max-min": lambda pool: float(np.median(pool.highs - pool.lows)),
 }
 RELATIVE = frozenset({"(max-min)/max", "(p95-avg)/p95"})
-# What an extreme of the samples enters; none has an honest interval (see why_no_interval in summary.py).
-OF_RUNS = ("median run max", "median run max-min")
-EXTREMES = frozenset({"min", "max", "max-min", "(max-min)/max"})
 
 
 def is_size(unit: str) -> bool:
@@ -85,15 +72,6 @@ def is_size(unit: str) -> bool:
 def is_of_time(unit: str) -> bool:
     """Whether a figure is one of time: a duration, or something by the second."""
     return unit in DURATIONS_NS or unit.endswith("/s")
-
-
-def samples_needed(statistic: str) -> int:
-    """The least samples that let a statistic be given."""
-    if statistic in ("p95-avg", "(p95-avg)/p95"):
-        return samples_needed("p95")
-    if statistic.startswith("p"):
-        return math.ceil(1 / (1 - fraction(statistic)))
-    return 2 if statistic == "std" else 1
 
 
 def evaluate(pool: Pool) -> dict[str, float]:

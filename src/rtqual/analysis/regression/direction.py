@@ -4,8 +4,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from rtqual.analysis.figure.cells import figure_name
-from rtqual.analysis.figure.statistics import QUANTILES, STATISTICS
+from rtqual.analysis.figure.asked import QUANTILES, figure_name
+from rtqual.analysis.figure.statistics import STATISTICS
 from rtqual.base.units import DURATIONS_NS, SIZES_B
 from rtqual.mission import Better, Mission
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from rtqual.analysis.figure.intervals import LEVEL
+from rtqual.analysis.figure.asked import LEVEL
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import groups
 from rtqual.analysis.model import Evidence

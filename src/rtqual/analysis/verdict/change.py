@@ -4,12 +4,11 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from rtqual.analysis.figure.cells import figure_name
-from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL, RUNS_FOR_STD
+from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL, RUNS_FOR_STD, RUNS_TO_JUDGE, figure_name
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.analysis.figure.wording import digits
-from rtqual.analysis.verdict.gates import RUNS_TO_JUDGE, need_name
+from rtqual.analysis.verdict.gates import need_name
 from rtqual.analysis.verdict.model import Gate, Outcome, Standing
 from rtqual.analysis.verdict.score import ScoreTable
 from rtqual.base.units import format_value

@@ -8,7 +8,8 @@ from rtqual.analysis.difference.compare import mirrored
 from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.difference.shift import turned
 from rtqual.analysis.difference.statement import STANDS_FOR, UNDECIDED
-from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.asked import figure_name
+from rtqual.analysis.figure.cells import Cells
 from rtqual.analysis.figure.model import Interval
 from rtqual.analysis.figure.wording import value
 from rtqual.mission import Mission

@@ -10,13 +10,14 @@ nothing else: a run is one trajectory.
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.asked import EXTREMES, QUANTILES, RUNS_TO_JUDGE, figure_name, samples_needed
+from rtqual.analysis.figure.cells import Cells
 from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.figures import certain_miss
-from rtqual.analysis.figure.intervals import RARE, RUNS_FOR_MEDIAN, exceedance_bound
+from rtqual.analysis.figure.intervals import RARE, exceedance_bound
 from rtqual.analysis.figure.model import Distribution, Figure, Summary
 from rtqual.analysis.figure.pool import Pool
-from rtqual.analysis.figure.statistics import EXTREMES, QUANTILES, is_size, samples_needed
+from rtqual.analysis.figure.statistics import is_size
 from rtqual.analysis.figure.summary import RESOLUTION
 from rtqual.analysis.figure.wording import figure, value
 from rtqual.analysis.verdict.clock import by_clock
@@ -26,7 +27,6 @@ from rtqual.base.words import count, one_in, share, under
 from rtqual.kernel.needs import Known, check_needs, is_config
 from rtqual.mission import PUBLISHED, Requirement
 
-RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
 _OF_TWO = frozenset({"max-min", "p95-avg"})  # differences
 _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)

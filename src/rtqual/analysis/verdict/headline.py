@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.analysis.figure.cells import Cells
-from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL
 from rtqual.analysis.figure.wording import span
 from rtqual.analysis.verdict.gates import shortfall
 from rtqual.analysis.verdict.model import Ground, Outcome, Standing, Verdict

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.difference.statement import fits
-from rtqual.analysis.figure.cells import Asked, Cells, by_board, figure_name
+from rtqual.analysis.figure.asked import Asked, figure_name
+from rtqual.analysis.figure.cells import Cells, by_board
 from rtqual.analysis.figure.model import Figure, Group
 from rtqual.analysis.figure.summary import DETAIL, Measured
 from rtqual.analysis.figure.wording import value

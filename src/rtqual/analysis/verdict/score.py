@@ -25,9 +25,10 @@ from itertools import combinations
 import numpy as np
 
 from rtqual.analysis.difference.statement import STANDS_FOR, fits
-from rtqual.analysis.figure.cells import Cells, figure_name
+from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL, figure_name
+from rtqual.analysis.figure.cells import Cells
 from rtqual.analysis.figure.comparable import runs_differ, unlike
-from rtqual.analysis.figure.intervals import BY_RUNS, RUNS_FOR_INTERVAL, FloatArray
+from rtqual.analysis.figure.intervals import BY_RUNS, FloatArray
 from rtqual.analysis.figure.model import Figure, Interval, Summary
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.analysis.figure.summary import RESOLUTION

@@ -9,8 +9,6 @@ The histogram that is counted in the same run does.
 import re
 from collections import Counter
 
-import numpy as np
-
 from rtqual.instrument.cyclictest.json_output import Thread
 from rtqual.record.schema import Int64Array
 
@@ -21,6 +19,8 @@ PADDED, BARE = (re.compile(start + _LINE, re.MULTILINE) for start in (rb"^[ \t]{
 
 def samples(block: bytes, style: re.Pattern[bytes] = PADDED) -> Int64Array:
     """(N, 3): thread, cycle, value. Lines that are not a whole sample are left out."""
+    import numpy as np  # noqa: PLC0415 - slow to load, and missions name instruments too
+
     found = style.findall(block)
     numbers = b" ".join(found).replace(b":", b" ")
     return np.fromstring(numbers.decode("ascii"), dtype=np.int64, sep=" ").reshape(-1, 3)
@@ -33,6 +33,8 @@ def in_order(printed: Int64Array, thread: Thread, limit: int, most_unprinted: in
     ends and leaves the last samples of the others unprinted: up to `most_unprinted` of them are put at the end,
     ascending, with the values that the histogram has and the lines have not.
     """
+    import numpy as np  # noqa: PLC0415
+
     values, counts = np.unique(printed, return_counts=True)
     seen = Counter(dict(zip(values.tolist(), counts.tolist(), strict=True)))
     below = Counter({value: count for value, count in seen.items() if value < limit})

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import Field
 
 from rtqual.base.errors import RunFailed
@@ -153,7 +152,7 @@ def _series(output: Output, cpu: int) -> Iterator[Series]:
         for sampled in one.series:
             values = in_ns(sampled, output.cycles_per_s)
             if sampled.unit == "cycles":
-                values = np.maximum(values - control_ns, 0)
+                values = (values - control_ns).clip(0)
             info: dict[str, Any] = {"name": _name(output, one, sampled), "cpu": cpu}
             if sampled.overflows:
                 from_ns = _OVERFLOW_FROM if sampled.unit == "ns" else _OVERFLOW_FROM * 10**9 // output.cycles_per_s
@@ -162,6 +161,8 @@ def _series(output: Output, cpu: int) -> Iterator[Series]:
 
 
 def _control_ns(output: Output) -> int:
+    import numpy as np  # noqa: PLC0415 - slow to load, and missions name instruments too
+
     empty: list[Int64Array] = [
         in_ns(sampled, output.cycles_per_s)
         for one in output.benchmarks

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-import numpy as np
-
 from rtqual.base.errors import RunFailed
 from rtqual.record.schema import Int64Array
 
@@ -70,6 +68,8 @@ class Output:
 
 def in_ns(sampled: Sampled, cycles_per_s: int) -> Int64Array:
     """Its samples in whole nanoseconds."""
+    import numpy as np  # noqa: PLC0415 - slow to load, and missions name instruments too
+
     values = np.array(sampled.values, np.int64)
     return values if sampled.unit == "ns" else (values * _NS_PER_S + cycles_per_s // 2) // cycles_per_s
 

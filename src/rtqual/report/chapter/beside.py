@@ -8,7 +8,7 @@ other lengths are left out, by the same rule as any comparison (analysis/figure/
 
 from collections.abc import Iterator, Sequence
 
-from rtqual.analysis.figure.cells import usual_cpus
+from rtqual.analysis.figure.asked import usual_cpus
 from rtqual.analysis.figure.comparable import unlike_conditions
 from rtqual.analysis.figure.model import Summary
 from rtqual.base.units import DURATIONS_NS

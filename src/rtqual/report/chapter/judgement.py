@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from rtqual.analysis.figure.intervals import RUNS_FOR_INTERVAL
+from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.analysis.verdict.model import Gate, Score, Verdict
 from rtqual.mission import PUBLISHED
 from rtqual.report.material import Material, figure_cell, notes_for, timing_of

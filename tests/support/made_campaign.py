@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""A finished campaign's folder of records that were made up."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rtqual.campaign import folder as kept
+from rtqual.record.schema import Measurement, Record
+from rtqual.record.store import Store, make
+from support.command import mission_text
+
+
+def campaign_of(folder: Path, records: Sequence[Record], *candidates: str) -> Path:
+    folder.mkdir(parents=True)
+    sealed = tuple(map(_sealed, records))
+    for one in sealed:
+        Store(folder / kept.RECORDS).write(one)
+    kept.keep(folder, mission_text(*candidates).encode(), "demo", kept.Result(sealed, {}, {}))
+    return folder
+
+
+def _sealed(one: Record) -> Record:
+    """With the hash that a record of these inputs and samples has."""
+    known = one.manifest
+    measurement = Measurement(one.series, known.scalars, tuple(known.problems))
+    return make(known.inputs, measurement, known.provenance, timing=known.timing, repeat=known.repeat)
