@@ -6,6 +6,7 @@ units.py         durations and sizes: read, written
 words.py         counts and names in sentences, and what characters none may carry
 unlinked.py      files in a folder that a stranger may have made
 architecture.py  the processors that guests run on
+child.py         programs that end when rtqual does
 scratch.py       scratch folders, and those that the dead left
 apt.py           Debian packages, fetched without installing them
 """

@@ -24,6 +24,7 @@ _SETTLE_S = 0.1
 _WHERE = "this machine"
 # Outlives rtqual if that is killed, and then ends the group: a load would run on until somebody looks.
 _GUARD = ("sh", "-c", 'read -r group; read -r _; kill -s KILL -- "-$group"')
+_GUARDED = ("sh", "-c", 'read -r _ && exec "$@" < /dev/null', "sh")  # begins once its guard knows of it
 
 
 @dataclass(frozen=True)
@@ -113,18 +114,20 @@ class _Steps:
         )
         with (self._kept / f"{name}.agent").open("wb") as complaints:
             agent = subprocess.Popen(
-                self._command(command, name),
+                [*_GUARDED, *self._command(command, name)],
                 cwd=self._work,
                 env={**os.environ, "PATH": _path()},
-                stdin=nowhere,
+                stdin=subprocess.PIPE,
                 stderr=complaints,
                 start_new_session=True,
             )
-        assert guard.stdin  # noqa: S101 it is a pipe
+        assert guard.stdin and agent.stdin  # noqa: S101 pipes
         guard.stdin.write(f"{agent.pid}\n")
         guard.stdin.flush()
         program = _Program(agent, guard)
         process.register(program, program.kill)
+        with suppress(BrokenPipeError), agent.stdin:  # it was ended already
+            agent.stdin.write(b"\n")
         return program
 
     def _run(self, command: Command, name: str) -> int:

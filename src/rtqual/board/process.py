@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rtqual.base.child import with_us
+
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FAR = 20  # times its deadline: no program is waited for any longer, whatever it says
 _ASLEEP = 0.01  # of the CPU: one that takes less is not kept waiting by others, it has nothing to do
@@ -53,9 +55,8 @@ class Patience:
 
 @contextmanager
 def emulator(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """QEMU, for as long as the block; `setpriv` ends it should we be killed."""
-    whole = ["setpriv", "--pdeathsig", "KILL", *command]
-    process = subprocess.Popen(whole, stdin=subprocess.DEVNULL, **how)
+    """QEMU, for as long as the block; it ends with us should we be killed."""
+    process = subprocess.Popen(with_us(command), stdin=subprocess.DEVNULL, **how)
     try:
         with registered(process, process.kill):
             yield process

@@ -7,6 +7,7 @@ gives is what the uninterrupted run of `command` gives.
 
 import asyncio
 import hashlib
+import os
 import re
 import shlex
 import shutil
@@ -152,7 +153,7 @@ class VirtualBoard(Board):
     def _job_file(self, script: str) -> Path:
         path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{threading.get_ident()}")
+        fresh = path.with_name(f".{path.stem}-{threading.get_ident()}.{os.getpid()}")  # swept when we are killed
         fresh.write_text(script)
         return fresh.rename(path)
 
@@ -203,7 +204,7 @@ class VirtualBoard(Board):
         command = [
             *self._command(folder, job, saving=saving),
             *extra,
-            *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
+            *("-qmp", f"unix:{_option(folder / 'qmp')},server=on,wait=off"),
         ]
         with (folder / "stderr").open("w+") as stderr, emulator(command, stdout=stderr, stderr=stderr) as process:
             try:
@@ -243,7 +244,7 @@ class VirtualBoard(Board):
             if events.empty() or (await events.get())["event"] != "GUEST_PANICKED":
                 raise OSError("the guest ended before it had booted")
         await monitor.execute("stop")
-        partial = self._state.with_suffix(".part")
+        partial = self._state.with_name(f".{self._state.name}.{os.getpid()}")  # swept when we are killed
         await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
         await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
         partial.rename(self._state)
@@ -317,15 +318,16 @@ def _blank_disk(name: str) -> Path:
             mke2fs = shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin")
             if mke2fs is None:
                 raise RunFailed("mke2fs is missing: `apt-get install e2fsprogs`")
-            fresh = path.with_suffix(".new")
-            with fresh.open("wb") as file:
-                file.truncate(_DISK_BYTES)
-            subprocess.run(
-                [mke2fs, "-q", "-F", "-t", "ext4", "-U", _DISK_UUID, "-E", f"hash_seed={_DISK_UUID}", str(fresh)],
-                check=True,
-                capture_output=True,
-            )
-            fresh.rename(path)
+            with scratch(path.parent) as folder:
+                fresh = folder / path.name
+                with fresh.open("wb") as file:
+                    file.truncate(_DISK_BYTES)
+                subprocess.run(
+                    [mke2fs, "-q", "-F", "-t", "ext4", "-U", _DISK_UUID, "-E", f"hash_seed={_DISK_UUID}", str(fresh)],
+                    check=True,
+                    capture_output=True,
+                )
+                fresh.rename(path)
     return path
 
 

@@ -32,6 +32,7 @@ from pydantic import BaseModel, ConfigDict
 from rtqual.analysis.figure.model import Group
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
+from rtqual.base.scratch import sweep_fresh
 from rtqual.campaign.approach import Approach
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
@@ -107,6 +108,8 @@ def alone(folder: Path) -> Iterator[None]:
             flock(lock, LOCK_EX | LOCK_NB)
         except OSError:
             raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
+        for place in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+            sweep_fresh(place)
         yield
 
 

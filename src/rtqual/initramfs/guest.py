@@ -7,7 +7,6 @@ import lzma
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -21,6 +20,7 @@ from elftools.elf.segments import InterpSegment
 from rtqual.base.apt import Package, cache_dir, fetch, locked
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 
 # The Debian packages that give the guest its programs.
 TOOL_PACKAGES = ("busybox-static", "iperf3", "iw", "rt-tests", "stress-ng", "sysbench")
@@ -64,10 +64,10 @@ def build(
     image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
     with locked(image):
         if not image.exists():
-            with tempfile.TemporaryDirectory(dir=image.parent) as folder:
-                root = Path(folder) / "root"
+            with scratch(image.parent) as folder:
+                root = folder / "root"
                 _fill(root, kernel, release, tools, own, architecture, disks=disks)
-                _pack(root, Path(folder) / image.name).rename(image)
+                _pack(root, folder / image.name).rename(image)
     return image
 
 
