@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -20,7 +21,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from qemu.qmp import ConnectError, QMPClient, QMPError
+from qemu.qmp import QMPClient, QMPError
 
 from rtqual.base.apt import cache_dir, locked, sha256_file
 from rtqual.base.architecture import Architecture
@@ -182,7 +183,7 @@ class VirtualBoard(Board):
             *self._emulator.options(self.machine),
             *("-plugin", plugin),
             *self._noting(saving=saving),
-            *self._emulator.ports(_option(folder / "console"), _option(folder / "result")),
+            *self._emulator.ports(str(folder / "console"), str(folder / "result")),
             *("-kernel", str(self.kernel.image), "-initrd", str(self._initramfs), "-append", self._append()),
             *("-fw_cfg", f"name=opt/rtqual/job,file={_option(job)}"),
             *(self._disk_options() if self.machine.disks else []),
@@ -201,14 +202,21 @@ class VirtualBoard(Board):
 
     def _emulate(self, folder: Path, job: Path, extra: Sequence[str], timeout_s: float, *, saving: bool) -> None:
         """Run QEMU to its end under a deadline."""
+        ours, its = socket.socketpair()  # no name, which may be no longer than 107 bytes
         command = [
             *self._command(folder, job, saving=saving),
             *extra,
-            *("-qmp", f"unix:{_option(folder / 'qmp')},server=on,wait=off"),
+            *("-chardev", f"socket,id=monitor,fd={its.fileno()}", "-mon", "chardev=monitor,mode=control"),
         ]
-        with (folder / "stderr").open("w+") as stderr, emulator(command, stdout=stderr, stderr=stderr) as process:
+        with (
+            (folder / "stderr").open("w+") as stderr,
+            ours,
+            its,
+            emulator(command, stdout=stderr, stderr=stderr, pass_fds=[its.fileno()]) as process,
+        ):
+            its.close()
             try:
-                asyncio.run(_within(self._drive(process, folder, saving=saving), Patience(process.pid, timeout_s)))
+                asyncio.run(_within(self._drive(process, ours, saving=saving), Patience(process.pid, timeout_s)))
             except TimeoutError:
                 raise RunFailed(
                     f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
@@ -221,9 +229,9 @@ class VirtualBoard(Board):
                     f"its last lines: {last_lines(self._console(folder))}"
                 ) from None
 
-    async def _drive(self, process: subprocess.Popen[bytes], folder: Path, *, saving: bool) -> None:
+    async def _drive(self, process: subprocess.Popen[bytes], ours: socket.socket, *, saving: bool) -> None:
         monitor = QMPClient("rtqual")
-        await _connect(monitor, process, folder / "qmp")
+        await monitor.connect(ours)
         try:
             if saving:
                 await self._save(monitor, process)
@@ -297,17 +305,6 @@ async def _migrated(monitor: QMPClient, failure: str) -> None:
         if status == "failed":
             raise OSError(failure)
         await asyncio.sleep(0.01)
-
-
-async def _connect(monitor: QMPClient, process: subprocess.Popen[bytes], socket: Path) -> None:
-    while True:
-        try:
-            await monitor.connect(str(socket))
-            return
-        except ConnectError:
-            if process.poll() is not None:
-                raise OSError(f"exit code {process.returncode}") from None
-            await asyncio.sleep(0.02)
 
 
 def _blank_disk(name: str) -> Path:

@@ -38,7 +38,7 @@ from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
 from rtqual.record import find
-from rtqual.record.schema import Record, digest
+from rtqual.record.schema import Record, digest, parse
 from rtqual.record.store import MANIFEST, Store, read
 
 MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", find.CAMPAIGN
@@ -282,7 +282,7 @@ def _config(folder: Path, candidate: str, campaign: _Campaign) -> str | None:
 def _campaign(folder: Path) -> _Campaign:
     path = folder / CAMPAIGN
     try:
-        value = json.loads(unlinked.read(folder, CAMPAIGN))
+        value = parse(unlinked.read(folder, CAMPAIGN))
         version = value.get("schema_version") if isinstance(value, dict) else None
         if isinstance(version, int) and version > VERSION:
             raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")

@@ -53,7 +53,7 @@ def boot(image: Image, *, timeout_s: float = 300.0) -> Booted:
         command = [
             emulator.qemu,
             *_clocked(emulator.options(Machine(memory_mib=_MEMORY_MIB)), image),
-            *emulator.ports(str(console).replace(",", ",,"), str(result).replace(",", ",,")),
+            *emulator.ports(str(console), str(result)),
             *_medium(image, folder),
             *("-append", parameters),
         ]

@@ -37,6 +37,7 @@ from rtqual.record.schema import (
     Series,
     Timing,
     digest,
+    parse,
     samples_digest,
 )
 
@@ -168,7 +169,7 @@ def _counted(one: Series) -> bool:
 def read_manifest(path: Path) -> Manifest:
     file = path / MANIFEST
     try:
-        value = json.loads(unlinked.read(path, MANIFEST))
+        value = parse(unlinked.read(path, MANIFEST))
         version = value.get("schema_version") if isinstance(value, dict) else None
         if type(version) is not int or version < 1:
             raise BadInput(f"{file}: not a record's manifest: schema_version is missing, or no whole number from 1 on")
