@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from rtqual.base.errors import BadInput
+from rtqual.base.errors import BadInput, naming
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -36,7 +36,7 @@ def write(folder: Path, name: str, content: bytes) -> None:
         with suppress(FileNotFoundError):
             os.unlink(fresh, dir_fd=above)
         try:
-            with os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=above), "wb") as file:
+            with naming(folder / name), os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=above), "wb") as file:
                 file.write(content)
             os.rename(fresh, last, src_dir_fd=above, dst_dir_fd=above)
         except OSError:

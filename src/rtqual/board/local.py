@@ -21,6 +21,7 @@ from rtqual.board import Board, Command, Job, Outcome, jobscript, process
 from rtqual.initramfs.guest import guest_file
 
 _SETTLE_S = 0.1
+_LOOK_S = 1.0  # between two looks at a program that is late; before, nobody looks, for that would disturb it
 _WHERE = "this machine"
 # Outlives rtqual if that is killed, and then ends the group: a load would run on until somebody looks.
 _GUARD = ("sh", "-c", 'read -r group; read -r _; kill -s KILL -- "-$group"')
@@ -132,12 +133,14 @@ class _Steps:
 
     def _run(self, command: Command, name: str) -> int:
         program = self._start(command, name)
+        left_s = max(0.1, self._deadline_s - time.monotonic())
+        patience = process.GroupPatience(program.process.pid, left_s)
         try:
-            code = program.process.wait(max(0.1, self._deadline_s - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            raise RunFailed(
-                f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended"
-            ) from None
+            code = _code(program.process, left_s)
+            while code is None:
+                if patience.over():
+                    raise RunFailed(f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended")
+                code = _code(program.process, _LOOK_S)
         finally:
             program.end()
         complaint = (self._kept / f"{name}.agent").read_text(errors="replace").strip()
@@ -150,6 +153,13 @@ class _Steps:
                 f"{_WHERE}: real-time priority is not allowed here: run as root, or raise RLIMIT_RTPRIO (ulimit -r)"
             )
         return code
+
+
+def _code(program: subprocess.Popen[bytes], patience_s: float) -> int | None:
+    try:
+        return program.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _agent() -> str:

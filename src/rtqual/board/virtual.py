@@ -25,7 +25,7 @@ from qemu.qmp import QMPClient, QMPError
 
 from rtqual.base.apt import cache_dir, locked, sha256_file
 from rtqual.base.architecture import Architecture
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import RunFailed, naming
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.board.machine import Emulator, emulator_for
@@ -36,6 +36,7 @@ from rtqual.initramfs.guest import guest_file
 from rtqual.record.schema import digest
 
 _BOOT_TIMEOUT_S = 300.0
+_NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 _DISK_BYTES = 2 * 2**30
 _DISK_UUID = "00000000-0000-4000-8000-000000000001"  # the same disk everywhere
 
@@ -103,10 +104,11 @@ class VirtualBoard(Board):
             self._emulate(folder, script, ["-incoming", "defer"], timeout_s, saving=False)
             console = self._console(folder)
             frame = (folder / "result").read_bytes()
+            full = f"; {folder.parent} is full: make room" if shutil.disk_usage(folder).free < _NO_ROOM_B else ""
         try:
             files = jobscript.unpack(frame, self.where)
         except RunFailed as error:
-            raise RunFailed(f"{error}; its last lines: {last_lines(console)}") from None
+            raise RunFailed(f"{error}{full}; its last lines: {last_lines(console)}") from None
         jobscript.check(job, files, self.where)
         return jobscript.outcome(
             files,
@@ -155,7 +157,8 @@ class VirtualBoard(Board):
         path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f".{path.stem}-{threading.get_ident()}.{os.getpid()}")  # swept when we are killed
-        fresh.write_text(script)
+        with naming(path):
+            fresh.write_text(script)
         return fresh.rename(path)
 
     def _append(self) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rtqual.analysis.figure.model import Group
 from rtqual.base.apt import cache_dir
-from rtqual.base.errors import BadInput, NewerVersion, RunFailed
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
 from rtqual.base.scratch import sweep
 from rtqual.board import Board, Machine
 from rtqual.board.process import ended_if_interrupted
@@ -201,6 +201,8 @@ def _failure(future: Future[None]) -> str | None:
     error = future.exception()
     if error is None:
         return None
-    if isinstance(error, RunFailed | OSError):  # the disk is full, a program is missing
+    if isinstance(error, OSError):  # the disk is full, a program is missing
+        return told(error)
+    if isinstance(error, RunFailed):
         return str(error)
     raise error

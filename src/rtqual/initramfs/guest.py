@@ -64,10 +64,15 @@ def build(
     image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
     with locked(image):
         if not image.exists():
-            with scratch(image.parent) as folder:
-                root = folder / "root"
-                _fill(root, kernel, release, tools, own, architecture, disks=disks)
-                _pack(root, folder / image.name).rename(image)
+            try:
+                with scratch(image.parent) as folder:
+                    root = folder / "root"
+                    _fill(root, kernel, release, tools, own, architecture, disks=disks)
+                    _pack(root, folder / image.name).rename(image)
+            except subprocess.CalledProcessError as error:
+                said = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
+                why = f"{Path(error.cmd[0]).name}: {' '.join(said) or f'exit code {error.returncode}'}"
+                raise RunFailed(f"{image.parent}: a guest's image cannot be made: {why}; is the disk full?") from None
     return image
 
 
@@ -204,6 +209,7 @@ def _pack(root: Path, image: Path) -> Path:
             cwd=root,
             input=names,
             stdout=out,
+            stderr=subprocess.PIPE,
             check=True,
         )
     return image

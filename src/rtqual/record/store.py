@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from rtqual.base import unlinked
-from rtqual.base.errors import BadInput, NewerVersion, RunFailed
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, naming
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (
@@ -240,8 +240,12 @@ def _write_manifest(folder: Path, manifest: Manifest) -> None:
         manifest = manifest.model_copy(update={"manifest_sha256": _seal(json.loads(manifest.model_dump_json()))})
     path = folder / MANIFEST
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    with fresh.open("w") as file:
-        file.write(manifest.model_dump_json(indent=1) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with naming(path), fresh.open("w") as file:
+            file.write(manifest.model_dump_json(indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
     fresh.rename(path)
