@@ -80,6 +80,9 @@ def test_what_a_dead_process_began_to_write_goes(tmp_path: Path) -> None:
     assert not dead.exists()
     assert (record / "samples.parquet").exists() and (alive / "samples.parquet").exists()
     assert sweep_fresh(tmp_path / "missing") == []
+    (tmp_path / f".report.html.{gone.pid}").touch()
+    (tmp_path / f".theirs.{gone.pid}").touch()
+    assert sweep_fresh(tmp_path, r"[a-z]+\.html") == [tmp_path / f".report.html.{gone.pid}"]
 
 
 def test_a_folder_that_was_not_marked_yet_or_no_longer_goes_with_its_process(tmp_path: Path) -> None:

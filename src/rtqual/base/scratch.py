@@ -67,11 +67,11 @@ def _swept(folder: Path) -> bool:
     return True
 
 
-def sweep_fresh(folder: Path) -> list[Path]:
-    """Remove what a process that is dead began to write there: `.NAME.PID`, folders and files."""
+def sweep_fresh(folder: Path, name: str = ".+") -> list[Path]:
+    """Remove what a process that is dead began to write there: `.NAME.PID`, folders and files. `name`: a pattern."""
     found = []
     for path in folder.glob(".*") if folder.is_dir() and not folder.is_symlink() else ():
-        named = re.fullmatch(r"\..+\.([1-9]\d{0,9})", path.name, re.ASCII)
+        named = re.fullmatch(rf"\.(?:{name})\.([1-9]\d{{0,9}})", path.name, re.ASCII)
         if named and path.lstat().st_uid == os.geteuid() and not path.is_symlink() and not _lives(int(named[1])):
             with suppress(OSError):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -47,6 +47,9 @@ ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
 VERSION = 3
 _HASHED = 3  # from this version on
 _LOCK = ".lock"
+_WRITTEN = (
+    r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here and by report/; the folder may hold others
+)
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -108,7 +111,10 @@ def alone(folder: Path) -> Iterator[None]:
             flock(lock, LOCK_EX | LOCK_NB)
         except OSError:
             raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
-        for place in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+        sweep_fresh(folder, _WRITTEN)
+        for inside in (CONFIGS, SCRATCH, f"{SCRATCH}/jobs", "plots"):
+            sweep_fresh(folder / inside)
+        for place in (folder / RECORDS, *Store(folder / RECORDS).paths()):
             sweep_fresh(place)
         yield
 
