@@ -157,8 +157,12 @@ class VirtualBoard(Board):
         path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f".{path.stem}-{threading.get_ident()}.{os.getpid()}")  # swept when we are killed
-        with naming(path):
-            fresh.write_text(script)
+        try:
+            with naming(path):
+                fresh.write_text(script)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
         return fresh.rename(path)
 
     def _append(self) -> str:
