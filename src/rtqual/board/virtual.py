@@ -261,7 +261,11 @@ class VirtualBoard(Board):
         await monitor.execute("stop")
         partial = self._state.with_name(f".{self._state.name}.{os.getpid()}")  # swept when we are killed
         await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
-        await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
+        try:
+            await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
         partial.rename(self._state)
 
     async def _restore(self, monitor: QMPClient) -> None:
