@@ -89,10 +89,12 @@ test-full: test-packages $(VENV)/.dev $(VENV)/.built
 test-manual: test-packages $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pytest -m manual
 
-# The next make goes back to the locked ones.
+# The next make goes back to the locked ones: their stamps go before anything changes. A line with $(MAKE) runs under
+# make -n too, so nothing else stands on it.
 newest: $(VENV)/.dev $(VENV)/.built
+	rm -f $(VENV)/.installed $(VENV)/.dev
 	$(PIP) --upgrade --upgrade-strategy eager $$($(BIN)/python scripts/requirements analysis report dev)
-	$(MAKE) -o $(VENV)/.dev -o $(VENV)/.installed check; code=$$?; rm -f $(VENV)/.installed $(VENV)/.dev; exit $$code
+	$(MAKE) -o $(VENV)/.dev -o $(VENV)/.installed check
 
 # Run the tests on what it locks.
 UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \

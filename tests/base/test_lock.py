@@ -36,3 +36,14 @@ def test_the_demo_and_the_tests_run_the_same_versions() -> None:
         for name in ("demo", "dev")
     )
     assert demo <= dev
+
+
+def test_asking_what_newest_would_do_changes_nothing(tmp_path: Path) -> None:
+    """make runs lines that name $(MAKE) even when it is to print only."""
+    stamps = [tmp_path / name for name in (".created", ".installed", ".dev", ".built")]
+    for stamp in stamps:
+        stamp.touch()
+    command = ["make", "-n", "newest", f"VENV={tmp_path}", "PYTHON=/usr/bin/python3"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "--upgrade-strategy eager" in said
+    assert all(stamp.exists() for stamp in stamps)

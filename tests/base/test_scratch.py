@@ -2,16 +2,19 @@
 """What a killed rtqual leaves is cleared by the next one, and nothing else is."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import rtqual
 from rtqual.base.scratch import scratch, sweep, sweep_fresh
 
 HOLDS = """
 import sys, time
 from pathlib import Path
+import rtqual
 from rtqual.base.scratch import scratch
 with scratch(Path(sys.argv[1])) as folder:
     (folder / "samples").write_text("many")
@@ -77,3 +80,27 @@ def test_what_a_dead_process_began_to_write_goes(tmp_path: Path) -> None:
     assert not dead.exists()
     assert (record / "samples.parquet").exists() and (alive / "samples.parquet").exists()
     assert sweep_fresh(tmp_path / "missing") == []
+    (tmp_path / f".report.html.{gone.pid}").touch()
+    (tmp_path / f".theirs.{gone.pid}").touch()
+    assert sweep_fresh(tmp_path, r"[a-z]+\.html") == [tmp_path / f".report.html.{gone.pid}"]
+
+
+def test_a_folder_that_was_not_marked_yet_or_no_longer_goes_with_its_process(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead, alive = tmp_path / f"rtqual-{gone.pid}-abcdefgh", tmp_path / f"rtqual-{os.getpid()}-abcdefgh"
+    for folder in (dead, alive):
+        folder.mkdir()
+        (folder / "samples").touch()
+    (tmp_path / f"rtqual-{gone.pid}-link").symlink_to(alive)
+    with scratch(tmp_path) as mine:  # the next one beside it sweeps
+        assert not dead.exists()
+        assert (alive / "samples").exists() and mine.is_dir()
+
+
+def test_nothing_else_makes_scratch_folders() -> None:
+    """What it made would stay for ever when rtqual is killed."""
+    sources = Path(rtqual.__file__).parent
+    makes = re.compile(r"tempfile\.(?!gettempdir\b)|from tempfile import|mkdtemp|TemporaryDirectory|NamedTemporaryFile")
+    found = {str(path.relative_to(sources)) for path in sources.rglob("*.py") if makes.search(path.read_text())}
+    assert found == {"base/scratch.py"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A job's script, and its results as they come back: whole or refused, whatever the bytes."""
 
+import gzip
 import io
 import subprocess
 import tarfile
@@ -190,3 +191,23 @@ def test_a_failed_step_is_told(files: dict[str, str], told: str) -> None:
 def test_no_failed_step_is_no_failure() -> None:
     jobscript.check(Job(Command(("m",))), {"failed": ""}, "x")
     jobscript.check(Job(Command(("m",))), {}, "x")
+
+
+@pytest.mark.parametrize("said", ["setup9999", "setup", "load1", "loadx\n" * 300, "setup\u0663"])
+def test_a_step_that_the_job_does_not_have_is_told_as_it_stands(said: str) -> None:
+    """A guest that means harm, or is damaged, says so."""
+    job = Job(Command(("true",)), setup=(Command(("a",)),), loads=(Command(("b",)),))
+    with pytest.raises(RunFailed, match=r"^here: (setup|load)") as caught:
+        jobscript.check(job, {"failed": said}, "here")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+def test_an_archive_that_grows_when_it_is_opened_is_not_opened() -> None:
+    assert "is no archive" in refusal(frame(gzip.compress(archive({"measure.out": "0" * 10**6}))))
+    holes = tarfile.TarInfo("./measure.out")
+    holes.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": str(2**50)}
+    holes.size = 512
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        tar.addfile(holes, io.BytesIO(b"1\n0\n0\n".ljust(512, b"\0")))
+    assert jobscript.unpack(frame(buffer.getvalue()), "x") == {}

@@ -43,3 +43,13 @@ def test_rtqual_s_own_programs_run_without_being_installed(monkeypatch: pytest.M
     outcome = LocalBoard().run(Job(measure=Command(("rtqual-probe", "--version"))), seed=1, timeout_s=30)
     assert (outcome.exit_code, outcome.stderr) == (0, "")
     assert outcome.stdout.startswith("rtqual-probe")
+
+
+@pytest.mark.guest
+def test_a_program_that_waits_for_its_turn_is_not_ended_at_its_deadline() -> None:
+    """A third of a CPU is what a busy host leaves it; it takes all its time, and less than its deadline of CPU."""
+    late = (
+        "i=0; while [ $i -lt 30 ]; do i=$((i + 1)); sleep 0.1; j=0; while [ $j -lt 10000 ]; do j=$((j + 1)); done; done"
+    )
+    outcome = LocalBoard().run(Job(measure=Command(("sh", "-c", f"{late}; echo done"))), seed=1, timeout_s=2)
+    assert outcome.stdout == "done\n"

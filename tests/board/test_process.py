@@ -54,7 +54,8 @@ def test_a_program_that_spins_or_sleeps_for_ever_is_ended(command: tuple[str, ..
 
 
 @pytest.mark.guest
-def test_a_program_that_is_starved_is_given_the_cpu_time_of_its_deadline() -> None:
+def test_a_program_that_is_starved_is_given_the_cpu_time_of_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_FAR", 1000)  # a busy machine may leave it far less than the tenth
     with emulator(SPINS) as program:
         with starved(program.pid), pytest.raises(TimeoutError):
             process.wait(program, 0.4)

@@ -8,7 +8,6 @@ import resource
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,91 +19,9 @@ from rtqual.importer.detect import FORMATS, detect
 from rtqual.importer.reading import Reading
 from rtqual.importer.records import Circumstances, Found, to_record
 from rtqual.importer.values import LOADER
+from support.mutated import mutated
 
 LONGEST_S = 10.0  # for one input, on a busy machine
-ODD = (
-    *("10000000000000000000000", "-5", "1.5", "1e9", "NaN", "Infinity", "0x10", "", "\u0663"),
-    "18446744073709551615",
-    *("9007199254740993", "\x00", "\x1b[2J", "\u202e", "\ufeff", "\r", "}", "{", "<a>", "&lt;", ": ", "- ", "#"),
-    *("*a", "&a"),
-)  # fmt: skip
-Mutation = Callable[[random.Random, list[bytes], list[bytes]], None]
-
-
-def _number(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    """Another number in the place of one."""
-    at = rng.randrange(len(lines))
-    found = list(re.finditer(rb"\d+", lines[at]))
-    if found:
-        one = rng.choice(found)
-        new = rng.choice((rng.choice(ODD).encode(), str(rng.randrange(10 ** rng.randrange(1, 12))).encode()))
-        lines[at] = lines[at][: one.start()] + new + lines[at][one.end() :]
-
-
-def _digit(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    at = rng.randrange(len(lines))
-    found = [place for place, byte in enumerate(lines[at]) if chr(byte).isdigit()]
-    if found:
-        place = rng.choice(found)
-        lines[at] = lines[at][:place] + str(rng.randrange(10)).encode() + lines[at][place + 1 :]
-
-
-def _trailing(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    at = rng.randrange(len(lines))
-    body = lines[at].rstrip(b"\r\n")
-    lines[at] = body + rng.choice((b" 17", b" junk", b"x", b"\t000001", b" # 5", b",")) + lines[at][len(body) :]
-
-
-def _insert(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    at = rng.randrange(len(lines))
-    place = rng.randrange(len(lines[at]) + 1)
-    new = rng.choice((rng.choice(ODD).encode(), rng.randbytes(rng.randrange(1, 6))))
-    lines[at] = lines[at][:place] + new + lines[at][place:]
-
-
-def _delete(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    at = rng.randrange(len(lines))
-    start = rng.randrange(len(lines[at]) + 1)
-    lines[at] = lines[at][:start] + lines[at][start + rng.randrange(1, 12) :]
-
-
-def _drop_line(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    del lines[rng.randrange(len(lines))]
-
-
-def _repeat_line(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    lines.insert(rng.randrange(len(lines) + 1), rng.choice(lines))
-
-
-def _swap(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    a, b = rng.randrange(len(lines)), rng.randrange(len(lines))
-    lines[a], lines[b] = lines[b], lines[a]
-
-
-def _cut(rng: random.Random, lines: list[bytes], _: list[bytes]) -> None:
-    at = rng.randrange(len(lines))
-    lines[at:] = [lines[at][: rng.randrange(len(lines[at]) + 1)]]
-
-
-def _splice(rng: random.Random, lines: list[bytes], other: list[bytes]) -> None:
-    """Lines of another tool's output, or of another version's."""
-    start = rng.randrange(len(other))
-    at = rng.randrange(len(lines) + 1)
-    lines[at:at] = other[start : start + rng.randrange(1, 20)]
-
-
-MUTATIONS: tuple[Mutation, ...] = (
-    *(_number, _digit, _digit, _trailing, _insert, _delete, _drop_line, _repeat_line, _swap, _cut, _splice),
-)
-
-
-def mutated(rng: random.Random, seeds: Sequence[bytes], others: Sequence[bytes]) -> bytes:
-    """One of the seeds after one to three mutations: few, so that most come past the first line."""
-    lines = rng.choice(seeds).splitlines(keepends=True)
-    for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        if lines:
-            rng.choice(MUTATIONS)(rng, lines, rng.choice(others).splitlines(keepends=True))
-    return b"".join(lines)
 
 
 def expected_total(name: str, path: Path) -> int | None:

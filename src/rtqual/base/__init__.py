@@ -7,6 +7,7 @@ words.py         counts and names in sentences, and what characters none may car
 unlinked.py      files in a folder that a stranger may have made
 architecture.py  the processors that guests run on
 libraries.py     libraries that are missing: the command that installs them
+child.py         programs that end when rtqual does
 scratch.py       scratch folders, and those that the dead left
 apt.py           Debian packages, fetched without installing them
 """

@@ -16,11 +16,12 @@ from errno import EDQUOT, ENOSPC
 from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Self
 
 from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 KERNELS = "linux-image-"  # how the names of packages with kernels begin
@@ -79,9 +80,9 @@ def fetch_closure(names: Sequence[str], *, architecture: Architecture = AMD64) -
     (archives / "partial").mkdir(parents=True, exist_ok=True)
     quiet = ("-qq", "-y", "--no-install-recommends")
     options = [*apt.options, *quiet, "-o", "Dir::State::status=/dev/null", "-o", "Debug::NoLocking=1"]
-    with locked(archives / "apt"), TemporaryDirectory() as nothing:
+    with locked(archives / "apt"), scratch() as nothing:
         # apt leaves out of its list what lies in its archives already, so it is given an empty folder.
-        (Path(nothing) / "partial").mkdir()
+        (nothing / "partial").mkdir()
         listing = [*options, "-o", f"Dir::Cache::archives={nothing}", "-o", "Acquire::ForceHash=SHA256"]
         listing += ["--print-uris", "install", *names]
         wanted = [line.split() for line in apt.run(["apt-get", *listing], "resolve", names).splitlines()]
@@ -111,11 +112,10 @@ def _named(file: Path) -> tuple[str, dict[str, str]]:
 
 
 def _run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    try:
-        env = {**os.environ, "LC_ALL": "C.UTF-8"}  # what it says is read
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=env)
-    except FileNotFoundError:
-        raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu") from None
+    if not shutil.which(command[0]):
+        raise RunFailed("apt is missing: Debian's kernels and tools are fetched on Debian or Ubuntu")
+    env = {**os.environ, "LC_ALL": "C.UTF-8"}  # what it says is read
+    return subprocess.run(with_us(command), cwd=folder, capture_output=True, text=True, check=False, env=env)
 
 
 def _complaint(done: subprocess.CompletedProcess[str], otherwise: str) -> str:
@@ -274,12 +274,11 @@ def _unpack(deb: Path, name: str, record: dict[str, str]) -> Package:
     tree = cache_dir() / "unpacked" / sha256
     with locked(tree):
         if not tree.exists():
-            fresh = tree.with_suffix(".new")
-            shutil.rmtree(fresh, ignore_errors=True)
-            done = _run(["dpkg-deb", "--extract", str(deb), str(fresh)])
-            if done.returncode:
-                shutil.rmtree(fresh, ignore_errors=True)
-                raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; delete it and try again")
-            fresh.rename(tree)
+            with scratch(tree.parent) as folder:
+                done = _run(["dpkg-deb", "--extract", str(deb), str(folder / "tree")])
+                if done.returncode:
+                    mend = _room(done) or "delete it and try again"
+                    raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; {mend}")
+                (folder / "tree").rename(tree)
     installed_size_b = int(record.get("Installed-Size", "0")) * 1024
     return Package(name, record["Version"], sha256, installed_size_b, tree)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The failures a user sees: one line that says what, where and what to do."""
 
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -24,6 +27,24 @@ class RunFailed(RtqualError):
     """A run did not give a result: the guest died, an instrument failed, the disk is full."""
 
     exit_code = 3
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An error while a file is written names no file: give it this one."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def told(error: OSError) -> str:
+    """The line for an error of the system that nobody foresaw."""
+    what = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        what = "the disk is full: make room and run the same command again; what was finished is kept"
+    return f"{error.filename}: {what}" if error.filename else what
 
 
 def damaged(path: Path, error: Exception, mend: str) -> BadInput:

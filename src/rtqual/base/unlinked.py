@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from rtqual.base.errors import BadInput
+from rtqual.base.errors import BadInput, naming
 
+_LONGEST_NAME_B = 255  # Linux, NAME_MAX
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -36,7 +37,7 @@ def write(folder: Path, name: str, content: bytes) -> None:
         with suppress(FileNotFoundError):
             os.unlink(fresh, dir_fd=above)
         try:
-            with os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=above), "wb") as file:
+            with naming(folder / name), os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=above), "wb") as file:
                 file.write(content)
             os.rename(fresh, last, src_dir_fd=above, dst_dir_fd=above)
         except OSError:
@@ -77,8 +78,9 @@ def require_all(folder: Path, name: str) -> None:
 def _above(folder: Path, name: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
     """The opened folder that a name lies in, and the name's last part."""
     parts = PurePosixPath(name).parts
-    if not parts or name.startswith("/") or ".." in parts or "\0" in name:
-        raise BadInput(f"{folder}: {name!r} is no place in it")
+    too_long = any(len(os.fsencode(part)) > _LONGEST_NAME_B for part in parts)
+    if not parts or name.startswith("/") or ".." in parts or "\0" in name or too_long:
+        raise BadInput(f"{folder}: {name[:100]!r} is no place in it")
     opened = os.open(folder, _FOLDER)
     try:
         for number, part in enumerate(parts[:-1], 1):

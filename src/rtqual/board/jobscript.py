@@ -76,8 +76,10 @@ def unpack(frame: bytes, where: str) -> dict[str, str]:
     if zlib.crc32(body[:size]) != crc:
         raise RunFailed(f"{where}: the result of {size} bytes was damaged on its way (CRC-32 differs)")
     try:
-        with tarfile.open(fileobj=io.BytesIO(body[:size])) as tar:
-            members = [(m.name.removeprefix("./"), tar.extractfile(m)) for m in tar.getmembers() if m.isfile()]
+        # Neither packed nor with holes: what came is all that it takes in memory.
+        with tarfile.open(fileobj=io.BytesIO(body[:size]), mode="r:") as tar:
+            found = [m for m in tar.getmembers() if m.isfile() and not m.issparse()]
+            members = [(m.name.removeprefix("./"), tar.extractfile(m)) for m in found]
             return {name: file.read().decode(errors="replace") for name, file in members if file}
     except (tarfile.TarError, EOFError) as error:
         raise RunFailed(f"{where}: the result is no archive: {error}") from None
@@ -89,12 +91,14 @@ def check(job: Job, files: Mapping[str, str], where: str) -> None:
     if not failed:
         return
     said = " / ".join((files.get(f"{failed}.err", "") + files.get(f"{failed}.out", "")).strip().splitlines()[-3:])
-    if failed.startswith("setup"):
-        raise RunFailed(f"{where}: the preparation `{_brief(job.setup[int(failed[5:])])}` failed: {said or 'silently'}")
-    if failed.startswith("load"):
-        load = _brief(job.loads[int(failed[4:])])
+    steps = {f"setup{number}": command for number, command in enumerate(job.setup)}
+    if failed in steps:
+        raise RunFailed(f"{where}: the preparation `{_brief(steps[failed])}` failed: {said or 'silently'}")
+    loads = {f"load{number}": command for number, command in enumerate(job.loads)}
+    if failed in loads:
+        load = _brief(loads[failed])
         raise RunFailed(f"{where}: the load `{load}` ended before the measurement did: {said or 'silently'}")
-    raise RunFailed(f"{where}: {failed}")
+    raise RunFailed(f"{where}: {' '.join(failed.split())[:200]}")
 
 
 def _brief(command: Command) -> str:

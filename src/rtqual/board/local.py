@@ -21,9 +21,11 @@ from rtqual.board import Board, Command, Job, Outcome, jobscript, process
 from rtqual.initramfs.contents import guest_file
 
 _SETTLE_S = 0.1
+_LOOK_S = 1.0  # between two looks at a program that is late; before, nobody looks, for that would disturb it
 _WHERE = "this machine"
 # Outlives rtqual if that is killed, and then ends the group: a load would run on until somebody looks.
 _GUARD = ("sh", "-c", 'read -r group; read -r _; kill -s KILL -- "-$group"')
+_GUARDED = ("sh", "-c", 'read -r _ && exec "$@" < /dev/null', "sh")  # begins once its guard knows of it
 
 
 @dataclass(frozen=True)
@@ -113,28 +115,32 @@ class _Steps:
         )
         with (self._kept / f"{name}.agent").open("wb") as complaints:
             agent = subprocess.Popen(
-                self._command(command, name),
+                [*_GUARDED, *self._command(command, name)],
                 cwd=self._work,
                 env={**os.environ, "PATH": _path()},
-                stdin=nowhere,
+                stdin=subprocess.PIPE,
                 stderr=complaints,
                 start_new_session=True,
             )
-        assert guard.stdin  # noqa: S101 it is a pipe
+        assert guard.stdin and agent.stdin  # noqa: S101 pipes
         guard.stdin.write(f"{agent.pid}\n")
         guard.stdin.flush()
         program = _Program(agent, guard)
         process.register(program, program.kill)
+        with suppress(BrokenPipeError), agent.stdin:  # it was ended already
+            agent.stdin.write(b"\n")
         return program
 
     def _run(self, command: Command, name: str) -> int:
         program = self._start(command, name)
+        left_s = max(0.1, self._deadline_s - time.monotonic())
+        patience = process.GroupPatience(program.process.pid, left_s)
         try:
-            code = program.process.wait(max(0.1, self._deadline_s - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            raise RunFailed(
-                f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended"
-            ) from None
+            code = _code(program.process, left_s)
+            while code is None:
+                if patience.over():
+                    raise RunFailed(f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended")
+                code = _code(program.process, _LOOK_S)
         finally:
             program.end()
         complaint = (self._kept / f"{name}.agent").read_text(errors="replace").strip()
@@ -147,6 +153,13 @@ class _Steps:
                 f"{_WHERE}: real-time priority is not allowed here: run as root, or raise RLIMIT_RTPRIO (ulimit -r)"
             )
         return code
+
+
+def _code(program: subprocess.Popen[bytes], patience_s: float) -> int | None:
+    try:
+        return program.wait(patience_s)
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _agent() -> str:

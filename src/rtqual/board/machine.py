@@ -40,7 +40,9 @@ class Emulator:
 
     def ports(self, console: str, result: str) -> Sequence[str]:
         """The serial ports: the console, and the one that results leave by."""
-        second = ("-chardev", f"file,id=result,path={result}", "-device", "pci-serial,chardev=result,addr=3")
+        # After file: a path stands as it is, in an option its commas are doubled.
+        path = result.replace(",", ",,")
+        second = ("-chardev", f"file,id=result,path={path}", "-device", "pci-serial,chardev=result,addr=3")
         return ("-serial", f"file:{console}", *(second if self.pci_serial else ("-serial", f"file:{result}")))
 
     def version(self) -> str:

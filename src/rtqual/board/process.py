@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rtqual.base.child import with_us
+
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FAR = 20  # times its deadline: no program is waited for any longer, whatever it says
 _ASLEEP = 0.01  # of the CPU: one that takes less is not kept waiting by others, it has nothing to do
@@ -29,10 +31,11 @@ class Patience:
         self._used_s = 0.0  # when it was looked at
 
     def over(self) -> bool:
-        now_s, used_s = self._clock(), self._cpu_s()
+        now_s = self._clock()
         waited_s = now_s - self._started_s
         if waited_s < self._timeout_s:
             return False
+        used_s = self._cpu_s()
         if used_s >= self._timeout_s or waited_s >= _FAR * self._timeout_s:
             return True
         since_s = now_s - self._looked_s
@@ -43,19 +46,35 @@ class Patience:
         return asleep
 
     def _cpu_s(self) -> float:
-        """User and system time of all its threads (proc(5)); 0 when it has ended."""
-        try:
-            fields = self._stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0.0
-        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+        """User and system time of all its threads; 0 when it has ended."""
+        fields = _fields(self._stat)
+        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S if fields else 0.0
+
+
+class GroupPatience(Patience):
+    """The same for all of a process group, with the children that its processes have waited for."""
+
+    def __init__(self, group: int, timeout_s: float) -> None:
+        super().__init__(group, timeout_s)
+        self._group = str(group)
+
+    def _cpu_s(self) -> float:
+        every = (_fields(path) for path in Path("/proc").glob("[0-9]*/stat"))
+        return sum(sum(map(int, one[11:15])) for one in every if one and one[2] == self._group) / _TICKS_PER_S
+
+
+def _fields(stat: Path) -> list[str]:
+    """What a process's stat says after its name (proc(5)); nothing when it has ended."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 @contextmanager
 def emulator(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """QEMU, for as long as the block; `setpriv` ends it should we be killed."""
-    whole = ["setpriv", "--pdeathsig", "KILL", *command]
-    process = subprocess.Popen(whole, stdin=subprocess.DEVNULL, **how)
+    """QEMU, for as long as the block; it ends with us should we be killed."""
+    process = subprocess.Popen(with_us(command), stdin=subprocess.DEVNULL, **how)
     try:
         with registered(process, process.kill):
             yield process

@@ -2,11 +2,11 @@
 """A guest of seven bytes: does QEMU run a guest here with these options, or does it abort or hang?"""
 
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+from rtqual.base.scratch import scratch
 
 _QEMU = "qemu-system-x86_64"
 _ANSWER = 0x21
@@ -27,8 +27,8 @@ class Trial:
 def try_guest(options: Sequence[str], timeout_s: float) -> Trial:
     """Boot the guest through QEMU's own BIOS, as a kernel is."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-        disk = Path(folder) / "disk"
+    with scratch() as folder:
+        disk = folder / "disk"
         disk.write_bytes(_BOOT_SECTOR)
         command = [
             *(_QEMU, *options, "-m", "16M", "-nodefaults", "-display", "none", "-no-reboot"),

@@ -7,9 +7,11 @@ gives is what the uninterrupted run of `command` gives.
 
 import asyncio
 import hashlib
+import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -19,11 +21,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from qemu.qmp import ConnectError, QMPClient, QMPError
+from qemu.qmp import QMPClient, QMPError
 
 from rtqual.base.apt import cache_dir, locked, sha256_file
 from rtqual.base.architecture import Architecture
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import RunFailed, naming
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.board.machine import Emulator, emulator_for
@@ -34,6 +36,7 @@ from rtqual.initramfs.contents import guest_file
 from rtqual.record.schema import digest
 
 _BOOT_TIMEOUT_S = 300.0
+_NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 _DISK_BYTES = 2 * 2**30
 _DISK_UUID = "00000000-0000-4000-8000-000000000001"  # the same disk everywhere
 
@@ -101,10 +104,11 @@ class VirtualBoard(Board):
             self._emulate(folder, script, ["-incoming", "defer"], timeout_s, saving=False)
             console = self._console(folder)
             frame = (folder / "result").read_bytes()
+            full = f"; {folder.parent} is full: make room" if shutil.disk_usage(folder).free < _NO_ROOM_B else ""
         try:
             files = jobscript.unpack(frame, self.where)
         except RunFailed as error:
-            raise RunFailed(f"{error}; its last lines: {last_lines(console)}") from None
+            raise RunFailed(f"{error}{full}; its last lines: {last_lines(console)}") from None
         jobscript.check(job, files, self.where)
         return jobscript.outcome(
             files,
@@ -152,8 +156,13 @@ class VirtualBoard(Board):
     def _job_file(self, script: str) -> Path:
         path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = path.with_suffix(f".{threading.get_ident()}")
-        fresh.write_text(script)
+        fresh = path.with_name(f".{path.stem}-{threading.get_ident()}.{os.getpid()}")  # swept when we are killed
+        try:
+            with naming(path):
+                fresh.write_text(script)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
         return fresh.rename(path)
 
     def _append(self) -> str:
@@ -181,7 +190,7 @@ class VirtualBoard(Board):
             *self._emulator.options(self.machine),
             *("-plugin", plugin),
             *self._noting(saving=saving),
-            *self._emulator.ports(_option(folder / "console"), _option(folder / "result")),
+            *self._emulator.ports(str(folder / "console"), str(folder / "result")),
             *("-kernel", str(self.kernel.image), "-initrd", str(self._initramfs), "-append", self._append()),
             *("-fw_cfg", f"name=opt/rtqual/job,file={_option(job)}"),
             *(self._disk_options() if self.machine.disks else []),
@@ -200,14 +209,21 @@ class VirtualBoard(Board):
 
     def _emulate(self, folder: Path, job: Path, extra: Sequence[str], timeout_s: float, *, saving: bool) -> None:
         """Run QEMU to its end under a deadline."""
+        ours, its = socket.socketpair()  # no name, which may be no longer than 107 bytes
         command = [
             *self._command(folder, job, saving=saving),
             *extra,
-            *("-qmp", f"unix:{folder / 'qmp'},server=on,wait=off"),
+            *("-chardev", f"socket,id=monitor,fd={its.fileno()}", "-mon", "chardev=monitor,mode=control"),
         ]
-        with (folder / "stderr").open("w+") as stderr, emulator(command, stdout=stderr, stderr=stderr) as process:
+        with (
+            (folder / "stderr").open("w+") as stderr,
+            ours,
+            its,
+            emulator(command, stdout=stderr, stderr=stderr, pass_fds=[its.fileno()]) as process,
+        ):
+            its.close()
             try:
-                asyncio.run(_within(self._drive(process, folder, saving=saving), Patience(process.pid, timeout_s)))
+                asyncio.run(_within(self._drive(process, ours, saving=saving), Patience(process.pid, timeout_s)))
             except TimeoutError:
                 raise RunFailed(
                     f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
@@ -220,9 +236,9 @@ class VirtualBoard(Board):
                     f"its last lines: {last_lines(self._console(folder))}"
                 ) from None
 
-    async def _drive(self, process: subprocess.Popen[bytes], folder: Path, *, saving: bool) -> None:
+    async def _drive(self, process: subprocess.Popen[bytes], ours: socket.socket, *, saving: bool) -> None:
         monitor = QMPClient("rtqual")
-        await _connect(monitor, process, folder / "qmp")
+        await monitor.connect(ours)
         try:
             if saving:
                 await self._save(monitor, process)
@@ -243,9 +259,13 @@ class VirtualBoard(Board):
             if events.empty() or (await events.get())["event"] != "GUEST_PANICKED":
                 raise OSError("the guest ended before it had booted")
         await monitor.execute("stop")
-        partial = self._state.with_suffix(".part")
+        partial = self._state.with_name(f".{self._state.name}.{os.getpid()}")  # swept when we are killed
         await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
-        await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
+        try:
+            await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
         partial.rename(self._state)
 
     async def _restore(self, monitor: QMPClient) -> None:
@@ -298,17 +318,6 @@ async def _migrated(monitor: QMPClient, failure: str) -> None:
         await asyncio.sleep(0.01)
 
 
-async def _connect(monitor: QMPClient, process: subprocess.Popen[bytes], socket: Path) -> None:
-    while True:
-        try:
-            await monitor.connect(str(socket))
-            return
-        except ConnectError:
-            if process.poll() is not None:
-                raise OSError(f"exit code {process.returncode}") from None
-            await asyncio.sleep(0.02)
-
-
 def _blank_disk(name: str) -> Path:
     """An empty ext4 disk; QEMU keeps what a job writes apart from it."""
     path = cache_dir() / "disks" / f"{name}.img"
@@ -317,15 +326,16 @@ def _blank_disk(name: str) -> Path:
             mke2fs = shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin")
             if mke2fs is None:
                 raise RunFailed("mke2fs is missing: `apt-get install e2fsprogs`")
-            fresh = path.with_suffix(".new")
-            with fresh.open("wb") as file:
-                file.truncate(_DISK_BYTES)
-            subprocess.run(
-                [mke2fs, "-q", "-F", "-t", "ext4", "-U", _DISK_UUID, "-E", f"hash_seed={_DISK_UUID}", str(fresh)],
-                check=True,
-                capture_output=True,
-            )
-            fresh.rename(path)
+            with scratch(path.parent) as folder:
+                fresh = folder / path.name
+                with fresh.open("wb") as file:
+                    file.truncate(_DISK_BYTES)
+                subprocess.run(
+                    [mke2fs, "-q", "-F", "-t", "ext4", "-U", _DISK_UUID, "-E", f"hash_seed={_DISK_UUID}", str(fresh)],
+                    check=True,
+                    capture_output=True,
+                )
+                fresh.rename(path)
     return path
 
 

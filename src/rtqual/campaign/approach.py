@@ -7,8 +7,6 @@ Both programs run here and not in a guest: neither waits for anything, so every 
 import json
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.initramfs.contents import guest_file
 
 FRAMES, STEP_S = 200, 0.1  # the emulator's own approach of 20 s, ten frames a second
@@ -51,8 +50,8 @@ class Approach(_Model):
 
 def fly() -> Approach:
     """Raises RunFailed when one of the two programs fails."""
-    with TemporaryDirectory(prefix="rtqual-approach-") as folder:
-        frames = Path(folder) / "frames"
+    with scratch() as folder:
+        frames = folder / "frames"
         _run("ds325-emulator", "--write", str(frames), "--frames", str(FRAMES), "--step", str(STEP_S))
         said = _run("ds325-pose", "--rate", repr(1 / STEP_S), str(frames)).splitlines()
         truth = _truth(frames.with_name("frames.truth").read_text())

@@ -33,12 +33,13 @@ from pydantic import BaseModel, ConfigDict
 from rtqual.analysis.figure.model import Group
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
+from rtqual.base.scratch import sweep_fresh
 from rtqual.board import Held
 from rtqual.campaign.approach import Approach
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
-from rtqual.record.schema import Record, digest
+from rtqual.record.schema import Record, digest, parse
 from rtqual.record.store import MANIFEST, Store, read
 
 OUT = Path("out")  # campaigns' folders are made below it
@@ -48,6 +49,9 @@ ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
 VERSION = 3
 _HASHED = 3  # from this version on
 _LOCK = ".lock"
+_WRITTEN = (
+    r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here and by report/; the folder may hold others
+)
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -109,6 +113,11 @@ def alone(folder: Path) -> Iterator[None]:
             flock(lock, LOCK_EX | LOCK_NB)
         except OSError:
             raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
+        sweep_fresh(folder, _WRITTEN)
+        for inside in (CONFIGS, SCRATCH, f"{SCRATCH}/jobs", "plots"):
+            sweep_fresh(folder / inside)
+        for place in (folder / RECORDS, *Store(folder / RECORDS).paths()):
+            sweep_fresh(place)
         yield
 
 
@@ -297,7 +306,7 @@ def _config(folder: Path, candidate: str, campaign: _Campaign) -> str | None:
 def _campaign(folder: Path) -> _Campaign:
     path = folder / CAMPAIGN
     try:
-        value = json.loads(unlinked.read(folder, CAMPAIGN))
+        value = parse(unlinked.read(folder, CAMPAIGN))
         version = value.get("schema_version") if isinstance(value, dict) else None
         if isinstance(version, int) and version > VERSION:
             raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")

@@ -4,13 +4,15 @@
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rtqual.analysis.figure.model import Group
-from rtqual.base.errors import BadInput, NewerVersion, RunFailed
-from rtqual.base.scratch import sweep, sweep_fresh
+from rtqual.base.apt import cache_dir
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
+from rtqual.base.scratch import sweep
 from rtqual.board import Board, Machine
 from rtqual.board.process import ended_if_interrupted
 from rtqual.board.registry import BOARDS
@@ -57,8 +59,8 @@ class Campaign:
     def run(self, watcher: Watcher) -> Result:
         """Run what is not yet done. A cell that fails is told and does not stop the others."""
         sweep({Path(tempfile.gettempdir()), Path("/dev/shm"), Path.cwd()})  # noqa: S108 where boards keep theirs
-        for folder in (self.store.folder, *self.store.paths()):
-            sweep_fresh(folder)
+        with suppress(OSError):  # who needs the cache is told why there is none
+            sweep({cache_dir(), *cache_dir().iterdir()})
         self._prepared.prepare(self.cells, watcher.preparing)
         keys = {cell: self._inputs(cell) for cell in self.cells}
         done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
@@ -72,8 +74,9 @@ class Campaign:
         for here, workers in ((True, 1), (False, self.workers)):
             cells = [cell for cell in waiting if cell.place.here == here and cell.candidate.name not in self.later]
             failures |= self._run_all(cells, workers, keys, watcher)
-        for board in () if failures else self._boards.values():
-            board.forget()
+        if not failures:  # and those of kernels that were renewed meanwhile
+            for state in (self._absolute / kept.SCRATCH).glob("*.state"):
+                state.unlink()
         fixed = {row.name for row in BOARDS if not row.repeats}
         measured = settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
         records = (*measured, *self._published())
@@ -199,6 +202,8 @@ def _failure(future: Future[None]) -> str | None:
     error = future.exception()
     if error is None:
         return None
-    if isinstance(error, RunFailed | OSError):  # the disk is full, a program is missing
+    if isinstance(error, OSError):  # the disk is full, a program is missing
+        return told(error)
+    if isinstance(error, RunFailed):
         return str(error)
     raise error

@@ -5,11 +5,11 @@ import hashlib
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import cache_dir, locked
 from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.candidate import headers as headers_module
 from rtqual.candidate.headers import Headers, of_debian
 from rtqual.candidate.sources import camera_sources, probe_sources, write_sources
@@ -59,13 +59,13 @@ def build_modules(
 def _build(headers: Headers, sources: Mapping[str, bytes], kbuild_in: str, modules: Sequence[Path]) -> None:
     target = modules[0].parent
     target.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=target) as folder:
-        scratch = Path(folder) / "root"
-        scratch.mkdir()
-        tree = write_sources(Path(folder) / "sources", sources)
+    with scratch(target.parent) as folder:
+        root = folder / "root"
+        root.mkdir()
+        tree = write_sources(folder / "sources", sources)
         # A module does not show where it was built: the same inputs give the same bytes.
         unseen = f"KCFLAGS=-ffile-prefix-map={folder}/="
-        _run([*headers.make(scratch), f"M={tree / kbuild_in}", unseen, "modules"], headers)
+        _run([*headers.make(root), f"M={tree / kbuild_in}", unseen, "modules"], headers)
         cross = f"{headers.architecture.triplet}-" if headers.architecture.foreign else ""
         for module in modules:
             built = tree / kbuild_in / module.name

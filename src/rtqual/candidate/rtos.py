@@ -10,12 +10,12 @@ import hashlib
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from rtqual.base.apt import cache_dir, locked
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.board.system import Rtos
 from rtqual.candidate.sources import probe_sources, write_sources
 
@@ -29,16 +29,14 @@ def prepare(name: str) -> Rtos:
     """FreeRTOS with the probe. Raises RunFailed when the compiler or the kernel's source cannot be had."""
     compiler = _said([COMPILER, "--version"], "`apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi`")
     sources = {name: content for name, content in probe_sources().items() if not name.startswith("probe/kernel/")}
-    with tempfile.TemporaryDirectory(prefix="rtqual-") as work:
-        tree = write_sources(Path(work), sources) / "probe/freertos"
+    with scratch() as work:
+        tree = write_sources(work, sources) / "probe/freertos"
         kernel = Path(_said([str(tree / "fetch-kernel")], "reinstall rtqual").strip())
         folder = cache_dir() / "freertos" / _identity(compiler, sources, kernel)
         with locked(folder):
             if not folder.exists():
-                fresh = folder.with_suffix(".new")
-                shutil.rmtree(fresh, ignore_errors=True)  # of one that was interrupted
-                shutil.copytree(_build(tree, kernel), fresh)
-                fresh.rename(folder)
+                with scratch(folder.parent) as beside:
+                    shutil.copytree(_build(tree, kernel), beside / "kept").rename(folder)
     sizes = dict(_SIZE.findall((folder / "sizes").read_text()))
     return Rtos(name, folder / _IMAGE, f"FreeRTOS {_version(kernel)}", sizes)
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 from cyclopts import CycloptsError
 from rich.markup import escape
 
-from rtqual.base.errors import RtqualError
+from rtqual.base.errors import RtqualError, told
 from rtqual.base.libraries import install_command
 from rtqual.cli.app import STDERR
 from rtqual.cli.commands import COMMANDS, application
@@ -48,7 +48,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except OSError as error:  # what nobody foresaw: a full disk, a missing program, a folder that cannot be read
-        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _complain(told(error))
         code = 3
     finally:
         signal.signal(signal.SIGTERM, before)

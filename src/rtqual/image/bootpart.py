@@ -2,13 +2,13 @@
 """What lies on the boot partition besides the kernel: for the Raspberry Pi's firmware, for a PC's UEFI."""
 
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.base.apt import Package, cache_dir, fetch, locked, sha256_file
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.errors import BadInput
+from rtqual.base.scratch import scratch
 
 # The files of the Raspberry Pi's firmware that a model needs to start.
 _FIRMWARE = {
@@ -33,7 +33,7 @@ class BootFiles:
 
 
 def boot_files(
-    scratch: Path,
+    work: Path,
     kernel: Package,
     architecture: Architecture,
     *,
@@ -41,7 +41,7 @@ def boot_files(
     parameters: str,
     firmware: Path | None,
 ) -> BootFiles:
-    """`parameters`: the kernel's command line. Small files are written into `scratch`."""
+    """`parameters`: the kernel's command line. Small files are written into `work`."""
     made = BootFiles()
     if architecture == ARM64:
         _raspberry(made, kernel, firmware)
@@ -59,7 +59,7 @@ def boot_files(
     else:
         raise BadInput(f"no image is laid out for {architecture.name}: amd64 and arm64 are")
     for name, text in texts.items():
-        path = scratch / name.replace("/", "-")
+        path = work / name.replace("/", "-")
         path.write_text(text)
         made.files[name] = path
     return made
@@ -103,7 +103,7 @@ def _firmware_folders(made: BootFiles, given: Path | None) -> list[Path]:
 
 
 def _local_package(deb: Path) -> Package:
-    with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
+    with scratch(cache_dir()) as work:
         fields = _dpkg_deb("--show", "--showformat=${Package}\t${Version}\t${Installed-Size}", deb).split("\t")
         if len(fields) != 3:
             raise BadInput(f"--firmware {deb}: not a Debian package")
@@ -111,8 +111,8 @@ def _local_package(deb: Path) -> Package:
         tree = cache_dir() / "unpacked" / sha256
         with locked(tree):
             if not tree.exists():
-                _dpkg_deb("--extract", deb, Path(scratch) / "tree")
-                (Path(scratch) / "tree").rename(tree)
+                _dpkg_deb("--extract", deb, work / "tree")
+                (work / "tree").rename(tree)
     return Package(fields[0], fields[1], sha256, int(fields[2] or 0) * 1024, tree)
 
 

@@ -4,13 +4,13 @@
 import hashlib
 import os
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from rtqual.base.apt import cache_dir, indexes, known, locked, need_space
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.image.own import own_text
 from rtqual.image.root import Root, epoch_s, tool, unpack_tar
 
@@ -58,8 +58,8 @@ def bootstrap(packages: Sequence[str], architecture: Architecture) -> Path:
     archive = cache_dir() / "roots" / f"{hashlib.sha256(chr(0).join(asked).encode()).hexdigest()[:32]}.tar"
     with locked(archive):
         if not archive.exists():
-            with tempfile.TemporaryDirectory(dir=archive.parent) as scratch:
-                fresh = Path(scratch) / "root.tar"
+            with scratch(archive.parent) as work:
+                fresh = work / "root.tar"
                 command = [
                     *(mmdebstrap, "--quiet", "--variant=minbase", f"--architectures={architecture.name}"),
                     *(f"--dpkgopt={option}" for option in (*_LEFT_OUT, "force-unsafe-io")),
@@ -67,14 +67,14 @@ def bootstrap(packages: Sequence[str], architecture: Architecture) -> Path:
                     *([f"--include={','.join(packages)}"] if packages else []),
                     *(release, str(fresh), *sources),
                 ]
-                _run(command, Path(scratch))
+                _run(command, work)
                 fresh.rename(archive)
     return archive
 
 
-def _run(command: list[str], scratch: Path) -> None:
-    need_space(scratch.parent, _ROOM_B)
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch_s()), "TMPDIR": str(scratch), "LC_ALL": "C"}
+def _run(command: list[str], work: Path) -> None:
+    need_space(work.parent, _ROOM_B)
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch_s()), "TMPDIR": str(work), "LC_ALL": "C"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         told = [line for line in done.stderr.splitlines() if line.startswith(("E:", "dpkg: error"))]

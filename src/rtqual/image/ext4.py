@@ -8,12 +8,12 @@ image shall have.
 import os
 import stat
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID, uuid5
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.image.root import Root, epoch_s, tool
 
 _BLOCK_B = 4096
@@ -41,9 +41,9 @@ def write_ext4(root: Root, out: Path, *, uuid: UUID, label: str, journal: bool, 
         ],
         out,
     )  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="rtqual-") as scratch:
-        script = Path(scratch) / "script"
-        script.write_text("".join(f"{line}\n" for line in _commands(root, Path(scratch))))
+    with scratch() as work:
+        script = work / "script"
+        script.write_text("".join(f"{line}\n" for line in _commands(root, work)))
         told = _run([tool("debugfs", "e2fsprogs"), "-w", "-f", str(script), str(out)], out)
     # It echoes its commands; an error is a line that begins differently, and the exit code is 0 all the same.
     errors = [line for line in told.splitlines() if line and not line.startswith(("debugfs:", "debugfs "))]
@@ -62,7 +62,7 @@ def _blocks(path: Path) -> int:
     return -(-state.st_size // _BLOCK_B)
 
 
-def _commands(root: Root, scratch: Path) -> Iterator[str]:
+def _commands(root: Root, work: Path) -> Iterator[str]:
     for place in ("", *root.paths()):
         name = _quoted(f"/{place}")
         mode = (root.folder / place).lstat().st_mode
@@ -75,7 +75,7 @@ def _commands(root: Root, scratch: Path) -> Iterator[str]:
         yield f"sif {name} uid {attributes.uid if attributes else 0}"
         yield f"sif {name} gid {attributes.gid if attributes else 0}"
         if attributes and attributes.capability:
-            value = scratch / f"capability-{len(list(scratch.iterdir()))}"
+            value = work / f"capability-{len(list(work.iterdir()))}"
             value.write_bytes(attributes.capability)
             yield f"ea_set -f {value} {name} security.capability"
 

@@ -12,10 +12,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import Package, cache_dir, locked
 from rtqual.base.architecture import Architecture
+from rtqual.base.scratch import scratch
 from rtqual.board.system import Kernel
 from rtqual.image import debian
 from rtqual.image.archive import write_cpio
@@ -75,11 +75,11 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
     told = archive.with_suffix(".json")
     with locked(archive):
         if not (archive.exists() and told.exists()):
-            with TemporaryDirectory(dir=archive.parent) as scratch:
-                filled = fill(request, Path(scratch))
+            with scratch(archive.parent) as work:
+                filled = fill(request, work)
                 sizes = _sizes(filled, root, kernel.architecture)
                 _add(filled.root, root, kernel.architecture, tools)
-                write_cpio(filled.root, Path(scratch) / "archive", compress=False).rename(archive)
+                write_cpio(filled.root, work / "archive", compress=False).rename(archive)
                 told.write_text(json.dumps(asdict(sizes)))
     sizes = Sizes(**json.loads(told.read_text()))
     return replace(
@@ -109,8 +109,8 @@ def _sizes(filled: Filled, root: RootSystem, architecture: Architecture) -> Size
     modules = sum("modules" in path.parts for path in filled.root.folder.rglob("*.ko*"))
     minbase_b = None
     if root == RootSystem.DEBIAN:
-        with TemporaryDirectory(dir=filled.root.folder.parent) as scratch:
-            minbase_b = size(unpack_tar(debian.bootstrap((), architecture), Path(scratch) / "root").folder).content_b
+        with scratch(filled.root.folder.parent) as work:
+            minbase_b = size(unpack_tar(debian.bootstrap((), architecture), work / "root").folder).content_b
     return Sizes(filled.content.content_b, filled.modules.content_b, modules, minbase_b)
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from rtqual import __version__
 from rtqual.base.apt import Package, sha256_file
 from rtqual.base.architecture import ARM64, Architecture
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.image import debian, initrd, minimal, sbom
 from rtqual.image.archive import write_cpio
 from rtqual.image.bootpart import BootFiles, boot_files
@@ -82,8 +82,8 @@ def build(request: Request, out: Path, tell: Callable[[str], None] = lambda _: N
     """Write the image to `out` and what is inside to `out`.spdx.json; the previous files stay until both are whole."""
     _check(request, out)
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as scratch:
-            return _Assembly(request, Path(scratch), tell).finish(out)
+        with scratch(out.parent) as work:
+            return _Assembly(request, work, tell).finish(out)
     except OSError as error:
         raise RunFailed(f"the image {out} cannot be written: {error.strerror or error}; what was there stays") from None
 
@@ -98,9 +98,9 @@ class Filled:
     modules: Size
 
 
-def fill(request: Request, scratch: Path) -> Filled:
-    """The root of an image, in a folder of `scratch`."""
-    return _Assembly(request, scratch, lambda _: None).fill()
+def fill(request: Request, work: Path) -> Filled:
+    """The root of an image, in a folder of `work`."""
+    return _Assembly(request, work, lambda _: None).fill()
 
 
 def _check(request: Request, out: Path) -> None:
@@ -117,8 +117,8 @@ def _check(request: Request, out: Path) -> None:
 
 
 class _Assembly:
-    def __init__(self, request: Request, scratch: Path, tell: Callable[[str], None]) -> None:
-        self._request, self._scratch, self._tell = request, scratch, tell
+    def __init__(self, request: Request, work: Path, tell: Callable[[str], None]) -> None:
+        self._request, self._work, self._tell = request, work, tell
         images = sorted((request.kernel.tree / "boot").glob("vmlinuz-*"))
         if len(images) != 1:
             raise BadInput(f"kernel {request.kernel.name}: {len(images)} kernel images, one is needed")
@@ -144,9 +144,9 @@ class _Assembly:
         self._tell("the list of what is inside")
         parts = self._parts(root, [*filled.packages, *boot.packages])
         content = sbom.document(out.name, parts, {"": root, **self._beside(boot)})
-        listing = sbom.write(self._scratch / "sbom", content)
+        listing = sbom.write(self._work / "sbom", content)
         beside = self._keep(out, path, listing)
-        initrd_b = (self._scratch / "initrd.img").stat().st_size if (self._scratch / "initrd.img").exists() else 0
+        initrd_b = (self._work / "initrd.img").stat().st_size if (self._work / "initrd.img").exists() else 0
         return Image(
             path=out,
             sbom=_beside(out, ".spdx.json"),
@@ -170,8 +170,8 @@ class _Assembly:
         beside = None
         if self._request.form == "initramfs":
             beside = _beside(out, ".vmlinuz")
-            shutil.copyfile(self._kernel, self._scratch / "vmlinuz")
-            (self._scratch / "vmlinuz").replace(beside)
+            shutil.copyfile(self._kernel, self._work / "vmlinuz")
+            (self._work / "vmlinuz").replace(beside)
         for file in (path, listing):
             with file.open("rb") as opened:
                 os.fsync(opened.fileno())  # a full disk is noticed here, before anything is replaced
@@ -180,7 +180,7 @@ class _Assembly:
         return beside
 
     def _root(self) -> tuple[Root, list[Package]]:
-        request, folder = self._request, self._scratch / "root"
+        request, folder = self._request, self._work / "root"
         modules = modules_for(request.needs, request.modules)
         if request.flavour == "minimal":
             root, packages = minimal.fill(
@@ -224,7 +224,7 @@ class _Assembly:
         tree = self._module_tree()
         if tree is None:
             return
-        made = self._scratch / "modules"
+        made = self._work / "modules"
         if self._request.flavour == "minimal":
             wanted = self._present(modules_for(self._request.needs, self._request.modules))
             if not wanted:
@@ -261,15 +261,15 @@ class _Assembly:
         return " ".join((*(root if self._request.form == "disk" else ()), *self._request.parameters))
 
     def _disk(self, root: Root, identity: Identity) -> tuple[Path, BootFiles]:
-        request, scratch = self._request, self._scratch
+        request, work = self._request, self._work
         first = None
         if initrd.is_needed(self._config):
             first = initrd.write_initrd(
-                scratch / "initrd", scratch / "initrd.img", request.kernel.tree, self._release, request.architecture,
+                work / "initrd", work / "initrd.img", request.kernel.tree, self._release, request.architecture,
                 identity.uuid,
             )  # fmt: skip
         boot = boot_files(
-            scratch, request.kernel, request.architecture, initrd=first, parameters=self._parameters(identity),
+            work, request.kernel, request.architecture, initrd=first, parameters=self._parameters(identity),
             firmware=request.firmware,
         )  # fmt: skip
         boot.files["vmlinuz"] = self._kernel
@@ -277,13 +277,13 @@ class _Assembly:
             boot.files["initrd.img"] = first
         # A root that is only read needs no journal; a root that is written to may lose power at any time.
         journal = request.flavour == "debian"
-        ext4 = write_ext4(root, scratch / "root.img", uuid=identity.uuid, label="root", journal=journal)
-        fat = write_fat(boot.files, scratch / "boot.img", identity.boot)
-        return write_disk(fat, ext4, scratch / "disk.img", identity, efi=not request.architecture.foreign), boot
+        ext4 = write_ext4(root, work / "root.img", uuid=identity.uuid, label="root", journal=journal)
+        fat = write_fat(boot.files, work / "boot.img", identity.boot)
+        return write_disk(fat, ext4, work / "disk.img", identity, efi=not request.architecture.foreign), boot
 
     def _archive(self, root: Root, _: Identity) -> tuple[Path, BootFiles]:
         packed = self._config.get("RD_GZIP") == "y"
-        return write_cpio(root, self._scratch / "archive", compress=packed), BootFiles()
+        return write_cpio(root, self._work / "archive", compress=packed), BootFiles()
 
     def _parts(self, root: Root, packages: Sequence[Package]) -> list[sbom.Part]:
         request = self._request
@@ -307,7 +307,7 @@ class _Assembly:
 
     def _beside(self, boot: BootFiles) -> Mapping[str, Root]:
         """The boot partition's files, gathered to be listed."""
-        folder = self._scratch / "listed"
+        folder = self._work / "listed"
         listed = Root(folder)
         for name, path in (boot.files or {"vmlinuz": self._kernel}).items():
             listed.copy(path, name)

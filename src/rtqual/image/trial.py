@@ -7,17 +7,17 @@ a PC's runs here.
 
 import re
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base.child import with_us
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.board import Machine
 from rtqual.board.machine import emulator_for
 from rtqual.board.virtual import last_lines
 from rtqual.image.flash import read_fat
-from rtqual.image.root import tool
 from rtqual.image.system import Image
 from rtqual.instrument.footprint import memory
 
@@ -47,18 +47,18 @@ def boot(image: Image, *, timeout_s: float = 300.0) -> Booted:
     emulator = emulator_for(image.architecture)
     emulator.version()  # says how to install it where it is missing
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
-        console, result = Path(folder) / "console", Path(folder) / "result"
+    with scratch() as folder:
+        console, result = folder / "console", folder / "result"
         parameters = f"{' '.join(emulator.parameters)} {image.parameters} rtqual.report"
         command = [
-            *(tool("setpriv", "util-linux"), "--pdeathsig", "KILL", emulator.qemu),
+            emulator.qemu,
             *_clocked(emulator.options(Machine(memory_mib=_MEMORY_MIB)), image),
-            *emulator.ports(str(console).replace(",", ",,"), str(result).replace(",", ",,")),
-            *_medium(image, Path(folder)),
+            *emulator.ports(str(console), str(result)),
+            *_medium(image, folder),
             *("-append", parameters),
         ]
-        with (Path(folder) / "stderr").open("w+") as stderr:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr)
+        with (folder / "stderr").open("w+") as stderr:
+            process = subprocess.Popen(with_us(command), stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr)
             try:
                 ended = _wait(process, console, started + timeout_s)
             finally:

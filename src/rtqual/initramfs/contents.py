@@ -7,7 +7,6 @@ import lzma
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from rtqual.base.apt import Package, cache_dir, fetch, fetch_closure, locked
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 
 if TYPE_CHECKING:
     from elftools.elf.segments import InterpSegment
@@ -67,10 +67,15 @@ def build(
     image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
     with locked(image):
         if not image.exists():
-            with tempfile.TemporaryDirectory(dir=image.parent) as folder:
-                root = Path(folder) / "root"
-                _fill(root, kernel, release, tools, own, architecture, disks=disks)
-                _pack(root, Path(folder) / image.name).rename(image)
+            try:
+                with scratch(image.parent) as folder:
+                    root = folder / "root"
+                    _fill(root, kernel, release, tools, own, architecture, disks=disks)
+                    _pack(root, folder / image.name).rename(image)
+            except subprocess.CalledProcessError as error:
+                said = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
+                why = f"{Path(error.cmd[0]).name}: {' '.join(said) or f'exit code {error.returncode}'}"
+                raise RunFailed(f"{image.parent}: a guest's image cannot be made: {why}; is the disk full?") from None
     return image
 
 
@@ -213,6 +218,7 @@ def _pack(root: Path, image: Path) -> Path:
             cwd=root,
             input=names,
             stdout=out,
+            stderr=subprocess.PIPE,
             check=True,
         )
     return image

@@ -9,7 +9,6 @@ Records written before raw.parquet have the samples of a raw series in samples.p
 
 import glob
 import os
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -21,7 +20,7 @@ import duckdb
 import numpy as np
 
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.base.scratch import scratch
+from rtqual.base.scratch import place_of, scratch
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Series, SeriesInfo
 
 SAMPLES, RAW = "samples.parquet", "raw.parquet"
@@ -63,7 +62,7 @@ def _database() -> duckdb.DuckDBPyConnection:
             "threads": min(_THREADS, os.cpu_count() or 1),
             "preserve_insertion_order": True,  # or a query may give the samples in another order
             "enable_external_file_cache": False,  # files are read to see what is in them now
-            "temp_directory": str(Path(tempfile.gettempdir()) / "rtqual-duckdb"),
+            "temp_directory": str(place_of("duckdb")),
         }
     )
 

@@ -215,6 +215,13 @@ class Measurement:
     absent: Mapping[str, str] = field(default_factory=dict)
 
 
+def parse(content: bytes) -> Any:
+    """JSON of a file. Raises ValueError, also for half of a surrogate pair, which cannot be written again."""
+    value = json.loads(content)
+    json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
 def digest(value: Any) -> str:
     """sha256 of the canonical JSON of a value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from rtqual.base import unlinked
-from rtqual.base.errors import BadInput, NewerVersion, RunFailed
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, naming
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (
@@ -37,6 +37,7 @@ from rtqual.record.schema import (
     Series,
     Timing,
     digest,
+    parse,
     samples_digest,
 )
 
@@ -168,7 +169,7 @@ def _counted(one: Series) -> bool:
 def read_manifest(path: Path) -> Manifest:
     file = path / MANIFEST
     try:
-        value = json.loads(unlinked.read(path, MANIFEST))
+        value = parse(unlinked.read(path, MANIFEST))
         version = value.get("schema_version") if isinstance(value, dict) else None
         if type(version) is not int or version < 1:
             raise BadInput(f"{file}: not a record's manifest: schema_version is missing, or no whole number from 1 on")
@@ -239,8 +240,12 @@ def _write_manifest(folder: Path, manifest: Manifest) -> None:
         manifest = manifest.model_copy(update={"manifest_sha256": _seal(json.loads(manifest.model_dump_json()))})
     path = folder / MANIFEST
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    with fresh.open("w") as file:
-        file.write(manifest.model_dump_json(indent=1) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with naming(path), fresh.open("w") as file:
+            file.write(manifest.model_dump_json(indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
     fresh.rename(path)

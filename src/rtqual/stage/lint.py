@@ -5,9 +5,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Machine
 from rtqual.board.registry import HERE, PACKAGE, Start, Starts, row_for, row_of
 from rtqual.board.system import Kernel
@@ -127,8 +127,8 @@ def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:
 
 def of_kernel_in_guest(kernel: Kernel, *, cpus: int = 1) -> System:
     """What a kernel says once it has booted on the virtual board."""
-    with TemporaryDirectory(prefix="rtqual-lint-") as folder:
-        start = Start(kernel.candidate, system=kernel, machine=Machine(cpus=cpus), scratch=Path(folder) / "scratch")
+    with scratch() as folder:
+        start = Start(kernel.candidate, system=kernel, machine=Machine(cpus=cpus), scratch=folder / "scratch")
         board = row_for(PACKAGE, kernel.architecture).open(start)
         return observe(board, f"{kernel.candidate} on the virtual board", kernel.config)
 

@@ -7,14 +7,15 @@ rtqual, and the job is a script for the guest.
 
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.board import Job, Left, Machine, Rebuilt, Recorded
 from rtqual.board.registry import Row, row_of
 from rtqual.campaign.find import find
@@ -52,21 +53,21 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
         parameters = instrument.parameters.model_validate(inputs.parameters)
     except (KeyError, ValidationError):
         raise BadInput(f"{path}: this rtqual cannot make its job: use the version that measured it") from None
-    with tempfile.TemporaryDirectory(prefix="rtqual-") as folder:
+    with scratch() as folder:
         try:
-            rebuilt = _rebuilt(row, record, job, Path(folder), disks=instrument.disks)
+            rebuilt = _rebuilt(row, record, job, folder, disks=instrument.disks)
         except BadInput as error:
             raise BadInput(f"{path}: {error}") from None
         command = shlex.join(rebuilt.command)
         show(command)
         try:
             done = subprocess.run(
-                rebuilt.command, cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
+                with_us(rebuilt.command), cwd=folder, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
             raise RunFailed(f"{path}: its command did not run: {error}") from None
-        result = Path(folder) / "result"
+        result = folder / "result"
         if not result.exists() or not result.stat().st_size:
             raise RunFailed(f"{path}: its command gave no result: {done.stderr.strip()[-200:]}")
         content = result.read_bytes()

@@ -3,12 +3,12 @@
 the hashes of all that a verdict reads."""
 
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.campaign import folder as kept
 
 SEAL = f"{kept.CAMPAIGN}.sig"
@@ -31,10 +31,9 @@ def verify(folder: Path, signers: Path) -> str:
         content = unlinked.read(folder, kept.CAMPAIGN)
     except OSError as error:
         raise BadInput(f"{folder}: no seal to verify ({error.strerror}): rtqual seal --key KEY makes it") from None
-    with tempfile.NamedTemporaryFile(prefix="rtqual-") as file:
-        file.write(signature)
-        file.flush()
-        by = ["-s", file.name, "-f", str(signers)]
+    with scratch() as place:
+        (place / "signature").write_bytes(signature)
+        by = ["-s", str(place / "signature"), "-f", str(signers)]
         said = _openssh(["find-principals", *by], b"", f"{folder / SEAL}: nobody in {signers} made it")
         who = said.splitlines()[0] if said else ""
         _openssh(["verify", *by, "-I", who, "-n", _NAMESPACE], content, f"{folder / SEAL}: does not hold")

@@ -9,10 +9,10 @@ through the same scenario.
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import locked
 from rtqual.base.errors import RtqualError, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Machine
 from rtqual.board.registry import Start
 from rtqual.campaign.cell import Cell
@@ -106,11 +106,11 @@ class _Trimming:
         assert architecture is not None, "a tailored candidate"  # noqa: S101
         self.tools = guest_tools(architecture)
         made = self._made(())
-        with TemporaryDirectory(prefix="rtqual-trim-") as scratch:
+        with scratch() as work:
             self.cells = scenario(self.campaign.cells, self.candidate)
-            log = Path(scratch) / "used"
+            log = work / "used"
             self.watcher.preparing(f"{name}: the scenario of {len(self.cells)} runs, watched")
-            before = self._through(made, Path(scratch) / "watched", log)
+            before = self._through(made, work / "watched", log)
             self.watcher.preparing(f"{name}: which object files it used")
             found = self._proposed(made, log)
         trial = Trial(self._fails(before), self.builds)
@@ -126,7 +126,7 @@ class _Trimming:
             tell=self.watcher.preparing, objects=self.objects,
         )  # fmt: skip
 
-    def _through(self, made: Tailored, scratch: Path, log: Path | None = None) -> Passed:
+    def _through(self, made: Tailored, work: Path, log: Path | None = None) -> Passed:
         """Boot a kernel and run the scenario. Raises RunFailed with the run that failed."""
         architecture = self.candidate.architecture
         assert architecture is not None, "a tailored candidate"  # noqa: S101
@@ -140,7 +140,7 @@ class _Trimming:
         modules: set[str] = set()
         for cell in self.cells:
             if cell.machine not in boards:
-                start = Start(kernel.candidate, system=kernel, machine=cell.machine, scratch=scratch, used=log)
+                start = Start(kernel.candidate, system=kernel, machine=cell.machine, scratch=work, used=log)
                 boards[cell.machine] = cell.place.open(start)
             try:
                 measured[str(cell.group)], loaded = _run(boards[cell.machine], cell)
@@ -180,8 +180,8 @@ class _Trimming:
             self.watcher.preparing(f"{self.candidate.name} without {', '.join(without)}")
             try:
                 made = self._made(without)
-                with TemporaryDirectory(prefix="rtqual-trim-") as scratch:
-                    after = self._through(made, Path(scratch) / "trimmed")
+                with scratch() as work:
+                    after = self._through(made, work / "trimmed")
             except RtqualError as error:
                 return str(error)
             worse = _worse(before, after)

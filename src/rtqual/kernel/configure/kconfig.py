@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 
 import kconfiglib
 from kconfiglib import BOOL, COMMENT, MENU, STRING, TRISTATE, KconfigError, MenuNode, Symbol, expr_value
 
 from rtqual.base.errors import BadInput
+from rtqual.base.scratch import scratch
 from rtqual.kernel.configure.tree import Tree
 
 _MODULES = Path("kernel/module/Kconfig")  # init/Kconfig before 5.19
@@ -33,8 +33,8 @@ class Kconfig:
     def __init__(self, tree: Tree) -> None:
         """Parse. Raises BadInput with the file and line that cannot be read."""
         self.tree = tree
-        with TemporaryDirectory(prefix="rtqual-kconfig-") as folder, _as_make_sets(tree, Path(folder) / "tree"):
-            _mirror(tree.path, Path(folder) / "tree")
+        with scratch() as folder, _as_make_sets(tree, folder / "tree"):
+            _mirror(tree.path, folder / "tree")
             try:
                 self._kconf = kconfiglib.Kconfig("Kconfig", warn_to_stderr=False)
             except (KconfigError, OSError) as error:

@@ -14,6 +14,7 @@ from pathlib import Path
 from rtqual.base.apt import cache_dir, fetch, locked
 from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 
 DEBIAN_SOURCE = "linux-source-6.12"  # the first of Debian's whose source has PREEMPT_RT; 6.1's has not
 _UNPACKED_B = 2 * 2**30  # of that one: 1.7 GB
@@ -224,14 +225,11 @@ def _unpacked(archive: Path, sha256: str) -> Path:
 @contextmanager
 def _fresh(place: Path) -> Iterator[Path]:
     """A folder beside `place` that takes its name once it is filled; after an error it is removed."""
-    fresh = place.with_name(place.name + ".new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    try:
+    with scratch(place.parent) as folder:
+        fresh = folder / place.name
+        fresh.mkdir()
         yield fresh
         fresh.rename(place)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
