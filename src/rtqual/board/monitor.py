@@ -58,9 +58,10 @@ def save(devices: Path) -> Steps:
         with monitor.listener(("GUEST_PANICKED", "SHUTDOWN")) as events:
             async with _end(process) as ended:
                 first = asyncio.ensure_future(events.get())
-                await asyncio.wait([first, asyncio.ensure_future(ended)], return_when=asyncio.FIRST_COMPLETED)
-            first.cancel()
-            if first.cancelled() or not first.done() or first.result()["event"] != "GUEST_PANICKED":
+                waiting: set[asyncio.Future[Any]] = {first, ended}
+                await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if not first.done() or first.result()["event"] != "GUEST_PANICKED":
+                first.cancel()
                 raise OSError("the guest ended before it had booted")
         await monitor.execute("stop")
         await _without_memory(monitor)

@@ -118,6 +118,6 @@ def _library(name: str) -> ctypes.CDLL:
 def _has_pvh(kernel: bytes) -> bool:
     try:
         segments = [s for s in ELFFile(io.BytesIO(kernel)).iter_segments("PT_NOTE") if isinstance(s, NoteSegment)]
-        return any((note["n_name"], note["n_type"]) == (_XEN, _PVH) for s in segments for note in s.iter_notes())
+        return any(note["n_name"] == _XEN and int(note["n_type"]) == _PVH for s in segments for note in s.iter_notes())
     except (ELFError, ValueError, KeyError):
         return False
