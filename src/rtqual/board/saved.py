@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from errno import ENXIO
@@ -63,7 +64,7 @@ def saved(folder: Path, name: str, make: Callable[[Path], None], *, at_most_b: i
                 part.rename(place)
             used = (place / "used").open("rb")
             flock(used, LOCK_SH)
-            os.utime(place / "used")
+            os.utime(place / "used", ns=(time.time_ns(), time.time_ns()))  # the system's own stamp may be 10 ms old
         if made:
             with suppress(FileNotFoundError):  # another rtqual removes them too
                 _prune(folder, at_most_b)

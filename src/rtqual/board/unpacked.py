@@ -29,7 +29,7 @@ _SETUP_SECTORS_AT, _VERSION_AT, _PAYLOAD_AT = 0x1F1, 0x206, 0x248
 _WITH_PAYLOAD = 0x208  # the first version of the header that tells where it is
 _AT_MOST_B = 2**30
 _LZ4_BLOCK_B = 8 * 2**20  # of the legacy format, that kernels are packed in
-_XEN, _PVH = "Xen", 18
+_XEN, _PVH = "Xen", "18"  # other types of notes have names in pyelftools
 
 
 @cache
@@ -118,6 +118,6 @@ def _library(name: str) -> ctypes.CDLL:
 def _has_pvh(kernel: bytes) -> bool:
     try:
         segments = [s for s in ELFFile(io.BytesIO(kernel)).iter_segments("PT_NOTE") if isinstance(s, NoteSegment)]
-        return any(note["n_name"] == _XEN and int(note["n_type"]) == _PVH for s in segments for note in s.iter_notes())
+        return any(note["n_name"] == _XEN and str(note["n_type"]) == _PVH for s in segments for note in s.iter_notes())
     except (ELFError, ValueError, KeyError):
         return False

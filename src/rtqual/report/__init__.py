@@ -4,6 +4,7 @@
 No time of day and no duration of a run stands in it: a campaign killed and resumed gives the same report.
 
 write.py     a campaign's reports, written into its folder
+written.py   whether a report that was written before still stands
 view.py      all chapters as one document, a row each
 machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; a row each in write.py
 chapter/     what the report says, one file a chapter

@@ -18,6 +18,7 @@ from rtqual.report.machine.github import to_github
 from rtqual.report.machine.junit import to_junit
 from rtqual.report.machine.prometheus import to_prometheus
 from rtqual.report.page.document import PAGES, PLOT_FOLDER
+from rtqual.report.written import remember, stands
 
 _FOR_MACHINES: dict[str, tuple[str, Callable[[Mission, Evidence], str]]] = {
     "junit": ("junit.xml", to_junit),
@@ -39,14 +40,18 @@ def write_report(
     out: Path | None = None,
     accounts: Sequence[Account] = (),
     approach: Approach | None = None,
+    inputs: str = "",
 ) -> list[Path]:
     """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
     `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the
-    docking target. Returns the reports, without the plots, in the order of FORMATS. Raises RunFailed when they cannot
+    docking target. `inputs`: the hash of all that the reports rest on (written.py), where those that stand may be left
+    as they are. Returns the reports, without the plots, in the order of FORMATS. Raises RunFailed when they cannot
     be written, BadInput without WeasyPrint.
     """
+    if inputs and stands(folder, inputs):
+        return [folder / FORMATS[name] for name in FORMATS if name in formats]
     wanted = [row for name, row in _FOR_MACHINES.items() if name in formats]
     contents = {file: to_text(mission, evidence).encode() for file, to_text in wanted}
     if not PAGES.keys().isdisjoint(formats):
@@ -68,6 +73,8 @@ def write_report(
                 out.write_bytes(content)
             else:
                 unlinked.write(folder, name, content)
+        if inputs:
+            remember(inputs, contents)
     except OSError as error:
         raise RunFailed(
             f"{folder}: the report cannot be written ({error.strerror}): free space or choose another folder"

@@ -4,6 +4,7 @@
 The folder keeps what a report needs (campaign/folder.py), so it can be reported on again without running anything.
 """
 
+import json
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from rtqual.campaign.run import Campaign, Watcher
 from rtqual.kernel.account import with_trims
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.report.write import FORMATS, write_report
+from rtqual.report.written import key
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Selection:
 def select(campaign: Campaign, watcher: Watcher) -> Selection:
     """Run what is not yet done, judge all of it, write the reports."""
     with kept.alone(campaign.folder):
-        return conclude(run(campaign, watcher), campaign.folder)
+        return conclude(run(campaign, watcher), campaign.folder, anew=False)
 
 
 def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) -> kept.Kept:
@@ -69,9 +71,14 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
 
 
 def conclude(
-    campaign: kept.Kept, folder: Path, formats: Collection[str] = tuple(FORMATS), out: Path | None = None
+    campaign: kept.Kept,
+    folder: Path,
+    formats: Collection[str] = tuple(FORMATS),
+    out: Path | None = None,
+    *,
+    anew: bool = True,
 ) -> Selection:
-    """Judge what a campaign gave and report on it."""
+    """Judge what a campaign gave and report on it. Unless `anew`, reports of the very same are left as they are."""
     result = campaign.result
     failures = {str(group): reason for group, reason in result.failures.items()}
     if not result.records:
@@ -88,8 +95,23 @@ def conclude(
         out,
         with_trims(result.accounts, result.trims),
         result.approach,
+        "" if anew else _inputs(campaign, formats),
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
+
+
+def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
+    """The hash of what the reports rest on. A manifest has the hash of its samples."""
+    mission, result = campaign.mission, campaign.result
+    described = [
+        mission.sha256, mission.model_dump_json(), campaign.scale, json.dumps(sorted(formats)),
+        json.dumps(sorted(result.configs.items())),
+        *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
+        *sorted(record.manifest.model_dump_json() for record in result.records),
+        *(account.model_dump_json() for account in result.accounts), *(one.model_dump_json() for one in result.trims),
+        result.approach.model_dump_json() if result.approach else "",
+    ]  # fmt: skip
+    return key(*described)
 
 
 def _check_disk(folder: Path, needed_b: int) -> None:
