@@ -104,7 +104,7 @@ def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
     """The hash of what the reports rest on. A manifest has the hash of its samples."""
     mission, result = campaign.mission, campaign.result
     described = [
-        mission.sha256, mission.model_dump_json(), campaign.scale, json.dumps(sorted(formats)),
+        mission.sha256, mission.model_dump_json(warnings=False), campaign.scale, json.dumps(sorted(formats)),
         json.dumps(sorted(result.configs.items())),
         *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
         *sorted(record.manifest.model_dump_json() for record in result.records),
