@@ -101,7 +101,7 @@ class VirtualBoard(Board):
     @cached_property
     def _image(self) -> Path:
         """What QEMU starts."""
-        at_once = self.kernel.architecture == AMD64 and not self.machine.whole_boot
+        at_once = self.kernel.architecture == AMD64 and not self.machine.whole_boot and self.kernel.image.is_file()
         return (unpacked(self.kernel.image) if at_once else None) or self.kernel.image
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
@@ -139,6 +139,8 @@ class VirtualBoard(Board):
             if self._saved:
                 self._saved.release()
             self._saved = None
+            if self._used:  # what it runs while it boots is noted each time
+                shutil.rmtree(self._guests, ignore_errors=True)
 
     def _boot_once(self) -> Saved:
         """The first failure is kept and told again: a guest that does not boot takes its whole deadline."""
