@@ -22,7 +22,7 @@ from rtqual.candidate.debian import prepare
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 
-ROUNDS = 5
+ROUNDS = 3
 JSON = "cyclictest.json"
 
 
