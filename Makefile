@@ -7,7 +7,7 @@
 # make tailor      cut a kernel down to missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
-# make bench       measured here: what booting once saves; records of 10^8 samples beside other tools (8 minutes)
+# make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make docs        the documentation as a site, in out/docs

@@ -130,7 +130,8 @@ def test_equal_boots_give_equal_guests(kernel: Callable[..., Kernel], tmp_path: 
     from concurrent.futures import ThreadPoolExecutor
 
     def boot_and_run(number: int) -> str:
-        board = VirtualBoard(kernel("debian-rt"), Machine(), tmp_path / str(number) / "scratch")
+        own = tmp_path / str(number)
+        board = VirtualBoard(kernel("debian-rt"), Machine(), own / "scratch", guests=own / "guests")
         return samples(board.run(cyclictest(load="hackbench"), seed=1, timeout_s=300))
 
     with ThreadPoolExecutor(3) as pool:

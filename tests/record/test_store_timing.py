@@ -45,5 +45,12 @@ def test_another_group_keeps_its_own_label(store: Store) -> None:
     }
 
 
+def test_the_record_with_the_new_label_is_the_one_on_disk(store: Store) -> None:
+    paths = [store.write(record()), store.write(record(repeat=1))]
+    (first,) = settle_timing(store, [read(path) for path in paths])
+    assert first.manifest.timing == Timing.INSTRUCTIONS
+    assert first.manifest == read(paths[0]).manifest
+
+
 def test_the_hardwares_time_stays_real(store: Store) -> None:
     assert settled(store, record(timing=Timing.REAL)) == {(0, Timing.REAL)}

@@ -10,6 +10,9 @@ system.py   what a board starts: a kernel with its root, or the image of an RTOS
 process.py  programs that run for a job: their deadline, and the end of all
 machine.py  the machines that QEMU emulates
 jobscript.py  a job as the shell script that a guest runs, and its results
+unpacked.py a PC's kernel unpacked by the host
+saved.py    booted guests, kept in the cache
+monitor.py  QEMU through its monitor: a guest saved and restored
 trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes
 """
@@ -55,6 +58,7 @@ class Machine:
     cpus: int = 1
     memory_mib: int = 512
     disks: bool = False
+    whole_boot: bool = False  # as it flies, where that shows: a kernel's file unpacks itself
 
 
 @dataclass(frozen=True)

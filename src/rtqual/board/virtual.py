@@ -5,7 +5,6 @@ A candidate is booted once, paused by its own init, and its state saved; every j
 gives is what the uninterrupted run of `command` gives.
 """
 
-import asyncio
 import hashlib
 import os
 import re
@@ -15,28 +14,33 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
-from qemu.qmp import QMPClient, QMPError
+from qemu.qmp import QMPError
 
 from rtqual.base.apt import cache_dir, locked, sha256_file
-from rtqual.base.architecture import Architecture
+from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.errors import RunFailed, naming
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.board.machine import Emulator, emulator_for
+from rtqual.board.monitor import Steps, drive, killed, memory_options, monitor_options, option, restore, save
 from rtqual.board.parts import part
-from rtqual.board.process import Patience, emulator
+from rtqual.board.process import emulator
+from rtqual.board.saved import Saved, copy_sparse, saved
 from rtqual.board.system import Kernel
+from rtqual.board.unpacked import unpacked
 from rtqual.initramfs.contents import guest_file
 from rtqual.record.schema import digest
 
+UNPACKED = "unpacked kernel"  # the artefact, where QEMU starts what was in the kernel's file
 _BOOT_TIMEOUT_S = 300.0
 _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
+_LAYOUT = 1  # of saved guests
+_DISKS = {"root": "virtio-blk-pci", "usb": "usb-storage,bus=xhci.0"}  # name -> device
 _DISK_BYTES = 2 * 2**30
 _DISK_UUID = "00000000-0000-4000-8000-000000000001"  # the same disk everywhere
 
@@ -46,17 +50,12 @@ def _sha256(path: Path) -> str:
     return sha256_file(path)
 
 
-def _option(path: Path | str) -> str:
-    """A file name inside a QEMU option, where commas part."""
-    return str(path).replace(",", ",,")
-
-
 class VirtualBoard(Board):
     """One candidate on one machine shape.
 
-    `scratch` keeps the saved state and the jobs; an outcome's command runs in the folder above it. `used`: where the
-    code that the kernel runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (guest/used.c).
-    `emulator`: another than that of the kernel's architecture.
+    `scratch` keeps the jobs; an outcome's command runs in the folder above it. `used`: where the code that the kernel
+    runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (guest/used.c). `emulator`: another than that
+    of the kernel's architecture. `guests`: where the booted guest is kept, in place of rtqual's cache.
     """
 
     instruction_clock = True
@@ -69,6 +68,7 @@ class VirtualBoard(Board):
         *,
         used: Path | None = None,
         emulator: Emulator | None = None,
+        guests: Path | None = None,
     ) -> None:
         self._used = used
         self._emulator = emulator or emulator_for(kernel.architecture)
@@ -76,8 +76,10 @@ class VirtualBoard(Board):
         self.machine = machine
         self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
         self._scratch = scratch
+        self._guests = guests or (scratch / "guests" if used else cache_dir() / "guests")
         self._booting = threading.Lock()
         self._boot_failure = ""
+        self._saved: Saved | None = None
 
     @property
     def where(self) -> str:
@@ -94,14 +96,22 @@ class VirtualBoard(Board):
             "machine": shlex.join(self._emulator.options(self.machine)),
             "clock": _sha256(guest_file("rtqual-clock.so")),
             "kernel parameters": self._append(),
+            **({UNPACKED: _sha256(self._image)} if self._image != self.kernel.image else {}),
         }
 
+    @cached_property
+    def _image(self) -> Path:
+        """What QEMU starts."""
+        at_once = self.kernel.architecture == AMD64 and not self.machine.whole_boot and self.kernel.image.is_file()
+        return (unpacked(self.kernel.image) if at_once else None) or self.kernel.image
+
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
-        self._boot_once()
+        guest = self._boot_once()
         script = self._script(job, seed)
         started = time.monotonic()
         with scratch() as folder:
-            self._emulate(folder, script, ["-incoming", "defer"], timeout_s, saving=False)
+            memory = memory_options(guest.memory, self.machine.memory_mib, share=False)
+            self._emulate(folder, script, ["-incoming", "defer", *memory], restore(guest.devices), timeout_s)
             console = self._console(folder)
             frame = (folder / "result").read_bytes()
             full = f"; {folder.parent} is full: make room" if shutil.disk_usage(folder).free < _NO_ROOM_B else ""
@@ -125,33 +135,50 @@ class VirtualBoard(Board):
     def _script(self, job: Job, seed: int) -> Path:
         return self._job_file(jobscript.render(job, seed, self._emulator.results))
 
-    @cached_property
-    def _state(self) -> Path:
-        """Where the booted guest is saved: another kernel, image or QEMU is another guest."""
-        return self._scratch / f"{self.kernel.candidate}-{digest(self.artefacts())[:16]}.state"
-
     def forget(self) -> None:
-        """Delete the saved guest; the next job boots again."""
-        self._state.unlink(missing_ok=True)
+        """The saved guest may go now, if the cache needs room."""
+        with self._booting:
+            if self._saved:
+                self._saved.release()
+            self._saved = None
+            if self._used:  # what it runs while it boots is noted each time
+                shutil.rmtree(self._guests, ignore_errors=True)
 
-    def _boot_once(self) -> None:
+    def _boot_once(self) -> Saved:
         """The first failure is kept and told again: a guest that does not boot takes its whole deadline."""
         with self._booting:
             if self._boot_failure:
                 raise RunFailed(self._boot_failure)
-            if not self._state.exists():
-                try:
-                    self._boot()
-                except RunFailed as error:
-                    self._boot_failure = str(error)
-                    raise
+            try:
+                self._saved = self._saved or saved(self._guests, self._name, self._boot)
+            except RunFailed as error:
+                self._boot_failure = str(error)
+                raise
+            return self._saved
 
-    def _boot(self) -> None:
-        """Boot to the point where init pauses, and save the state there."""
+    @property
+    def _name(self) -> str:
+        """Of the saved guest: another kernel, image, QEMU or device is another guest."""
+        disks = [_blank_disk(name).stat() for name in _DISKS] if self.machine.disks else []
+        made = [[disk.st_ino, disk.st_mtime_ns] for disk in disks]  # a disk made anew is another
+        devices = [*self._emulator.ports("", ""), *(self._disk_options() if disks else [])]
+        return digest([_LAYOUT, self.artefacts(), devices, made])[:32]
+
+    def _boot(self, folder: Path) -> None:
+        """Boot to the point where init pauses, and save the guest there."""
         self._scratch.mkdir(parents=True, exist_ok=True)
         nothing = self._job_file("")
-        with scratch() as folder:
-            self._emulate(folder, nothing, [], _BOOT_TIMEOUT_S, saving=True)
+        memory = os.memfd_create("rtqual-guest")
+        try:
+            os.truncate(memory, self.machine.memory_mib * 2**20)
+            file = Path("/proc/self/fd") / str(memory)  # QEMU's own: it inherits the descriptor
+            extra = memory_options(file, self.machine.memory_mib, share=True)
+            with scratch() as own:
+                steps = save(folder / "devices")
+                self._emulate(own, nothing, extra, steps, _BOOT_TIMEOUT_S, saving=True, files=(memory,))
+            copy_sparse(memory, folder / "memory")
+        finally:
+            os.close(memory)
 
     def _job_file(self, script: str) -> Path:
         path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
@@ -170,10 +197,10 @@ class VirtualBoard(Board):
 
     def _disk_options(self) -> list[str]:
         options: list[str] = []
-        for name, device in (("root", "virtio-blk-pci"), ("usb", "usb-storage,bus=xhci.0")):
+        for name, device in _DISKS.items():
             options += [
                 "-drive",
-                f"file={_option(_blank_disk(name))},if=none,id={name},format=raw,snapshot=on",
+                f"file={option(_blank_disk(name))},if=none,id={name},format=raw,snapshot=on",
             ]
             options += ["-device", "qemu-xhci,id=xhci"] if name == "usb" else []
             options += ["-device", f"{device},drive={name}"]
@@ -184,15 +211,15 @@ class VirtualBoard(Board):
 
         `saving` holds the guest where init asks to be paused.
         """
-        plugin = f"file={_option(guest_file('rtqual-clock.so'))}{',pause=on' if saving else ''}"
+        plugin = f"file={option(guest_file('rtqual-clock.so'))}{',pause=on' if saving else ''}"
         return (
             self._emulator.qemu,
             *self._emulator.options(self.machine),
             *("-plugin", plugin),
             *self._noting(saving=saving),
             *self._emulator.ports(str(folder / "console"), str(folder / "result")),
-            *("-kernel", str(self.kernel.image), "-initrd", str(self._initramfs), "-append", self._append()),
-            *("-fw_cfg", f"name=opt/rtqual/job,file={_option(job)}"),
+            *("-kernel", str(self._image), "-initrd", str(self._initramfs), "-append", self._append()),
+            *("-fw_cfg", f"name=opt/rtqual/job,file={option(job)}"),
             *(self._disk_options() if self.machine.disks else []),
             *("-action", "panic=none"),
         )
@@ -202,78 +229,42 @@ class VirtualBoard(Board):
         if self._used is None:
             return ()
         log = self._used.with_suffix(".boot" if saving else ".jobs")
-        return ("-plugin", f"file={_option(guest_file('rtqual-used.so'))},log={_option(log)}")
+        return ("-plugin", f"file={option(guest_file('rtqual-used.so'))},log={option(log)}")
 
     def _console(self, folder: Path) -> str:
         return (folder / "console").read_text(errors="replace") if (folder / "console").exists() else ""
 
-    def _emulate(self, folder: Path, job: Path, extra: Sequence[str], timeout_s: float, *, saving: bool) -> None:
-        """Run QEMU to its end under a deadline."""
-        ours, its = socket.socketpair()  # no name, which may be no longer than 107 bytes
-        command = [
-            *self._command(folder, job, saving=saving),
-            *extra,
-            *("-chardev", f"socket,id=monitor,fd={its.fileno()}", "-mon", "chardev=monitor,mode=control"),
-        ]
-        with (
-            (folder / "stderr").open("w+") as stderr,
-            ours,
-            its,
-            emulator(command, stdout=stderr, stderr=stderr, pass_fds=[its.fileno()]) as process,
-        ):
-            its.close()
-            try:
-                asyncio.run(_within(self._drive(process, ours, saving=saving), Patience(process.pid, timeout_s)))
-            except TimeoutError:
-                raise RunFailed(
-                    f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
-                    f"its last lines: {last_lines(self._console(folder))}"
-                ) from None
-            except (QMPError, OSError, EOFError) as error:
-                said = (folder / "stderr").read_text(errors="replace").strip().splitlines()[-1:]
-                raise RunFailed(
-                    f"{self.where}: QEMU failed: {_killed(process) or ' '.join((said or [str(error)])[0].split())}; "
-                    f"its last lines: {last_lines(self._console(folder))}"
-                ) from None
-
-    async def _drive(self, process: subprocess.Popen[bytes], ours: socket.socket, *, saving: bool) -> None:
-        monitor = QMPClient("rtqual")
-        await monitor.connect(ours)
-        try:
-            if saving:
-                await self._save(monitor, process)
-            else:
-                await self._restore(monitor)
-                while process.poll() is None:
-                    await asyncio.sleep(0.02)
-                if process.returncode < 0:
-                    raise OSError(_killed(process))
-        finally:
-            with suppress(QMPError, OSError, EOFError):  # QEMU ended first
-                await monitor.disconnect()
-
-    async def _save(self, monitor: QMPClient, process: subprocess.Popen[bytes]) -> None:
-        with monitor.listener(("GUEST_PANICKED", "SHUTDOWN")) as events:
-            while events.empty() and process.poll() is None:
-                await asyncio.sleep(0.02)
-            if events.empty() or (await events.get())["event"] != "GUEST_PANICKED":
-                raise OSError("the guest ended before it had booted")
-        await monitor.execute("stop")
-        partial = self._state.with_name(f".{self._state.name}.{os.getpid()}")  # swept when we are killed
-        await monitor.execute("migrate", {"uri": f"exec:cat > {shlex.quote(str(partial))}"})
-        try:
-            await _migrated(monitor, f"the guest's state cannot be saved in {partial.parent}: is the disk full?")
-        except OSError:
-            partial.unlink(missing_ok=True)
-            raise
-        partial.rename(self._state)
-
-    async def _restore(self, monitor: QMPClient) -> None:
-        # The rounds are timers of the host's clock, which would cut the CPUs' turns at random places.
-        await monitor.execute("migrate-set-parameters", {"announce-rounds": 0})
-        await monitor.execute("migrate-incoming", {"uri": f"exec:cat {shlex.quote(str(self._state))}"})
-        await _migrated(monitor, f"the guest's state in {self._state} cannot be restored: delete it and try again")
-        await monitor.execute("cont")
+    def _emulate(
+        self,
+        folder: Path,
+        job: Path,
+        extra: Sequence[str],
+        steps: Steps,
+        timeout_s: float,
+        *,
+        saving: bool = False,
+        files: Sequence[int] = (),
+    ) -> None:
+        """Run QEMU to its end under a deadline; `files`: descriptors that it takes over."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            command = [*self._command(folder, job, saving=saving), *extra, *monitor_options(theirs.fileno())]
+            how = {"pass_fds": (theirs.fileno(), *files)}
+            with (folder / "stderr").open("w+") as told, emulator(command, stdout=told, stderr=told, **how) as process:
+                theirs.close()
+                try:
+                    drive(process, ours, steps, timeout_s)
+                except TimeoutError:
+                    raise RunFailed(
+                        f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
+                        f"its last lines: {last_lines(self._console(folder))}"
+                    ) from None
+                except (QMPError, OSError, EOFError) as error:
+                    said = (folder / "stderr").read_text(errors="replace").strip().splitlines()[-1:]
+                    raise RunFailed(
+                        f"{self.where}: QEMU failed: {killed(process) or ' '.join((said or [str(error)])[0].split())}; "
+                        f"its last lines: {last_lines(self._console(folder))}"
+                    ) from None
 
 
 def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
@@ -282,40 +273,9 @@ def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
     own = " ".join(emulator_for(architecture).parameters)
     boot = tuple(run.artefacts.get("kernel parameters", "").removeprefix(own).split())
     kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
-    board = VirtualBoard(kernel, run.machine, run.folder / "scratch")
+    machine = replace(run.machine, whole_boot=UNPACKED not in run.artefacts)
+    board = VirtualBoard(kernel, machine, run.folder / "scratch")
     return Rebuilt(board.artefacts(), board.by_hand(run.job, run.seed))
-
-
-async def _within(work: Coroutine[Any, Any, None], patience: Patience) -> None:
-    """Raises TimeoutError."""
-    task = asyncio.ensure_future(work)
-    try:
-        while not (await asyncio.wait({task}, timeout=0.2))[0]:
-            if patience.over():
-                raise TimeoutError
-        task.result()
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-def _killed(process: subprocess.Popen[bytes]) -> str:
-    """By which signal it was ended, if it was: its connection is gone a moment before it is."""
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(0.5)
-    code = process.returncode or 0
-    return f"it was ended by signal {-code}" if code < 0 else ""
-
-
-async def _migrated(monitor: QMPClient, failure: str) -> None:
-    while True:
-        answer = await monitor.execute("query-migrate")
-        status = answer.get("status") if isinstance(answer, dict) else None
-        if status == "completed":
-            return
-        if status == "failed":
-            raise OSError(failure)
-        await asyncio.sleep(0.01)
 
 
 def _blank_disk(name: str) -> Path:

@@ -39,9 +39,8 @@ class Cell:
 
     @property
     def machine(self) -> Machine:
-        if self.candidate.root:
-            return Machine(cpus=self.cpus, memory_mib=MEMORY_MIB, disks=self.instrument.disks)
-        return Machine(cpus=self.cpus, disks=self.instrument.disks)
+        machine = Machine(self.cpus, disks=self.instrument.disks, whole_boot=self.instrument.whole_boot)
+        return replace(machine, memory_mib=MEMORY_MIB) if self.candidate.root else machine
 
     @property
     def estimate_s(self) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rtqual.board.registry import Starts
 from rtqual.campaign.cell import Cell
 
-_BOOT_S = 12.0
+_BOOT_S = 6.0
 _STATE_BYTES, _RECORD_BYTES = 180 * 2**20, 64 * 2**10
 
 

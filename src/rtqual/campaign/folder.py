@@ -9,7 +9,7 @@ tailor.json    how tailored kernels came to be, where the mission has some (kern
 trim.json      what else could be removed from them, where `rtqual tailor --trim` looked (kernel/trim/trimmed.py)
 approach.json  the approach of the docking target, where `rtqual lidar` flew one (approach.py)
 records/       the records (record/store.py); they may be more than those of the last campaign
-scratch/       saved guests and the jobs that recorded commands name (board/virtual.py)
+scratch/       the jobs that recorded commands name (board/virtual.py)
 report.*, ...  the reports (report/write.py)
 
 All of it is written by one rtqual at a time, which holds .lock (alone). A campaign that has not ended has no

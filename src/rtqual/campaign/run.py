@@ -2,7 +2,7 @@
 """A campaign: the cells of its plan, run once each and kept."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -119,7 +119,7 @@ class Campaign:
         return [path for path in paths if path.exists()]
 
     def _board(self, cell: Cell) -> Board:
-        key = (cell.candidate.name, cell.machine)
+        key = _system(cell)
         if key not in self._boards:
             start = self._prepared.start(cell.candidate)
             start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH)
@@ -167,15 +167,18 @@ class Campaign:
     ) -> dict[Group, str]:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
+        booted: set[tuple[str, Machine]] = set()
         with ThreadPoolExecutor(workers) as pool, ended_if_interrupted(running):
             while waiting or running:
                 while waiting and len(running) < workers:
-                    cell = waiting.pop(0)
+                    cell = _next(waiting, {_system(cell) for cell in running.values()} - booted)
+                    waiting.remove(cell)
                     watcher.started(cell)
                     running[pool.submit(self._run, cell, inputs[cell])] = cell
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
                     cell = running.pop(future)
+                    booted.add(_system(cell))
                     failure = _failure(future)
                     watcher.finished(cell, failure)
                     if failure:
@@ -196,6 +199,16 @@ class Campaign:
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
+
+
+def _system(cell: Cell) -> tuple[str, Machine]:
+    """What is booted once for all its cells."""
+    return cell.candidate.name, cell.machine
+
+
+def _next(waiting: Sequence[Cell], booting: Collection[tuple[str, Machine]]) -> Cell:
+    """The first cell that need not wait for a guest that another cell boots just now; where all do, the first."""
+    return next((cell for cell in waiting if _system(cell) not in booting), waiting[0])
 
 
 def _failure(future: Future[None]) -> str | None:

@@ -31,6 +31,7 @@ class Instrument(ABC):
     program: str  # what must be on the board
     parameters: type[Parameters] = NoParameters  # what the mission's tables are checked against
     disks: bool = False  # whether it needs the board's disks
+    whole_boot: bool = False  # whether it tells how the guest booted
     caveats: tuple[str, ...] = ()  # sentences to print wherever its figures stand
 
     @abstractmethod

@@ -87,6 +87,7 @@ FOOTPRINT = _Footprint(
     name="footprint",
     title="Memory, storage and boot time of the operating system, and what it offers to attack",
     program="cat",
+    whole_boot=True,
 )
 
 

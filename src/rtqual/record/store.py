@@ -215,7 +215,7 @@ def settle_timing(store: Store, records: Sequence[Record], *, fixed: Collection[
             manifest = record.manifest
             if manifest.timing not in (Timing.REAL, timing) and record.inputs.board not in fixed:
                 manifest = manifest.model_copy(update={"timing": timing})
-                _write_manifest(store.path(record.inputs.key(), manifest.repeat), manifest)
+                manifest = _write_manifest(store.path(record.inputs.key(), manifest.repeat), manifest)
             if manifest.repeat == 0:
                 settled.append(Record(manifest, record.series))
     return settled
@@ -234,8 +234,8 @@ def _timing(members: Iterable[Record]) -> Timing:
     return Timing.INSTRUCTIONS if tested else Timing.UNTESTED
 
 
-def _write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Whole or not at all, also when the power fails. One of an older version stays of that."""
+def _write_manifest(folder: Path, manifest: Manifest) -> Manifest:
+    """As it was written: whole or not at all, also when the power fails. One of an older version stays of that."""
     if manifest.schema_version >= SEALED:
         manifest = manifest.model_copy(update={"manifest_sha256": _seal(json.loads(manifest.model_dump_json()))})
     path = folder / MANIFEST
@@ -249,3 +249,4 @@ def _write_manifest(folder: Path, manifest: Manifest) -> None:
         fresh.unlink(missing_ok=True)
         raise
     fresh.rename(path)
+    return manifest

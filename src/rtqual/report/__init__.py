@@ -5,6 +5,7 @@ No time of day and no duration of a run stands in it: a campaign killed and resu
 
 formats.py   the formats and their files
 write.py     a campaign's reports, written into its folder
+written.py   whether a report that was written before still stands
 view.py      all chapters as one document, a row each
 machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; rows in formats.py, write.py
 chapter/     what the report says, one file a chapter

@@ -19,6 +19,7 @@ from rtqual.report.machine.github import to_github
 from rtqual.report.machine.junit import to_junit
 from rtqual.report.machine.prometheus import to_prometheus
 from rtqual.report.page.document import AS_USUAL, PLOT_FOLDER, Printed
+from rtqual.report.written import remember, stands
 
 _TO_TEXT: dict[str, Callable[[Mission, Evidence], str]] = {
     "junit": to_junit,
@@ -39,14 +40,18 @@ def write_report(
     accounts: Sequence[Account] = (),
     approach: Approach | None = None,
     printed: Printed = AS_USUAL,
+    inputs: str = "",
 ) -> list[Path]:
     """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
     `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the
-    docking target; `printed`: what the PDF holds. Returns the reports, without the plots, in the order of FORMATS.
+    docking target; `printed`: what the PDF holds; `inputs`: the hash of all that the reports rest on (written.py),
+    where those that stand may be left as they are. Returns the reports, without the plots, in the order of FORMATS.
     Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
     """
+    if inputs and stands(folder, inputs):
+        return [folder / FORMATS[name] for name in FORMATS if name in formats]
     wanted = [name for name in FOR_MACHINES if name in formats]
     contents = {FOR_MACHINES[name]: _TO_TEXT[name](mission, evidence).encode() for name in wanted}
     if not PAGES.keys().isdisjoint(formats):
@@ -68,6 +73,8 @@ def write_report(
                 out.write_bytes(content)
             else:
                 unlinked.write(folder, name, content)
+        if inputs:
+            remember(inputs, contents)
     except OSError as error:
         raise RunFailed(
             f"{folder}: the report cannot be written ({error.strerror}): free space or choose another folder"

@@ -4,6 +4,7 @@
 The folder keeps what a report needs (campaign/folder.py), so it can be reported on again without running anything.
 """
 
+import json
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from rtqual.published.choice import stated_needs, with_choice
 from rtqual.report.formats import FORMATS
 from rtqual.report.page.document import AS_USUAL, Printed
 from rtqual.report.write import write_report
+from rtqual.report.written import key
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Selection:
 def select(campaign: Campaign, watcher: Watcher) -> Selection:
     """Run what is not yet done, judge all of it, write the reports."""
     with kept.alone(campaign.folder):
-        return conclude(run(campaign, watcher), campaign.folder)
+        return conclude(run(campaign, watcher), campaign.folder, anew=False)
 
 
 def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) -> kept.Kept:
@@ -81,8 +83,10 @@ def conclude(
     formats: Collection[str] = tuple(FORMATS),
     out: Path | None = None,
     printed: Printed = AS_USUAL,
+    *,
+    anew: bool = True,
 ) -> Selection:
-    """Judge what a campaign gave and report on it."""
+    """Judge what a campaign gave and report on it. Unless `anew`, reports of the very same are left as they are."""
     result = campaign.result
     failures = {str(group): reason for group, reason in result.failures.items()}
     if not result.records:
@@ -100,8 +104,23 @@ def conclude(
         with_trims(result.accounts, result.trims),
         result.approach,
         printed,
+        "" if anew else _inputs(campaign, formats),
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
+
+
+def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
+    """The hash of what the reports rest on. A manifest has the hash of its samples."""
+    mission, result = campaign.mission, campaign.result
+    described = [
+        mission.sha256, mission.model_dump_json(warnings=False), campaign.scale, json.dumps(sorted(formats)),
+        json.dumps(sorted(result.configs.items())),
+        *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
+        *sorted(record.manifest.model_dump_json() for record in result.records),
+        *(account.model_dump_json() for account in result.accounts), *(one.model_dump_json() for one in result.trims),
+        result.approach.model_dump_json() if result.approach else "",
+    ]  # fmt: skip
+    return key(*described)
 
 
 def _check_disk(folder: Path, needed_b: int) -> None:

@@ -24,7 +24,7 @@ def tailor(campaign: Campaign, watcher: Watcher, *, trimming: bool = False) -> S
     with kept.alone(folder):
         content = kept.content_of(mission)
         ended = run(campaign, watcher)
-        selection = conclude(ended, folder)
+        selection = conclude(ended, folder, anew=False)
         if not trimming:
             return selection
         kernels = [one for one in tailored(mission, scale) if not one.root]  # the same kernel under two roots is one
