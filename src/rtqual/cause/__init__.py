@@ -8,5 +8,6 @@ matching.py  which reading of the clock is which sample
 context.py   thread, stack, interrupts and preemption, block by block
 timeline.py  the parts of a sample
 sections.py  the longest sections without interrupts or preemption
+tally.py     causes of many samples together
 export.py    timelines for trace viewers
 """

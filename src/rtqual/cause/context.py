@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the CPU does, block by block: the thread, its calls, interrupts and preemption.
 
-Calls are followed by where they return to: a block at such a place ends the calls above it, whatever way the code took
-there (tail calls, return thunks). An interrupt is a mark among the calls, which its iret takes away. Of a thread that was
-in the kernel before the window begins, calls are known from there on only.
+Calls are followed by where they return to: a block at such a place ends the calls above it, whatever way the code
+took there (tail calls, return thunks). An interrupt is a mark among the calls, which its iret takes away. Of a thread
+that was in the kernel before the window begins, calls are known from there on only.
 """
 
 from collections.abc import Iterator

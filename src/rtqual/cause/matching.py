@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Which reading of the clock is which sample of a periodic thread.
 
-The thread sleeps until a moment that lies an interval after the last one, reads the clock and goes on; after a wake-up
-that is late by an interval or more, cyclictest goes on with the next moment that lies ahead. So the first moment decides
-all values, and the record says whether it is the right one: every value must be the record's.
+The thread sleeps until a moment that lies an interval after the last one, reads the clock and goes on; after a
+wake-up that is late by an interval or more, cyclictest goes on with the next moment that lies ahead. So the first
+moment decides all values, and the record says whether it is the right one: every value must be the record's.
 """
 
 from collections import Counter
@@ -54,8 +54,8 @@ def match(trace: Trace, series: Series, interval_ns: int, priority: int, name: s
             return Matched(readings[-1][2], tuple(samples))
     seen = max(map(len, found.values()), default=0)
     raise BadInput(
-        f"of {total} samples of {name} (FIFO {priority}), {seen} readings of its clock were seen, which do not give the "
-        f"record's values: the guest's clock is not the time-stamp counter, or samples lie beyond its histogram"
+        f"of {total} samples of {name} (FIFO {priority}), {seen} readings of its clock were seen, which do not give "
+        f"the record's values: is the guest's clock not the time-stamp counter?"
     )
 
 
@@ -64,15 +64,13 @@ def _values(read_ns: Sequence[int], series: Series, interval_ns: int) -> list[in
     if len(read_ns) != series.total or not len(series.values):
         return None
     wanted = Counter(dict(zip(series.values.tolist(), series.counts.tolist(), strict=True)))
-    if series.order is not None:
-        first = next(iter(series.order.chunks()))[:1].tolist()
-    else:
-        first = series.values.tolist()
+    in_order = None if series.order is None else np.concatenate(list(series.order.chunks())).tolist()
+    first = series.values.tolist() if in_order is None else in_order[:1]
     lowest = int(series.values[0])
     for value in first:
         values = _given(read_ns, value, interval_ns)
         if min(values) == lowest and Counter(values) == wanted:
-            return values if series.order is None or _in_order(values, series) else None
+            return values if in_order in (None, values) else None
     return None
 
 
@@ -85,8 +83,3 @@ def _given(read_ns: Sequence[int], first_value: int, interval_ns: int) -> list[i
         if now > due:
             due += -(-(now - due) // interval_ns) * interval_ns
     return values
-
-
-def _in_order(values: Sequence[int], series: Series) -> bool:
-    assert series.order is not None, "the caller looked"  # noqa: S101
-    return np.array_equal(np.concatenate(list(series.order.chunks())), np.array(values, np.int64))

@@ -5,7 +5,7 @@ An observation, not a bound: another run may take other ways.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -39,6 +39,7 @@ class Placed:
 
     section: Section
     chain: tuple[str, ...]
+    times: int = 1  # of the sections looked at, how many lie there
 
 
 def longest(trace: Trace, from_ns: int, to_ns: int, most: int) -> list[Section]:
@@ -60,6 +61,17 @@ def _sections(trace: Trace, pair: str, kind: str) -> Iterator[Section]:
             kind, int(trace.ns[begin]), int(trace.ns[end]), str(thread or ""),
             int(trace.words[begin]), int(trace.words[end]),
         )  # fmt: skip
+
+
+def by_place(found: Iterable[Placed], most: int) -> list[Placed]:
+    """Of each kind, the longest section of each place; the longest first."""
+    kept: dict[tuple[str, tuple[str, ...]], Placed] = {}
+    for one in sorted(found, key=lambda one: (one.section.kind, -one.section.duration_ns, one.section.begin_ns)):
+        place = one.section.kind, one.chain[-2:]
+        kept[place] = replace(kept[place], times=kept[place].times + 1) if place in kept else one
+    return [
+        one for kind in _KINDS.values() for one in [own for own in kept.values() if own.section.kind == kind][:most]
+    ]
 
 
 def placed(section: Section, slices: Iterable[Slice]) -> Placed:

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rtqual.base.errors import RtqualError
 from rtqual.cli import (  # noqa: F401 - each adds its commands to the application
     doctor,
+    explain,
     gate,
     image,
     importing,

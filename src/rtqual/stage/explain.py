@@ -9,7 +9,9 @@ record's.
 import base64
 import gzip
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,20 +30,21 @@ from rtqual.cause.matching import Matched, Sample, match
 from rtqual.cause.sections import Placed
 from rtqual.cause.spec import MOST_WINDOWS, spec
 from rtqual.cause.symbols import Symbols
+from rtqual.cause.tally import Tally, tally
 from rtqual.cause.timeline import Timeline, timeline
 from rtqual.cause.windows import apart, places, window
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.initramfs.guest import guest_file
-from rtqual.instrument.cyclictest.measure import CYCLICTEST
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Record, digest, samples_digest
 from rtqual.record.store import read
 
 _TIMEOUT_S = 1200.0
 _JOB = TypeAdapter(Job)
-_LONGEST = 3  # sections of each kind
+_LONGEST, _LOOKED_AT = 3, 16  # sections of each kind
 _MOST = 200  # samples at a time
 _SYMBOLS = "symbols"
-# Busybox has no zcat to a column: what comes back is text, so the addresses are packed and written as such.
+# What comes back of a job is text.
 _TELL_SYMBOLS = (
     "grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count)$' /proc/kallsyms"
     f" | gzip | base64 > {_SYMBOLS}"
@@ -72,19 +75,49 @@ class Explained:
     windows: int  # how often the second run looked closer
 
 
-def explain(path: Path, asked: Asked, tell: Callable[[str], None] = lambda _: None) -> Explained:
-    """Raises BadInput where the record cannot be explained, RunFailed where its run is not the recorded one."""
-    record = read(path)
-    _require(path, record)
+def explain(
+    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, states: Path | None = None
+) -> list[Explained]:
+    """Records by what is asked of them. `states` keeps the booted guests, which records of one kernel share.
+
+    Raises BadInput where a record cannot be explained, RunFailed where its run is not the recorded one.
+    """
+    told = []
     with scratch() as folder:
-        try:
-            run = _Run(path, record, folder, tell)
-            return run.explained(asked)
-        except BadInput as error:
-            raise BadInput(f"{path}: {error}") from None
+        for path, samples in asked.items():
+            record = read(path)
+            require(path, record)
+            try:
+                told.append(_Run(path, record, states or folder, tell).explained(samples))
+            except BadInput as error:
+                raise BadInput(f"{path}: {error}") from None
+    return told
 
 
-def _require(path: Path, record: Record) -> None:
+def latest_of(paths: Iterable[Path], number: int) -> dict[Path, Asked]:
+    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
+    groups: dict[tuple[str, str], list[tuple[Path, Record]]] = {}
+    for path in paths:
+        record = read(path)
+        with suppress(BadInput):
+            require(path, record)
+            if not record.manifest.repeat:
+                groups.setdefault((record.inputs.candidate, record.inputs.load), []).append((path, record))
+    if not groups:
+        raise BadInput("no record there can be explained: runs of cyclictest on one CPU of the virtual x86 board can")
+    asked: dict[Path, Asked] = {}
+    for runs in groups.values():
+        late: Counter[tuple[int, Path]] = Counter()
+        for path, record in runs:
+            values, counts = record.series[0].values[-number:], record.series[0].counts[-number:]
+            late.update({(int(value), path): int(times) for value, times in zip(values, counts, strict=True)})
+        latest = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
+        asked |= {path: Asked(worst=times) for path, times in sorted(latest.items())}
+    return asked
+
+
+def require(path: Path, record: Record) -> None:
+    """Raises BadInput where such a record cannot be explained."""
     inputs = record.inputs
     row = row_of(inputs.board, inputs.artefacts)
     if row is None or row.rebuilt is None or row.architecture != AMD64:
@@ -106,21 +139,20 @@ class _Run:
         inputs = record.inputs
         try:
             self.job = _JOB.validate_python(inputs.job)
-            self.parameters = CYCLICTEST.parameters.model_validate(inputs.parameters)
+            self.parameters = CyclictestParameters.model_validate(inputs.parameters)
         except ValidationError:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
         self.machine = self._machine()
 
     def explained(self, asked: Asked) -> Explained:
-        values = self.parameters.model_dump()
-        inputs = self.record.inputs
+        parameters, inputs = self.parameters, self.record.inputs
         symbols = self._symbols()
         self.tell("watches the run's events")
         events = self._watched(symbols, ())
-        matched = match(events, self.record.series[0], values["interval"], values["priority"], CYCLICTEST.program)
+        matched = match(events, self.record.series[0], parameters.interval, parameters.priority, CYCLICTEST.program)
         chosen = choose(matched, asked)
         ends = matched.samples[0].expiry_ns, matched.samples[-1].read_ns
-        late = sections.longest(events, *ends, most=_LONGEST)
+        late = sections.longest(events, *ends, most=_LOOKED_AT)
         own = {one.number: window(events, one.expiry_ns, one.read_ns) for one in chosen}
         theirs = [window(events, one.begin_ns, one.end_ns) for one in late]
         windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
@@ -130,26 +162,27 @@ class _Run:
             timeline(one, matched.thread, slices(closer, symbols, *places(closer, own[one.number], windows)))
             for one in chosen
         )
-        where = tuple(
+        where = [
             sections.placed(one, slices(closer, symbols, *places(closer, there, windows)))
             for one, there in zip(late, theirs, strict=True)
-        )
+        ]
         return Explained(
             self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.seed,
-            len(matched.samples), values["interval"], told, where, len(windows),
+            len(matched.samples), parameters.interval, told,
+            tuple(sections.by_place(where, _LONGEST)), len(windows),
         )  # fmt: skip
 
     def _machine(self) -> Machine:
         """The machine whose artefacts are the record's. Raises BadInput where none is."""
-        inputs = self.record.inputs
-        other = ""
-        for machine in (Machine(inputs.cpus), Machine(inputs.cpus, MEMORY_MIB)):
+        then, other = self.record.inputs.artefacts, ""
+        for memory_mib in (Machine().memory_mib, MEMORY_MIB):
+            machine = Machine(self.record.inputs.cpus, memory_mib)
             here = self._board(machine).artefacts()
-            differing = sorted(what for what in {**inputs.artefacts, **here} if inputs.artefacts.get(what) != here.get(what))
+            differing = sorted(what for what in {**then, **here} if then.get(what) != here.get(what))
             if not differing:
                 return machine
-            other = other or f"its {differing[0]} was {inputs.artefacts.get(differing[0], 'not told')[:80]!r}, here it is " \
-                f"{here.get(differing[0], 'none')[:80]!r}"
+            what = differing[0]
+            other = other or f"its {what} was {then.get(what, 'none')[:80]!r}, here {here.get(what, 'none')[:80]!r}"
         raise BadInput(f"{other}: run its campaign again")
 
     def _board(self, machine: Machine, watch: Sequence[str] = ()) -> VirtualBoard:
@@ -166,10 +199,8 @@ class _Run:
         outcome = self._outcome(self._board(self.machine, plugin), self.job)
         measured = CYCLICTEST.read(self.parameters, outcome, cpus=1)
         if samples_digest(measured.series, measured.scalars) != self.record.manifest.samples_sha256:
-            raise RunFailed(
-                f"{self.path}: the watched run gave other samples (the record's clock: {self.record.manifest.timing}), so "
-                f"it explains nothing"
-            )
+            clock = self.record.manifest.timing
+            raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
         return trace.read(log)
 
     def _outcome(self, board: VirtualBoard, job: Job) -> Outcome:
@@ -184,7 +215,8 @@ class _Run:
 
     def _symbols(self) -> Symbols:
         """Where functions lie once the job's modules are loaded, told by the guest itself in a run of its own."""
-        before = replace(self.job, loads=(), version=(), measure=Command(("sh", "-c", _TELL_SYMBOLS)), collect=(_SYMBOLS,))
+        measure = Command(("sh", "-c", _TELL_SYMBOLS))
+        before = replace(self.job, loads=(), version=(), measure=measure, collect=(_SYMBOLS,))
         known = digest([self.record.inputs.artefacts, before.as_inputs()])
         kept = cache_dir() / "symbols" / f"{known[:32]}.gz"
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -227,6 +259,14 @@ def choose(matched: Matched, asked: Asked) -> list[Sample]:
             raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
         return chosen[:_MOST]
     return samples[: max(1, min(asked.worst, _MOST))]
+
+
+def tally_all(explained: Iterable[Explained]) -> list[Tally]:
+    """By candidate and load, in the order in which they come."""
+    groups: dict[tuple[str, str], list[Timeline]] = {}
+    for one in explained:
+        groups.setdefault((one.candidate, one.load), []).extend(one.timelines)
+    return [tally(candidate, load, lines) for (candidate, load), lines in groups.items()]
 
 
 def tail_of(explained: Iterable[Explained]) -> list[tuple[Explained, Timeline]]:
