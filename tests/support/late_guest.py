@@ -4,6 +4,7 @@
 from pathlib import Path
 
 from rtqual.base.apt import fetch, fetch_closure
+from rtqual.base.architecture import AMD64
 from rtqual.board import Command, Machine
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import build_modules
@@ -26,7 +27,9 @@ class LateGuest:
         sources = {"late/Kbuild": b"obj-m += rtqual-late.o\n", "late/rtqual-late.c": source}
         (module,) = build_modules(image_of("late", kernel)[1], sources, "late", (MODULE,))
         tools = fetch_closure(TOOL_PACKAGES)
-        ready = make_ready("late", kernel, boot=(), tools=tools, extra={f"lib/rtqual/{MODULE}": module})
+        extra = {f"lib/rtqual/{MODULE}": module}
+        # Without a name, as of a record: so both start from the same saved guest.
+        ready = make_ready("", kernel, boot=(), tools=tools, architecture=AMD64, extra=extra)
         self.folder = folder
         self.board = VirtualBoard(ready, Machine(), folder / "scratch")
 

@@ -66,6 +66,7 @@ class Context:
     count: int = 0
     off_at: str = ""
     off_ns: int = 0
+    names: dict[int, str] = field(default_factory=dict)  # of addresses that were looked up
     entering: bool = False  # the last block began an entry of the kernel
     outside: tuple[bool, list[Call]] = (False, [])  # in user space? and the calls, before it
 
@@ -107,7 +108,10 @@ class Context:
         return tuple(name for name in names if not name.startswith(_THUNKS))
 
     def _name(self, address: int) -> str:
-        return self.symbols.named(address) or UNKNOWN
+        known = self.names.get(address)
+        if known is None:
+            known = self.names[address] = self.symbols.named(address) or UNKNOWN
+        return known
 
     def _block(self, at: int) -> None:
         if not in_kernel(at):

@@ -13,6 +13,7 @@ from rtqual.cause.trace import Thread
 
 _TIMERS = frozenset({"asm_sysvec_apic_timer_interrupt", "asm_common_interrupt"})
 _FAULT = "asm_exc_page_fault"
+_SHORT_NS = 1_000
 _DOMINANT = 0.5  # of a part: a function that takes as much is named
 _WAITS = ("rt_mutex", "rtlock", "rwsem", "mutex", "futex_wait", "down_", "rwbase")
 
@@ -86,9 +87,8 @@ def timeline(sample: Sample, measured: Thread, slices: Iterable[Slice]) -> Timel
         begin_ns, end_ns = max(one.begin_ns, sample.expiry_ns), min(one.end_ns, sample.read_ns)
         if begin_ns < end_ns:
             pieces.append((told.kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
-        elif one.end_ns <= sample.expiry_ns:
-            told.before(one)
-    parts = tuple(_part(kind, some, sample) for kind, some in _merged(pieces))
+    groups = _without_flicker(_merged(pieces))
+    parts = tuple(_part(kind, some, sample) for kind, some in groups)
     if sum(part.duration_ns for part in parts) != sample.value_ns:
         raise RunFailed(f"sample {sample.number}: its parts do not add up; this is an error of rtqual")
     return Timeline(sample, parts)
@@ -100,11 +100,6 @@ class _Telling:
     fired: bool = False  # the timer's interrupt came
     ran: bool = False  # the thread ran since the expiry
     waits: str = ""  # for what, where it ran and was taken off the CPU again
-    last: Slice | None = None
-
-    def before(self, one: Slice) -> None:
-        """A slice before the expiry: the interrupt of this moment may be another timer's, still busy."""
-        self.last = one
 
     def kind(self, one: Slice) -> Kind:
         in_timer = one.kind == "I" and one.entered in _TIMERS
@@ -152,6 +147,27 @@ def _merged(pieces: Sequence[tuple[Kind, Slice]]) -> list[tuple[Kind, list[Slice
         else:
             groups.append((kind, [one]))
     return groups
+
+
+def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[Kind, list[Slice]]]:
+    """A thread of the kernel switches preemption and interrupts off and on all the time: below _SHORT_NS these are no
+    cause by themselves, but the thread that runs is."""
+    found: list[tuple[Kind, list[Slice]]] = []
+    fired = False
+    for kind, some in groups:
+        fired = fired or kind not in (Kind.DELIVERY, Kind.IRQS_OFF)  # until then they are why it did not
+        short = fired and some[-1].end_ns - some[0].begin_ns < _SHORT_NS
+        called = Kind.OTHER if short and kind in (Kind.PREEMPT_OFF, Kind.IRQS_OFF) and _taken(some[0]) else kind
+        if found and found[-1][0] == called and _alike(found[-1][1][-1], some[0], called):
+            found[-1][1].extend(some)
+        else:
+            found.append((called, list(some)))
+    return found
+
+
+def _taken(one: Slice) -> bool:
+    """By a thread that could be named, and not by an interrupt."""
+    return one.thread is not None and not one.thread.idle and one.kind != "I"
 
 
 def _alike(a: Slice, b: Slice, kind: Kind) -> bool:

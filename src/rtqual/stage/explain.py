@@ -41,7 +41,7 @@ from rtqual.record.store import read
 
 _TIMEOUT_S = 1200.0
 _JOB = TypeAdapter(Job)
-_LONGEST, _LOOKED_AT = 3, 16  # sections of each kind
+_LONGEST, _LOOKED_AT = 3, 8  # sections of each kind
 _MOST = 200  # samples at a time
 _SYMBOLS = "symbols"
 # What comes back of a job is text.
