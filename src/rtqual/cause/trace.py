@@ -96,7 +96,7 @@ def read(path: Path) -> Trace:
     """Raises RunFailed where the log is not whole or not the plugin's."""
     size_b = path.stat().st_size if path.exists() else 0
     if size_b > _MOST_B:
-        raise RunFailed(f"the watched run left {size_b:,} bytes of log, more than is read: ask for fewer samples")
+        raise RunFailed(f"the watched run left {size_b:,} bytes of log, more than is read: explain a shorter run")
     return parse(path.read_bytes() if size_b else b"")
 
 

@@ -207,7 +207,7 @@ class _Run:
         try:
             return board.run(job, seed=self.record.inputs.seed, timeout_s=_TIMEOUT_S)
         except RunFailed as error:
-            if "plugin" in str(error):
+            if "Could not load plugin" in str(error):
                 raise BadInput(
                     f"this QEMU does not take the plugin that watches ({error}): install Debian 12's qemu-system-x86"
                 ) from None
