@@ -8,5 +8,6 @@ lint.py       settings that cost latency
 compare.py    two records, or two campaigns, beside each other
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
+explain.py    why samples were late
 seal.py       a campaign's signature
 """
