@@ -59,8 +59,9 @@ def test_the_longest_section_is_the_modules_and_the_control_has_none(late: dict[
         longest = next(one for one in late[way].longest if one.section.kind == kind)
         assert any(name.startswith("late_hold_") for name in longest.chain)
         assert 190_000 <= longest.section.duration_ns <= 230_000
-    names = {name for one in late["none"].longest for name in one.chain}
-    assert not any(name.startswith("late_") for name in names)
+    names = {name for one in late["none"].longest for name in one.chain}  # interrupts hit late_work too
+    assert not any(name.startswith(("late_hold_", "late_flood")) for name in names)
+    assert max(one.section.duration_ns for one in late["none"].longest) < 100_000
 
 
 @pytest.mark.guest

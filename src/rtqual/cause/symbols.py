@@ -34,8 +34,8 @@ class Symbols:
                 variables.setdefault(name, place)
         if not functions:
             raise BadInput(
-                "the kernel tells no addresses of its functions: it needs CONFIG_KALLSYMS (and _ALL), or explain a "
-                "kernel of Debian's"
+                "the kernel tells no addresses of its functions: build it with CONFIG_KALLSYMS_ALL, or explain a run "
+                "of Debian's kernels"
             )
         ordered = tuple(sorted(functions.items()))
         return cls(ordered, variables, tuple(address for address, _ in ordered))

@@ -227,7 +227,12 @@ class _Run:
                 fresh = kept.with_suffix(".new")
                 fresh.write_bytes(_packed(text))
                 fresh.rename(kept)
-        return Symbols.read(_unpacked(kept))
+        return Symbols.read(_unpacked(kept) or self._map())
+
+    def _map(self) -> str:
+        """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""
+        kept = sorted(self._board(self.machine).kernel.image.parent.glob("System.map*"))
+        return kept[0].read_text(errors="replace") if kept else ""
 
 
 def _packed(text: str) -> bytes:
