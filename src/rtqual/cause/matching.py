@@ -55,7 +55,7 @@ def match(trace: Trace, series: Series, interval_ns: int, priority: int, name: s
     seen = max(map(len, found.values()), default=0)
     raise BadInput(
         f"of {total} samples of {name} (FIFO {priority}), {seen} readings of its clock were seen, which do not give "
-        f"the record's values: its clock runs at another rate than the time-stamp counter (docs/explain.md)"
+        f"the record's values: perhaps its clock is not the time-stamp counter at 1 GHz (docs/explain.md)"
     )
 
 
