@@ -99,6 +99,19 @@ def test_a_function_that_is_not_known_is_a_part_of_its_own() -> None:
     assert line.named == pytest.approx(0.2)
 
 
+def test_a_lock_that_the_thread_waits_for_is_told_with_the_thread_that_runs() -> None:
+    log = Log().switch(1_000, CYCLICTEST).add("s", 2_000, 1).add("E", 2_000, AT["entry_SYSCALL_64"])
+    log.add("I", 10_000, AT["asm_sysvec_apic_timer_interrupt"]).add("O", 10_500, 0)
+    log.blocks(10_500, "do_syscall_64", "rt_mutex_slowlock", "__schedule", "finish_task_switch.isra.0")
+    log.switch(11_000, LOAD).add("b", 11_100, AT["late_hold"]).add("b", 15_000, AT["__schedule"])
+    log.switch(15_500, CYCLICTEST).add("b", 16_000, AT["do_syscall_64"]).add("O", 19_000, 0).add("b", 19_000, USER)
+    trace = log.add("R", READ_NS, USER).trace()
+    sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
+    line = timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+    (wait,) = [part for part in line.parts if part.kind == Kind.LOCK]
+    assert (wait.thread, wait.where, wait.duration_ns) == ("hackbench", "late_hold", 3_900)
+
+
 def test_slices_that_lack_a_moment_are_refused() -> None:
     trace = run("none").trace()
     sample = Sample(1, READ_NS - 1_500, int(trace.events[-1]), READ_NS)
