@@ -54,8 +54,9 @@ class VirtualBoard(Board):
     """One candidate on one machine shape.
 
     `scratch` keeps the jobs; an outcome's command runs in the folder above it. `used`: where the code that the kernel
-    runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (guest/used.c). `emulator`: another than that
-    of the kernel's architecture. `guests`: where the booted guest is kept, in place of rtqual's cache.
+    runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (guest/used.c). `watch`: another plugin's
+    options, for the jobs alone; it must leave the guest as it is (guest/watch.c). `emulator`: another than that of the
+    kernel's architecture. `guests`: where the booted guest is kept, in place of rtqual's cache.
     """
 
     instruction_clock = True
@@ -67,10 +68,12 @@ class VirtualBoard(Board):
         scratch: Path,
         *,
         used: Path | None = None,
+        watch: Sequence[str] = (),
         emulator: Emulator | None = None,
         guests: Path | None = None,
     ) -> None:
         self._used = used
+        self._watch = watch
         self._emulator = emulator or emulator_for(kernel.architecture)
         self.kernel = kernel
         self.machine = machine
@@ -226,6 +229,8 @@ class VirtualBoard(Board):
 
     def _noting(self, *, saving: bool) -> tuple[str, ...]:
         """A second plugin, which changes nothing of the guest's time."""
+        if self._watch and not saving:
+            return ("-plugin", ",".join(map(option, self._watch)))
         if self._used is None:
             return ()
         log = self._used.with_suffix(".boot" if saving else ".jobs")
@@ -267,14 +272,19 @@ class VirtualBoard(Board):
                     ) from None
 
 
-def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
-    """The uninterrupted run of a recorded job. Raises BadInput where a part is not here."""
+def again(run: Recorded, architecture: Architecture, *, watch: Sequence[str] = ()) -> VirtualBoard:
+    """The board of a recorded job. Raises BadInput where a part is not here."""
     image, initramfs = (part(kind, run.artefacts, run.named) for kind in ("kernel", "initramfs"))
     own = " ".join(emulator_for(architecture).parameters)
     boot = tuple(run.artefacts.get("kernel parameters", "").removeprefix(own).split())
     kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
     machine = replace(run.machine, whole_boot=UNPACKED not in run.artefacts)
-    board = VirtualBoard(kernel, machine, run.folder / "scratch")
+    return VirtualBoard(kernel, machine, run.folder / "scratch", watch=watch)
+
+
+def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
+    """The uninterrupted run of a recorded job. Raises BadInput where a part is not here."""
+    board = again(run, architecture)
     return Rebuilt(board.artefacts(), board.by_hand(run.job, run.seed))
 
 

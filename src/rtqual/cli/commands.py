@@ -31,6 +31,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "reproduce:reproduce",
         "Make a recorded run again, from its hashed inputs alone, and compare the samples.",
     ),
+    "explain": (
+        "explain:explain",
+        "Say why samples were late: the run is made again and watched from outside of the guest, which stays as it is.",
+    ),
     "seal": (
         "seal:seal",
         "Sign a finished campaign with an SSH key, or verify such a signature and all that it covers.",

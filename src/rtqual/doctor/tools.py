@@ -58,6 +58,7 @@ _OWN = {
     "rtqual-agent": "starting programs, here and in guests",
     "rtqual-clock.so": "virtual board",
     "rtqual-used.so": "tailoring a kernel: --trim",
+    "rtqual-watch.so": "explaining late samples",
     "rtqual-probe": "the probe, here and in guests",
     "ds325-emulator": "the software depth camera",
     "ds325-stream": "depth frames to ranges",

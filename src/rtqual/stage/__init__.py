@@ -11,5 +11,6 @@ compare.py    two records, or two campaigns, beside each other
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
+explain.py    why samples were late
 seal.py       a campaign's signature
 """

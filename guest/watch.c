@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+/*
+ * watch - note what the guest's kernel does, and when, without a guest instruction.
+ *
+ * SPEC names the addresses of functions and variables. LOG gets records of 16 bytes in the host's order: the time in
+ * the guest's ns with the kind in the highest byte, and a word. Kinds in capital letters are the events, which are
+ * counted: the same run gives the same events, so one run tells the numbers between which the next is to look closer
+ * (window FIRST LAST): there every block of instructions is noted.
+ *
+ * Neither the guest nor its clock is changed. QEMU may be killed at any time: what is written is whole but for the end.
+ * x86-64 only.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+enum { MOST_WATCHED = 4096, MOST_WINDOWS = 4096, TASK_BYTES = 16384, COMM_BYTES = 16 };
+
+/* QEMU's plugin interface; Debian ships no header for it. */
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+typedef uint64_t qemu_plugin_id_t;
+typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
+typedef void (*udata_cb_t)(qemu_plugin_id_t id, void *userdata);
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb,
+					    enum qemu_plugin_cb_flags flags, void *userdata);
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb_t cb);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb_t cb,
+					  enum qemu_plugin_cb_flags flags, void *userdata);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, udata_cb_t cb, void *userdata);
+
+/* Not part of that interface, which knows neither time nor memory; but QEMU exports them. */
+struct CPUState;
+extern __thread struct CPUState *current_cpu;
+struct CPUState *qemu_get_cpu(int index);
+void icount_update(struct CPUState *cpu);
+int64_t icount_get(void);
+int cpu_memory_rw_debug(struct CPUState *cpu, uint64_t addr, void *ptr, uint64_t len, bool is_write);
+
+/* QEMU looks this and qemu_plugin_install() up by name. */
+const int qemu_plugin_version = 1;
+
+struct record {
+	uint64_t when; /* ns, and the kind in the highest byte */
+	uint64_t word;
+};
+
+/* An instruction or a block that is watched. */
+struct place {
+	uint64_t address;
+	uint64_t word; /* of a block: where its call returns to, or 0; of preempt_count: what is added */
+	uint32_t ahead_ns; /* QEMU counts a block when it begins: what it counted from here on */
+	char kind;
+};
+
+struct watched {
+	uint64_t address;
+	char kind;
+};
+
+struct window {
+	uint64_t first, last;
+};
+
+struct section {
+	uint64_t since_ns, from;
+	bool open;
+};
+
+/* A global because the interface hands no data to the translation callback. All CPUs share one thread. */
+static struct {
+	FILE *log;
+	struct watched watched[MOST_WATCHED];
+	size_t n_watched;
+	struct window windows[MOST_WINDOWS];
+	size_t n_windows, window;
+	bool close; /* inside a window */
+	uint64_t events;
+	uint64_t per_cpu, current, count, init_task, ns, section_ns; /* the spec's values */
+	int comm_at, prio_at; /* in a task_struct; below 0 until they are found */
+	uint64_t base; /* of the CPU's own variables */
+	struct section irqs, preempt;
+	int32_t preempt_count;
+	bool halted;
+	struct {
+		uint64_t task;
+		char comm[COMM_BYTES];
+		int32_t prio;
+	} seen[1024];
+} g;
+
+static uint64_t now_ns(void)
+{
+	struct CPUState *cpu = current_cpu;
+	int64_t ns;
+
+	/* Once counted, the clock can be read as if by another thread: asked as this CPU, it dies inside a block. */
+	icount_update(cpu);
+	current_cpu = NULL;
+	ns = icount_get();
+	current_cpu = cpu;
+	return (uint64_t)ns;
+}
+
+static void put(char kind, uint64_t ns, uint64_t word)
+{
+	struct record record = { (uint64_t)(unsigned char)kind << 56 | (ns & (UINT64_MAX >> 8)), word };
+
+	if (fwrite(&record, sizeof(record), 1, g.log) != 1) {
+		perror("watch: the log cannot be written");
+		_exit(1);
+	}
+}
+
+static bool peek(uint64_t address, void *to, size_t size)
+{
+	return !cpu_memory_rw_debug(current_cpu, address, to, size, false);
+}
+
+/* An event; windows begin and end with one. */
+static void event(char kind, uint64_t ns, uint64_t word)
+{
+	if (g.window < g.n_windows && !g.close && g.events == g.windows[g.window].first) {
+		g.close = true;
+		put(STATE, g.irqs.open ? g.irqs.since_ns : ns, !g.irqs.open);
+		if (g.irqs.open)
+			put(CLI, g.irqs.since_ns, g.irqs.from);
+		put(COUNT, g.preempt.open ? g.preempt.since_ns : ns, (uint32_t)g.preempt_count);
+	}
+	put(kind, ns, word);
+	if (g.close && g.events >= g.windows[g.window].last) {
+		g.close = false;
+		g.window++;
+	}
+	g.events++;
+}
+
+static void begin(struct section *one, uint64_t ns, uint64_t from)
+{
+	*one = (struct section){ ns, from, true };
+}
+
+static void end(struct section *one, uint64_t ns, uint64_t to, char off, char on)
+{
+	if (one->open && ns - one->since_ns >= g.section_ns) {
+		put(off, one->since_ns, one->from);
+		put(on, ns, to);
+	}
+	one->open = false;
+}
+
+/* Where a thread's name and priority are: the idle thread's are known. */
+static void find_offsets(void)
+{
+	static char task[TASK_BYTES];
+
+	g.comm_at = g.prio_at = 0;
+	for (size_t at = 0; at + 512 <= sizeof(task); at += 512)
+		if (!peek(g.init_task + at, task + at, 512))
+			return;
+	for (size_t at = 4; at + 16 <= sizeof(task); at++) {
+		int32_t prio[4];
+
+		memcpy(prio, task + at, sizeof(prio));
+		if (!g.prio_at && at % 4 == 0 && prio[1] == 120 && prio[0] == prio[2] && !prio[3] &&
+		    (prio[0] == 140 || prio[0] == 120))
+			g.prio_at = (int)at;
+		if (!g.comm_at && !memcmp(task + at, "swapper", 7))
+			g.comm_at = (int)at;
+	}
+}
+
+static void count_is(uint64_t ns, uint64_t where, int32_t count)
+{
+	bool off = count & INT32_MAX; /* the highest bit says that nothing is to be scheduled */
+
+	if (off && !g.preempt.open)
+		begin(&g.preempt, ns, where);
+	if (!off && g.preempt.open)
+		end(&g.preempt, ns, where, PREEMPT_OFF, PREEMPT_ON);
+	if (g.close && (count ^ g.preempt_count) & INT32_MAX)
+		put(COUNT, ns, (uint32_t)count);
+	g.preempt_count = count;
+}
+
+static void recount(uint64_t ns, uint64_t where)
+{
+	int32_t count;
+
+	if (g.base && g.count && peek(g.base + g.count, &count, sizeof(count)))
+		count_is(ns, where, count);
+}
+
+static void on_switch(uint64_t ns, uint64_t where)
+{
+	uint64_t task = 0;
+	char comm[COMM_BYTES] = "";
+	int32_t prio = -1;
+	size_t slot;
+
+	if (!g.base && !peek(g.per_cpu, &g.base, sizeof(g.base)))
+		return;
+	if (g.comm_at < 0)
+		find_offsets();
+	recount(ns, where);
+	if (peek(g.base + g.current, &task, sizeof(task)) && g.comm_at && g.prio_at) {
+		peek(task + (uint64_t)g.comm_at, comm, sizeof(comm));
+		peek(task + (uint64_t)g.prio_at, &prio, sizeof(prio));
+	}
+	slot = (task >> 6) % (sizeof(g.seen) / sizeof(g.seen[0]));
+	if (g.seen[slot].task != task || memcmp(g.seen[slot].comm, comm, sizeof(comm)) || g.seen[slot].prio != prio) {
+		uint64_t words[2];
+
+		memcpy(words, comm, sizeof(words));
+		put(NAME, ns, words[0]);
+		put(NAME, ns, words[1]);
+		put(PRIORITY, ns, (uint32_t)prio);
+		g.seen[slot].task = task;
+		memcpy(g.seen[slot].comm, comm, sizeof(comm));
+		g.seen[slot].prio = prio;
+	}
+	event(SWITCH, ns, task);
+}
+
+/* A function that the spec names is entered. */
+static void on_entry(unsigned int vcpu_index, void *data)
+{
+	const struct place *place = data;
+	uint64_t ns = now_ns() - place->ahead_ns;
+
+	(void)vcpu_index;
+	if (place->kind == SWITCH) {
+		on_switch(ns, place->address);
+		return;
+	}
+	if (!g.irqs.open)
+		begin(&g.irqs, ns, place->address);
+	if (g.halted && g.preempt.open)
+		begin(&g.preempt, ns, place->address); /* idle is no section */
+	g.halted = false;
+	event(place->kind, ns, place->address);
+}
+
+static void on_insn(unsigned int vcpu_index, void *data)
+{
+	const struct place *place = data;
+	uint64_t ns = now_ns() - place->ahead_ns;
+
+	(void)vcpu_index;
+	switch (place->kind) {
+	case RECOUNT:
+		recount(ns, place->address);
+		return;
+	case COUNT:
+		count_is(ns, place->address, g.preempt_count + (int32_t)place->word);
+		return;
+	case CLI:
+		if (!g.irqs.open)
+			begin(&g.irqs, ns, place->address);
+		break;
+	case STI:
+		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		break;
+	case HALT:
+		g.halted = true;
+		/* fall through */
+	case LEAVE:
+		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		event(place->kind, ns, place->address);
+		return;
+	default:
+		event(place->kind, ns, place->address);
+		return;
+	}
+	if (g.close)
+		put(place->kind, ns, place->address);
+}
+
+static void on_block(unsigned int vcpu_index, void *data)
+{
+	const struct place *place = data;
+	uint64_t ns;
+
+	(void)vcpu_index;
+	if (!g.close)
+		return;
+	ns = now_ns() - place->ahead_ns;
+	put(BLOCK, ns, place->address);
+	if (place->word)
+		put(CALL, ns, place->word);
+}
+
+static struct place *new_place(uint64_t address, size_t insns_ahead, char kind, uint64_t word)
+{
+	struct place *place = malloc(sizeof(*place)); /* QEMU never says that it needs it no more */
+
+	if (!place) {
+		perror("watch");
+		_exit(1);
+	}
+	*place = (struct place){ address, word, (uint32_t)(insns_ahead * g.ns), kind };
+	return place;
+}
+
+static void watch(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb, struct place *place)
+{
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, place);
+}
+
+static char entry_kind(uint64_t address)
+{
+	size_t low = 0, high = g.n_watched;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (g.watched[middle].address == address)
+			return g.watched[middle].kind;
+		if (g.watched[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
+}
+
+static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t n_insns = qemu_plugin_tb_n_insns(tb);
+	uint64_t start = qemu_plugin_tb_vaddr(tb);
+	bool recounts = false;
+
+	(void)id;
+	if (g.n_windows) {
+		struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
+		size_t size = qemu_plugin_insn_size(last);
+		bool call = is_call(qemu_plugin_insn_data(last), size);
+		uint64_t back = call ? qemu_plugin_insn_vaddr(last) + size : 0;
+
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
+						     new_place(start, n_insns, BLOCK, back));
+	}
+	for (size_t i = 0; i < n_insns; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t address = qemu_plugin_insn_vaddr(insn);
+		const uint8_t *bytes = qemu_plugin_insn_data(insn);
+		size_t size = qemu_plugin_insn_size(insn);
+		char kind = address >> 63 ? entry_kind(address) : 0;
+
+		if (kind)
+			watch(insn, on_entry, new_place(address, n_insns - i, kind, 0));
+		if (recounts)
+			watch(insn, on_insn, new_place(address, n_insns - i, RECOUNT, 0));
+		kind = kind_of(bytes, size, address, g.count);
+		recounts = kind == RECOUNT; /* once it is done; the last of a block shows at the next switch */
+		if (kind && !recounts) { /* a reading gives the time at its end, the others matter at theirs */
+			uint64_t change = (uint64_t)(int64_t)count_change(bytes, size, address, g.count);
+
+			watch(insn, on_insn, new_place(address, n_insns - i - 1, kind, change));
+		}
+	}
+}
+
+static void finish(qemu_plugin_id_t id, void *unused)
+{
+	(void)id;
+	(void)unused;
+	put(ENDED, 0, g.events);
+	if (fclose(g.log)) {
+		perror("watch: the log cannot be written");
+		_exit(1);
+	}
+}
+
+/* Lines: entry KIND ADDRESS (ascending) | value NAME NUMBER | window FIRST LAST (ascending, apart). */
+static bool read_spec(FILE *spec)
+{
+	static const struct {
+		const char *name;
+		uint64_t *to;
+	} values[] = {
+		{ "per_cpu", &g.per_cpu },     { "current", &g.current }, { "count", &g.count },
+		{ "init_task", &g.init_task }, { "ns", &g.ns },           { "section_ns", &g.section_ns },
+	};
+	char line[128], word[32];
+	uint64_t one, two;
+
+	while (fgets(line, sizeof(line), spec)) {
+		if (sscanf(line, "entry %1s %" SCNx64, word, &one) == 2 && g.n_watched < MOST_WATCHED) {
+			g.watched[g.n_watched++] = (struct watched){ one, word[0] };
+		} else if (sscanf(line, "window %" SCNu64 " %" SCNu64, &one, &two) == 2 && g.n_windows < MOST_WINDOWS) {
+			g.windows[g.n_windows++] = (struct window){ one, two };
+		} else if (sscanf(line, "value %31s %" SCNx64, word, &one) == 2) {
+			for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+				if (!strcmp(values[i].name, word))
+					*values[i].to = one;
+		} else {
+			return false;
+		}
+	}
+	return !ferror(spec) && g.n_watched && g.ns;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+{
+	FILE *spec;
+	bool good;
+
+	(void)info;
+	if (argc != 2 || strncmp(argv[0], "spec=", 5) || strncmp(argv[1], "log=", 4))
+		return -1;
+	g.comm_at = g.prio_at = -1;
+	spec = fopen(argv[0] + 5, "re");
+	if (!spec) {
+		perror("watch: the spec cannot be opened");
+		return -1;
+	}
+	good = read_spec(spec);
+	fclose(spec);
+	if (!good) {
+		fputs("watch: the spec is not to be understood\n", stderr);
+		return -1;
+	}
+	g.log = fopen(argv[1] + 4, "we");
+	if (!g.log) {
+		perror("watch: the log cannot be opened");
+		return -1;
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, instrument);
+	qemu_plugin_register_atexit_cb(id, finish, NULL);
+	return 0;
+}

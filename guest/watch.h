@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* What watch.c notes, and which x86-64 instructions these are. */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	SWITCH = 'S', /* another thread runs from here on: its task_struct */
+	INTERRUPT = 'I', /* entries of the kernel: the function */
+	SYSCALL = 'E',
+	EXCEPTION = 'X',
+	LEAVE = 'O', /* back by iret or sysret: where */
+	READING = 'R', /* user space reads the time-stamp counter: where */
+	HALT = 'H',
+	/* not counted */
+	NAME = 'n', /* of the thread of the next SWITCH, in two records: 16 bytes */
+	PRIORITY = 'y', /* of that thread, as the kernel counts: below 100 real-time */
+	IRQS_OFF = 'c', /* a long section without interrupts: from */
+	IRQS_ON = 't', /* and to */
+	PREEMPT_OFF = 'p', /* and one without preemption */
+	PREEMPT_ON = 'q',
+	/* in windows only */
+	BLOCK = 'b', /* a block: its address */
+	CALL = 'k', /* that block ends with a call: where it returns to */
+	CLI = 'v',
+	STI = 'w',
+	COUNT = 'm', /* preempt_count from here on */
+	RECOUNT = 'r', /* never written: preempt_count may have changed by what a register held */
+	STATE = 's', /* at a window's first event: 1 if interrupts are on; the section began then */
+	ENDED = 'z', /* the log is whole: the number of events */
+};
+
+/* The kind of an instruction, or 0. `count`: where preempt_count lies in a CPU's variables, or 0 if it is not watched. */
+char kind_of(const uint8_t *bytes, size_t size, uint64_t address, uint64_t count);
+
+/* What an instruction of kind COUNT adds to it. */
+int32_t count_change(const uint8_t *bytes, size_t size, uint64_t address, uint64_t count);
+
+bool is_call(const uint8_t *bytes, size_t size);
+
+#endif

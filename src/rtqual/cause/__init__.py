@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""What made a sample late: a run that was watched (guest/watch.c), told as timelines.
+
+symbols.py   the kernel's functions and variables by address
+spec.py      what the plugin is to watch
+trace.py     the plugin's log
+matching.py  which reading of the clock is which sample
+windows.py   where the second run looks closer
+context.py   thread, calls, interrupts and preemption, block by block
+timeline.py  the parts of a sample
+sections.py  the longest sections without interrupts or preemption
+tally.py     causes of many samples together
+export.py    timelines for trace viewers
+"""

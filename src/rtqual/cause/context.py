@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""What the CPU does, block by block: the thread, its calls, interrupts and preemption.
+
+Calls are followed by where they return to: a block at such a place ends the calls above it, whatever way the code
+took there (tail calls, return thunks). An interrupt is a mark among the calls, which its iret takes away. Of a thread
+that was in the kernel before the window begins, calls are known from there on only.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from rtqual.cause.symbols import Symbols
+from rtqual.cause.trace import Thread, Trace, in_kernel
+
+_COUNT = (1 << 31) - 1
+_THUNKS = ("__x86_indirect_thunk", "__x86_return_thunk", "__x86_call_thunk", "srso_", "retbleed_")
+_STUBS = ("asm_", "irq_entries_start", "spurious_entries_start", "entry_SYSCALL_64")
+_SOFTIRQ = frozenset({"__do_softirq", "handle_softirqs", "do_softirq"})
+_SCHEDULING = frozenset({"__schedule", "schedule", "schedule_idle", "preempt_schedule_common", "finish_task_switch"})
+UNKNOWN = "?"
+
+
+@dataclass
+class Call:
+    """`mark`: the function that an interrupt, an exception or a system call enters by."""
+
+    back: int
+    at: int
+    mark: str = ""
+    kind: str = ""  # of a mark: I, X or E
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Time in which nothing of what is told here changes."""
+
+    begin_ns: int
+    end_ns: int
+    thread: Thread | None
+    chain: tuple[str, ...]  # functions, the outermost first; empty in user space
+    user: bool
+    entered: str  # by which interrupt, exception or system call; empty where it is not known
+    kind: str  # its kind: I, X, E or nothing
+    softirq: bool
+    interrupts: bool
+    preemptible: bool
+    off_at: str  # where interrupts were switched off
+    off_ns: int
+
+    @property
+    def scheduling(self) -> bool:
+        return any(name.partition(".")[0] in _SCHEDULING for name in self.chain)
+
+
+@dataclass
+class Context:
+    """The state at a record of a window; begins at the window's first."""
+
+    symbols: Symbols
+    thread: Thread | None
+    calls: list[Call] = field(default_factory=list)
+    waiting: dict[int, list[Call]] = field(default_factory=dict)  # threads that do not run
+    pending: int = 0  # a call was the last thing: where it returns to
+    user: bool = False
+    interrupts: bool = True
+    count: int = 0
+    off_at: str = ""
+    off_ns: int = 0
+    names: dict[int, str] = field(default_factory=dict)  # of addresses that were looked up
+    entering: bool = False  # the last block began an entry of the kernel
+    outside: tuple[bool, list[Call]] = (False, [])  # in user space? and the calls, before it
+
+    def take(self, kind: str, ns: int, word: int, thread: Thread | None) -> None:
+        """A record."""
+        if kind == "b":
+            self._block(word)
+        elif kind == "k":
+            self.pending = word
+        elif kind in "IXE":
+            self._enter(kind, ns, word)
+        elif kind == "O":
+            self._leave()
+        elif kind == "S":
+            self._switch(thread)
+        elif kind == "v":
+            self._interrupts_off(ns, word)
+        elif kind in "wH":
+            self.interrupts = True
+        elif kind == "m":
+            self.count = word & _COUNT
+
+    def slice(self, begin_ns: int, end_ns: int) -> Slice:
+        mark = next((call for call in reversed(self.calls) if call.mark), None)
+        depth = self.calls.index(mark) if mark else 0
+        chain = self.chain()
+        return Slice(
+            begin_ns, end_ns, self.thread, chain, self.user,
+            entered=mark.mark if mark and not self.user else "",
+            kind=mark.kind if mark and not self.user else "",
+            softirq=any(name in _SOFTIRQ for name in self.chain(depth)),
+            interrupts=self.interrupts, preemptible=not self.count, off_at=self.off_at, off_ns=self.off_ns,
+        )  # fmt: skip
+
+    def chain(self, depth: int = 0) -> tuple[str, ...]:
+        if self.user:
+            return ()
+        names = (call.mark if call.mark and not call.at else self._name(call.at) for call in self.calls[depth:])
+        return tuple(name for name in names if not name.startswith(_THUNKS))
+
+    def _name(self, address: int) -> str:
+        known = self.names.get(address)
+        if known is None:
+            known = self.names[address] = self.symbols.named(address) or UNKNOWN
+        return known
+
+    def _block(self, at: int) -> None:
+        if not in_kernel(at):
+            self.user, self.calls, self.pending = True, [], 0
+            return
+        entering = self._name(at).startswith(_STUBS)
+        if entering:
+            self.outside = self.outside if self.entering else (self.user, [replace(call) for call in self.calls])
+        self.entering, self.user = entering, False
+        called, self.pending = self.pending, 0
+        if called and at != called:
+            if entering:  # it was called, and had not begun
+                self.outside[1].append(Call(called, called))
+            self.calls.append(Call(called, at))
+            return
+        for place in range(len(self.calls) - 1, -1, -1):
+            call = self.calls[place]
+            if call.back == at:
+                del self.calls[place:]
+                break
+            if call.mark:
+                break
+        if self.calls:
+            self.calls[-1].at = at
+        else:
+            self.calls.append(Call(0, at))
+
+    def _enter(self, kind: str, ns: int, word: int) -> None:
+        """Its first block was told before it, as if of the function that it interrupts."""
+        if self.entering:
+            self.user, self.calls = self.outside
+        if self.user or kind == "E":
+            self.calls = []
+        self.user = self.entering = False
+        self.calls.append(Call(0, word, self._name(word), kind))
+        self._interrupts_off(ns, word)
+
+    def _interrupts_off(self, ns: int, word: int) -> None:
+        if self.interrupts:
+            chain = self.chain()
+            self.interrupts, self.off_ns = False, ns
+            self.off_at = " < ".join(reversed(chain[-3:])) if chain else self._name(word)
+
+    def _leave(self) -> None:
+        for place in range(len(self.calls) - 1, -1, -1):
+            if self.calls[place].mark:
+                del self.calls[place:]
+                break
+        self.pending, self.interrupts = 0, True
+
+    def _switch(self, thread: Thread | None) -> None:
+        """At the entry of finish_task_switch, which the thread before had called and the next one goes on in."""
+        finish = self.calls.pop() if self.calls else Call(0, 0)
+        if self.thread is not None:
+            self.waiting[self.thread.task] = self.calls
+        self.thread = thread
+        self.calls = [*self.waiting.pop(thread.task if thread else 0, []), finish]
+        self.user = False
+
+
+def slices(trace: Trace, symbols: Symbols, first: int, last: int) -> Iterator[Slice]:
+    """What the CPU does from a window's first record to its last one, without a gap; places of records."""
+    context = Context(symbols, trace.thread_at(first))
+    kinds, times, words = (column[first : last + 1].tolist() for column in (trace.kinds, trace.ns, trace.words))
+    switches = {place: thread for place, thread in trace.threads if first <= place <= last}
+    now_ns = times[0]
+    begun = False
+    for offset, (number, ns, word) in enumerate(zip(kinds, times, words, strict=True)):
+        kind = chr(number)
+        if kind == "s":
+            context.interrupts, context.off_ns, begun = bool(word), ns, False
+            continue
+        if kind in "nyctpqz":  # told afterwards, of another time
+            continue
+        if not begun and kind in "vm":  # how the window begins
+            context.take(kind, ns, word, None)
+            if kind == "v":
+                context.off_ns = ns
+            continue
+        begun = True
+        if ns > now_ns:
+            yield context.slice(now_ns, ns)
+            now_ns = ns
+        context.take(kind, ns, word, switches.get(first + offset))

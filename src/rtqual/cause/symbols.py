@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""A kernel's functions and variables by address, as /proc/kallsyms or System.map names them."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from rtqual.base.errors import BadInput
+
+_LINE = re.compile(r"^([0-9a-f]{8,16}) ([a-zA-Z]) ([\w.$]+)(?:\t\[([\w-]+)\])?$", re.MULTILINE | re.ASCII)
+_CODE = "tTwW"
+_LONGEST_B = 1 << 20  # no function is longer: an address further on lies in none
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """`functions` ascend; a function of a module is `name [module]`."""
+
+    functions: tuple[tuple[int, str], ...]
+    variables: Mapping[str, int]
+    _starts: tuple[int, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def read(cls, text: str) -> "Symbols":
+        """Raises BadInput where the text names no code."""
+        functions: dict[int, str] = {}
+        variables: dict[str, int] = {}
+        for address, kind, name, module in _LINE.findall(text):
+            place = int(address, 16)
+            if kind in _CODE and place:
+                functions.setdefault(place, f"{name} [{module}]" if module else name)
+            elif not module:
+                variables.setdefault(name, place)
+        if not functions:
+            raise BadInput(
+                "the kernel tells no addresses of its functions: build it with CONFIG_KALLSYMS_ALL, or explain a run "
+                "of Debian's kernels"
+            )
+        ordered = tuple(sorted(functions.items()))
+        return cls(ordered, variables, tuple(address for address, _ in ordered))
+
+    def named(self, address: int) -> str:
+        """The function at an address of the kernel; empty where none is known."""
+        place = bisect_right(self._starts, address) - 1
+        if place < 0 or address - self._starts[place] > _LONGEST_B:
+            return ""
+        return self.functions[place][1]
+
+    def own_functions(self) -> Iterator[tuple[int, str]]:
+        """Those that are no module's, without what compilers append (`.isra.0`)."""
+        for address, name in self.functions:
+            if "[" not in name:
+                yield address, name.partition(".")[0]

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""A sample as parts, from the timer's expiry to the thread's first reading of its clock; they add up to its value."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from rtqual.base.errors import RunFailed
+from rtqual.cause.context import UNKNOWN, Slice
+from rtqual.cause.matching import Sample
+from rtqual.cause.trace import Thread
+
+_TIMERS = frozenset({"asm_sysvec_apic_timer_interrupt", "asm_common_interrupt"})
+_FAULT = "asm_exc_page_fault"
+_SHORT_NS = 1_000
+_DOMINANT = 0.5  # of a part: a function that takes as much is named
+_WAITS = ("rt_mutex", "rtlock", "rwsem", "mutex", "futex_wait", "down_", "rwbase")
+
+
+class Kind(StrEnum):
+    """In the order in which they are looked for."""
+
+    INTERRUPT = "interrupt"
+    SOFTIRQ = "softirq"
+    IRQS_OFF = "interrupts off"
+    DELIVERY = "until the timer's interrupt"
+    SCHEDULING = "scheduling"
+    IDLE_EXIT = "idle exit"
+    LOCK = "lock wait"
+    PREEMPT_OFF = "preemption off"
+    OTHER = "another thread"
+    FAULT = "page fault"
+    RETURN = "back to the thread"
+    OWN = "the thread itself"
+    UNNAMED = "not named"
+
+
+@dataclass(frozen=True)
+class Part:
+    """`chain`: the functions in which it spends most of its time, the outermost first."""
+
+    kind: Kind
+    begin_ns: int  # since the expiry
+    duration_ns: int
+    thread: str
+    entry: str  # of an interrupt or exception
+    chain: tuple[str, ...]
+    off_at: str  # where interrupts were switched off: the function, its caller, the caller of that
+    off_before_ns: int  # how long before the part
+    user: bool = False
+
+    @property
+    def where(self) -> str:
+        return self.chain[-1] if self.chain else "user space" if self.user else ""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    sample: Sample
+    parts: tuple[Part, ...]
+
+    @property
+    def causes(self) -> dict[Kind, int]:
+        """ns by kind, the largest first."""
+        found: dict[Kind, int] = defaultdict(int)
+        for part in self.parts:
+            found[part.kind] += part.duration_ns
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def worst(self) -> Part:
+        return max(self.parts, key=lambda part: part.duration_ns)
+
+    @property
+    def named(self) -> float:
+        """Share of the sample."""
+        unnamed = sum(part.duration_ns for part in self.parts if part.kind == Kind.UNNAMED)
+        return 1 - unnamed / self.sample.value_ns if self.sample.value_ns else 1.0
+
+
+def timeline(sample: Sample, measured: Thread, slices: Iterable[Slice]) -> Timeline:
+    """`slices`: without a gap, from the expiry or before it to the reading or after it. Raises RunFailed otherwise."""
+    told = _Telling(measured)
+    pieces: list[tuple[Kind, Slice]] = []
+    for one in slices:
+        begin_ns, end_ns = max(one.begin_ns, sample.expiry_ns), min(one.end_ns, sample.read_ns)
+        if begin_ns < end_ns:
+            pieces.append((told.kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
+    groups = _without_flicker(_merged(pieces))
+    parts = tuple(_part(kind, some, sample) for kind, some in groups)
+    if sum(part.duration_ns for part in parts) != sample.value_ns:
+        raise RunFailed(f"sample {sample.number}: its parts do not add up; this is an error of rtqual")
+    return Timeline(sample, parts)
+
+
+@dataclass
+class _Telling:
+    measured: Thread
+    fired: bool = False  # the timer's interrupt came
+    ran: bool = False  # the thread ran since the expiry
+    waits: str = ""  # for what, where it ran and was taken off the CPU again
+
+    def kind(self, one: Slice) -> Kind:
+        in_timer = one.kind == "I" and one.entered in _TIMERS
+        self.fired = self.fired or in_timer
+        mine = one.thread is not None and one.thread.task == self.measured.task
+        if mine and self.fired:
+            self.ran = True
+            self.waits = next((name for name in one.chain if any(wait in name for wait in _WAITS)), "")
+        if not one.user and one.kind == "" and not one.chain:
+            return Kind.UNNAMED
+        if not one.user and one.chain and one.chain[-1] == UNKNOWN:
+            return Kind.UNNAMED
+        if one.softirq:
+            return Kind.SOFTIRQ
+        if one.kind == "I":
+            return Kind.INTERRUPT
+        if not self.fired:
+            return Kind.DELIVERY if one.interrupts else Kind.IRQS_OFF
+        return self._mine(one) if mine else self._others(one)
+
+    def _others(self, one: Slice) -> Kind:
+        if one.scheduling:
+            return Kind.SCHEDULING
+        if one.thread is not None and one.thread.idle:
+            return Kind.IDLE_EXIT
+        if self.ran and self.waits:
+            return Kind.LOCK
+        if not one.interrupts:
+            return Kind.IRQS_OFF
+        return Kind.OTHER if one.preemptible else Kind.PREEMPT_OFF
+
+    def _mine(self, one: Slice) -> Kind:
+        if one.scheduling:
+            return Kind.SCHEDULING
+        if one.entered == _FAULT:
+            return Kind.FAULT
+        return Kind.OWN if one.user else Kind.RETURN
+
+
+def _merged(pieces: Sequence[tuple[Kind, Slice]]) -> list[tuple[Kind, list[Slice]]]:
+    groups: list[tuple[Kind, list[Slice]]] = []
+    for kind, one in pieces:
+        if groups and groups[-1][0] == kind and _alike(groups[-1][1][-1], one, kind):
+            groups[-1][1].append(one)
+        else:
+            groups.append((kind, [one]))
+    return groups
+
+
+def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[Kind, list[Slice]]]:
+    """A thread of the kernel switches preemption and interrupts off and on all the time: below _SHORT_NS these are no
+    cause by themselves, but the thread that runs is."""
+    found: list[tuple[Kind, list[Slice]]] = []
+    fired = False
+    for kind, some in groups:
+        fired = fired or kind not in (Kind.DELIVERY, Kind.IRQS_OFF)  # until then they are why it did not
+        short = fired and some[-1].end_ns - some[0].begin_ns < _SHORT_NS
+        called = Kind.OTHER if short and kind in (Kind.PREEMPT_OFF, Kind.IRQS_OFF) and _taken(some[0]) else kind
+        if found and found[-1][0] == called and _alike(found[-1][1][-1], some[0], called):
+            found[-1][1].extend(some)
+        else:
+            found.append((called, list(some)))
+    return found
+
+
+def _taken(one: Slice) -> bool:
+    """By a thread that could be named, and not by an interrupt."""
+    return one.thread is not None and not one.thread.idle and one.kind != "I"
+
+
+def _alike(a: Slice, b: Slice, kind: Kind) -> bool:
+    if kind == Kind.SCHEDULING:
+        return True
+    return a.thread == b.thread and (kind not in (Kind.INTERRUPT, Kind.FAULT) or a.entered == b.entered)
+
+
+def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
+    first = slices[0]
+    off = next((one for one in slices if not one.interrupts and one.off_at), None) if kind == Kind.IRQS_OFF else None
+    return Part(
+        kind=kind,
+        begin_ns=first.begin_ns - sample.expiry_ns,
+        duration_ns=sum(one.end_ns - one.begin_ns for one in slices),
+        thread=str(first.thread) if first.thread else "",
+        entry=first.entered if first.kind in ("I", "X") else "",
+        chain=dominant(slices),
+        off_at=off.off_at if off else "",
+        off_before_ns=max(0, first.begin_ns - off.off_ns) if off else 0,
+        user=all(one.user for one in slices),
+    )
+
+
+def dominant(slices: Sequence[Slice]) -> tuple[str, ...]:
+    """Down the calls, as long as one of them takes most of the time."""
+    whole = sum(one.end_ns - one.begin_ns for one in slices)
+    chain: tuple[str, ...] = ()
+    while True:
+        below: dict[str, int] = defaultdict(int)
+        for one in slices:
+            if len(one.chain) > len(chain) and one.chain[: len(chain)] == chain:
+                below[one.chain[len(chain)]] += one.end_ns - one.begin_ns
+        name = max(below, key=lambda name: (below[name], name), default="")
+        if not name or below[name] < _DOMINANT * whole:
+            return chain
+        chain = (*chain, name)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The plugin's log: records of 16 bytes, which guest/watch.h explains."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from rtqual.base.errors import RunFailed
+
+_MOST_B = 2 << 30
+_RECORD = np.dtype([("when", "<u8"), ("word", "<u8")])
+_NS_BITS = 56
+_KINDS = b"SIEXORH" + b"nyctpq" + b"bkvwms" + b"z"
+EVENTS = b"SIEXORH"
+_KERNELS = 1 << 63
+_COMM_B = 16
+
+Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Thread:
+    """As the kernel names it. `priority` counts as the kernel does: 0 to 98 are real-time (99 - FIFO's priority)."""
+
+    task: int
+    name: str
+    priority: int
+
+    @property
+    def idle(self) -> bool:
+        return self.name.startswith("swapper/")
+
+    def __str__(self) -> str:
+        return f"{self.name} (FIFO {99 - self.priority})" if 0 <= self.priority < 99 else self.name
+
+
+@dataclass(frozen=True)
+class Trace:
+    """kinds, times in ns of the guest, words: an entry each record."""
+
+    kinds: npt.NDArray[np.uint8]
+    ns: npt.NDArray[np.int64]
+    words: Words
+
+    @cached_property
+    def events(self) -> npt.NDArray[np.int64]:
+        """Places of the events, by their numbers."""
+        return np.flatnonzero(np.isin(self.kinds, np.frombuffer(EVENTS, np.uint8)))
+
+    @cached_property
+    def event_ns(self) -> npt.NDArray[np.int64]:
+        return self.ns[self.events]
+
+    @cached_property
+    def threads(self) -> tuple[tuple[int, Thread], ...]:
+        """(place of a switch, the thread that runs from there on)."""
+        known: dict[int, Thread] = {}
+        found: list[tuple[int, Thread]] = []
+        name, told = b"", None
+        for place in np.flatnonzero(np.isin(self.kinds, np.frombuffer(b"nyS", np.uint8))).tolist():
+            kind, word = chr(self.kinds[place]), int(self.words[place])
+            if kind == "n":
+                name = (name + word.to_bytes(8, "little"))[-_COMM_B:]
+            elif kind == "y":
+                priority = word - (1 << 32) if word >> 31 & 1 else word
+                told = (name.partition(b"\0")[0].decode("ascii", "replace"), priority)
+            else:
+                if told or word not in known:
+                    known[word] = Thread(word, *(told or ("?", -1)))
+                    told = None
+                found.append((place, known[word]))
+        return tuple(found)
+
+    def thread_at(self, place: int) -> Thread | None:
+        """Who runs at a record."""
+        where = int(np.searchsorted(self._switches, place, side="right")) - 1
+        return self.threads[where][1] if where >= 0 else None
+
+    @cached_property
+    def _switches(self) -> npt.NDArray[np.int64]:
+        return np.array([place for place, _ in self.threads], np.int64)
+
+    def readings(self) -> Iterator[tuple[int, int, Thread]]:
+        """(event, ns, thread) of each reading of the time-stamp counter in user space."""
+        for event in np.flatnonzero(self.kinds[self.events] == ord("R")).tolist():
+            thread = self.thread_at(int(self.events[event]))
+            if thread is not None:
+                yield event, int(self.event_ns[event]), thread
+
+
+def read(path: Path) -> Trace:
+    """Raises RunFailed where the log is not whole or not the plugin's."""
+    size_b = path.stat().st_size if path.exists() else 0
+    if size_b > _MOST_B:
+        raise RunFailed(f"the watched run left {size_b:,} bytes of log, more than is read: explain a shorter run")
+    return parse(path.read_bytes() if size_b else b"")
+
+
+def parse(content: bytes) -> Trace:
+    if not content or len(content) % _RECORD.itemsize:
+        raise RunFailed(f"the log of the watched run is cut at byte {len(content)}: is the disk full?")
+    records = np.frombuffer(content, _RECORD)
+    kinds = (records["when"] >> np.uint64(_NS_BITS)).astype(np.uint8)
+    strange = np.flatnonzero(~np.isin(kinds, np.frombuffer(_KINDS, np.uint8)))
+    if len(strange):
+        raise RunFailed(f"the log of the watched run is damaged: record {strange[0]} is of kind {kinds[strange[0]]}")
+    trace = Trace(kinds, (records["when"] & np.uint64((1 << _NS_BITS) - 1)).astype(np.int64), records["word"])
+    if kinds[-1] != ord("z") or int(trace.words[-1]) != len(trace.events):
+        raise RunFailed("the log of the watched run has no end: was QEMU ended?")
+    if len(trace.event_ns) and (np.diff(trace.event_ns) < 0).any():
+        raise RunFailed("the log of the watched run is damaged: its clock goes back")
+    return trace
+
+
+def in_kernel(address: int) -> bool:
+    return address >= _KERNELS

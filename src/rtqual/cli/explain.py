@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual explain`."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rtqual.cli.app import LITERAL, Json, print_json, tell
+
+_WORST, _LATEST, _MOST = 3, 10, 200
+
+
+def explain(
+    record: Path,
+    /,
+    *,
+    worst: int | None = None,
+    sample: int | None = None,
+    above: str | None = None,
+    trace: Annotated[Path | None, Parameter(help="Write the timelines there as a trace that Perfetto opens.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Say why samples were late: the run is made again and watched from outside of the guest, which stays as it is.
+
+    All samples of the watched run must be the record's. Each sample asked for is told from the timer's expiry to the
+    thread's first reading of its clock, in parts that add up to it.
+
+    Parameters
+    ----------
+    record
+        A record of the virtual board, as `rtqual show` takes it: a run of cyclictest on one CPU. Of a campaign's
+        folder, the latest samples of each candidate under each load are told together.
+    worst
+        How many of the latest samples; 3 of a record and 10 of each candidate unless told otherwise.
+    sample
+        The sample of this number; the first is 1.
+    above
+        All samples above a duration, as "30 us"; the 200 latest at most.
+    """
+    from rtqual.base.errors import BadInput  # noqa: PLC0415
+    from rtqual.base.units import parse_duration_ns  # noqa: PLC0415
+    from rtqual.campaign.find import find  # noqa: PLC0415
+    from rtqual.cause.export import chrome  # noqa: PLC0415
+    from rtqual.cause.tally import waterfalls  # noqa: PLC0415
+    from rtqual.stage.explain import Asked, latest_of, tail_of, tally_all  # noqa: PLC0415
+    from rtqual.stage.explain import explain as explained_by  # noqa: PLC0415
+    from rtqual.terminal.explain import (  # noqa: PLC0415
+        explained_dict,
+        print_explained,
+        print_tallies,
+        tallies_dict,
+    )
+
+    if sum(one is not None for one in (worst, sample, above)) > 1:
+        raise BadInput("--worst, --sample and --above: give one of them")
+    if worst is not None and not 1 <= worst <= _MOST:
+        raise BadInput(f"--worst: {worst} samples cannot be told: give 1 to {_MOST}")
+    try:
+        above_ns = None if above is None else parse_duration_ns(above)
+    except ValueError as error:
+        raise BadInput(f"--above: {error}") from None
+    paths = find(record)
+    many = len(paths) > 1
+    if many and (sample is not None or above is not None):
+        raise BadInput(f"{record}: holds {len(paths)} records: --sample and --above take one of them")
+    asked = latest_of(paths, worst or _LATEST) if many else {paths[0]: Asked(worst or _WORST, sample, above_ns)}
+    told = explained_by(asked, tell)
+    tallies = tally_all(told) if many else []
+    falls = waterfalls(tallies)
+    if trace is not None:
+        named = [(f"{one.candidate}, seed {one.seed}", line) for one, line in tail_of(told)]
+        trace.write_text(json.dumps(chrome(named), indent=1) + "\n")
+    if as_json:
+        print_json({"runs": [explained_dict(one) for one in told], **tallies_dict(tallies, falls)})
+    elif many:
+        print_tallies(LITERAL, tallies, falls)
+    else:
+        print_explained(LITERAL, told)
+    return 0

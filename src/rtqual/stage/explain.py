@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: MIT
+"""Why samples were late: the recorded run is made again from its hashed inputs, watched from outside of the guest.
+
+It runs twice more: first the events (entries of the kernel, switches of threads, readings of the clock) say when each
+sample was, then every block of instructions is noted around the samples asked for. Both times all samples must be the
+record's.
+"""
+
+import base64
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from rtqual.base.apt import cache_dir, locked
+from rtqual.base.architecture import AMD64
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
+from rtqual.board import Command, Job, Machine, Outcome, Recorded
+from rtqual.board.registry import row_of
+from rtqual.board.virtual import VirtualBoard, again
+from rtqual.cause import sections, trace
+from rtqual.cause.context import slices
+from rtqual.cause.matching import Matched, Sample, match
+from rtqual.cause.sections import Placed
+from rtqual.cause.spec import MOST_WINDOWS, spec
+from rtqual.cause.symbols import Symbols
+from rtqual.cause.tally import Tally, tally
+from rtqual.cause.timeline import Timeline, timeline
+from rtqual.cause.windows import apart, places, window
+from rtqual.image.measured import MEMORY_MIB
+from rtqual.initramfs.contents import guest_file
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.record.schema import Record, digest, samples_digest
+from rtqual.record.store import read
+
+_TIMEOUT_S = 1200.0
+_JOB = TypeAdapter(Job)
+_LONGEST, _LOOKED_AT = 3, 8  # sections of each kind
+_MOST = 200  # samples at a time
+_SYMBOLS = "symbols"
+# What comes back of a job is text.
+_TELL_SYMBOLS = (
+    "grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count)$' /proc/kallsyms"
+    f" | gzip | base64 > {_SYMBOLS}"
+)
+_MOST_SYMBOLS_B = 64 << 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which samples: the `worst` of them, the one of a number, or all above a value."""
+
+    worst: int = 3
+    sample: int | None = None
+    above_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Explained:
+    record: str
+    path: Path
+    candidate: str
+    load: str
+    seed: int
+    samples: int  # of the run
+    interval_ns: int
+    timelines: tuple[Timeline, ...]  # the latest sample first
+    longest: tuple[Placed, ...]
+    windows: int  # how often the second run looked closer
+
+
+def explain(
+    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, states: Path | None = None
+) -> list[Explained]:
+    """Records by what is asked of them. `states` keeps the booted guests, which records of one kernel share.
+
+    Raises BadInput where a record cannot be explained, RunFailed where its run is not the recorded one.
+    """
+    told = []
+    with scratch() as folder:
+        for path, samples in asked.items():
+            record = read(path)
+            require(path, record)
+            try:
+                told.append(_Run(path, record, states or folder, tell).explained(samples))
+            except BadInput as error:
+                raise BadInput(f"{path}: {error}") from None
+    return told
+
+
+def latest_of(paths: Iterable[Path], number: int) -> dict[Path, Asked]:
+    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
+    groups: dict[tuple[str, str], list[tuple[Path, Record]]] = {}
+    for path in paths:
+        record = read(path)
+        with suppress(BadInput):
+            require(path, record)
+            if not record.manifest.repeat:
+                groups.setdefault((record.inputs.candidate, record.inputs.load), []).append((path, record))
+    if not groups:
+        raise BadInput("no record there can be explained: runs of cyclictest on one CPU of the virtual x86 board can")
+    asked: dict[Path, Asked] = {}
+    for runs in groups.values():
+        late: Counter[tuple[int, Path]] = Counter()
+        for path, record in runs:
+            values, counts = record.series[0].values[-number:], record.series[0].counts[-number:]
+            late.update({(int(value), path): int(times) for value, times in zip(values, counts, strict=True)})
+        latest = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
+        asked |= {path: Asked(worst=times) for path, times in sorted(latest.items())}
+    return asked
+
+
+def require(path: Path, record: Record) -> None:
+    """Raises BadInput where such a record cannot be explained."""
+    inputs = record.inputs
+    row = row_of(inputs.board, inputs.artefacts)
+    if row is None or row.rebuilt is None or row.architecture != AMD64:
+        raise BadInput(
+            f"{path}: measured on the {inputs.board} board; only runs of the virtual x86 board can be had again and "
+            f"watched: on a real board use rtla timerlat"
+        )
+    if inputs.instrument != CYCLICTEST.name:
+        raise BadInput(f"{path}: a record of {inputs.instrument}; explained are the wake-ups that cyclictest measures")
+    if inputs.cpus != 1:
+        raise BadInput(f"{path}: of {inputs.cpus} CPUs; explained are runs on one CPU: choose such a record")
+    if any(one.info.overflow for one in record.series):
+        raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
+
+
+class _Run:
+    def __init__(self, path: Path, record: Record, folder: Path, tell: Callable[[str], None]) -> None:
+        self.path, self.record, self.folder, self.tell = path, record, folder, tell
+        inputs = record.inputs
+        try:
+            self.job = _JOB.validate_python(inputs.job)
+            self.parameters = CyclictestParameters.model_validate(inputs.parameters)
+        except ValidationError:
+            raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
+        self.machine = self._machine()
+
+    def explained(self, asked: Asked) -> Explained:
+        parameters, inputs = self.parameters, self.record.inputs
+        symbols = self._symbols()
+        self.tell("watches the run's events")
+        events = self._watched(symbols, ())
+        matched = match(events, self.record.series[0], parameters.interval, parameters.priority, CYCLICTEST.program)
+        chosen = choose(matched, asked)
+        ends = matched.samples[0].expiry_ns, matched.samples[-1].read_ns
+        late = sections.longest(events, *ends, most=_LOOKED_AT)
+        own = {one.number: window(events, one.expiry_ns, one.read_ns) for one in chosen}
+        theirs = [window(events, one.begin_ns, one.end_ns) for one in late]
+        windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
+        self.tell(f"looks closer at {len(windows)} places")
+        closer = self._watched(symbols, windows)
+        told = tuple(
+            timeline(one, matched.thread, slices(closer, symbols, *places(closer, own[one.number], windows)))
+            for one in chosen
+        )
+        where = [
+            sections.placed(one, slices(closer, symbols, *places(closer, there, windows)))
+            for one, there in zip(late, theirs, strict=True)
+        ]
+        return Explained(
+            self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.seed,
+            len(matched.samples), parameters.interval, told,
+            tuple(sections.by_place(where, _LONGEST)), len(windows),
+        )  # fmt: skip
+
+    def _machine(self) -> Machine:
+        """The machine whose artefacts are the record's. Raises BadInput where none is."""
+        then, other = self.record.inputs.artefacts, ""
+        for memory_mib in (Machine().memory_mib, MEMORY_MIB):
+            machine = Machine(self.record.inputs.cpus, memory_mib)
+            here = self._board(machine).artefacts()
+            differing = sorted(what for what in {**then, **here} if then.get(what) != here.get(what))
+            if not differing:
+                return machine
+            what = differing[0]
+            other = other or f"its {what} was {then.get(what, 'none')[:80]!r}, here {here.get(what, 'none')[:80]!r}"
+        raise BadInput(f"{other}: run its campaign again")
+
+    def _board(self, machine: Machine, watch: Sequence[str] = ()) -> VirtualBoard:
+        named = tuple(Path(word).name for word in self.record.manifest.provenance.command)
+        inputs = self.record.inputs
+        recorded = Recorded(self.job, inputs.seed, machine, inputs.artefacts, named, self.folder)
+        return again(recorded, AMD64, watch=watch)
+
+    def _watched(self, symbols: Symbols, windows: Sequence[tuple[int, int]]) -> trace.Trace:
+        """Raises RunFailed where the samples are not the record's."""
+        asked, log = self.folder / "spec", self.folder / "log"
+        asked.write_text(spec(symbols, windows))
+        plugin = (f"file={guest_file('rtqual-watch.so')}", f"spec={asked}", f"log={log}")
+        outcome = self._outcome(self._board(self.machine, plugin), self.job)
+        measured = CYCLICTEST.read(self.parameters, outcome, cpus=1)
+        if samples_digest(measured.series, measured.scalars) != self.record.manifest.samples_sha256:
+            clock = self.record.manifest.timing
+            raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
+        return trace.read(log)
+
+    def _outcome(self, board: VirtualBoard, job: Job) -> Outcome:
+        try:
+            return board.run(job, seed=self.record.inputs.seed, timeout_s=_TIMEOUT_S)
+        except RunFailed as error:
+            if "Could not load plugin" in str(error):
+                raise BadInput(
+                    f"this QEMU does not take the plugin that watches ({error}): install Debian 12's qemu-system-x86"
+                ) from None
+            raise
+
+    def _symbols(self) -> Symbols:
+        """Where functions lie once the job's modules are loaded, told by the guest itself in a run of its own."""
+        measure = Command(("sh", "-c", _TELL_SYMBOLS))
+        before = replace(self.job, loads=(), version=(), measure=measure, collect=(_SYMBOLS,))
+        known = digest([self.record.inputs.artefacts, before.as_inputs()])
+        kept = cache_dir() / "symbols" / f"{known[:32]}.gz"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with locked(kept):
+            if not kept.exists():
+                self.tell("asks the guest for the addresses of its functions")
+                text = self._outcome(self._board(self.machine), before).files.get(_SYMBOLS, "")
+                fresh = kept.with_suffix(".new")
+                fresh.write_bytes(_packed(text))
+                fresh.rename(kept)
+        return Symbols.read(_unpacked(kept) or self._map())
+
+    def _map(self) -> str:
+        """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""
+        kept = sorted(self._board(self.machine).kernel.image.parent.glob("System.map*"))
+        return kept[0].read_text(errors="replace") if kept else ""
+
+
+def _packed(text: str) -> bytes:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except ValueError:
+        raise RunFailed("the guest's list of symbols was damaged on its way: run it again") from None
+
+
+def _unpacked(file: Path) -> str:
+    try:
+        with gzip.open(file) as content:
+            return content.read(_MOST_SYMBOLS_B).decode("ascii", "replace")
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{file}: damaged ({error}): delete it") from None
+
+
+def choose(matched: Matched, asked: Asked) -> list[Sample]:
+    """The samples asked for, the latest first. Raises BadInput where there are none."""
+    samples = sorted(matched.samples, key=lambda one: (-one.value_ns, one.number))
+    if asked.sample is not None:
+        chosen = [one for one in samples if one.number == asked.sample]
+        if not chosen:
+            raise BadInput(f"has samples 1 to {len(samples)}, and no sample {asked.sample}")
+        return chosen
+    if asked.above_ns is not None:
+        chosen = [one for one in samples if one.value_ns > asked.above_ns]
+        if not chosen:
+            raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
+        return chosen[:_MOST]
+    return samples[: max(1, min(asked.worst, _MOST))]
+
+
+def tally_all(explained: Iterable[Explained]) -> list[Tally]:
+    """By candidate and load, in the order in which they come."""
+    groups: dict[tuple[str, str], list[Timeline]] = {}
+    for one in explained:
+        groups.setdefault((one.candidate, one.load), []).extend(one.timelines)
+    return [tally(candidate, load, lines) for (candidate, load), lines in groups.items()]
+
+
+def tail_of(explained: Iterable[Explained]) -> list[tuple[Explained, Timeline]]:
+    """All timelines of several runs, the latest sample first."""
+    both = [(one, line) for one in explained for line in one.timelines]
+    return sorted(both, key=lambda pair: (-pair[1].sample.value_ns, pair[0].record, pair[1].sample.number))

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""Why samples were late, on the terminal and as JSON."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rtqual.base.units import format_ns
+from rtqual.base.words import clean, count, share, under
+from rtqual.cause.sections import Placed
+from rtqual.cause.tally import Tally, Waterfall
+from rtqual.cause.timeline import Part, Timeline
+from rtqual.stage.explain import Explained
+
+_SMALL = 0.01  # of a sample: parts below it share a line
+_CALLS = 4  # of a chain, the innermost
+_FROM_THE_KERNEL = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64")
+CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels, and are no time of real hardware."
+
+
+def print_explained(console: Console, explained: Sequence[Explained]) -> None:
+    for number, one in enumerate(explained):
+        if number:
+            console.print()
+        what = f"{one.candidate} {under(one.load)}, seed {one.seed}"
+        title = f"{what}: {count(one.samples, 'sample')} made again, all equal"
+        console.print(Text(clean(f"{title} ({one.record})"), "bold"), soft_wrap=True)
+        for line in one.timelines:
+            _print_timeline(console, line)
+        _print_longest(console, one.longest)
+    console.print()
+    console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def _print_timeline(console: Console, line: Timeline) -> None:
+    sample = line.sample
+    console.print()
+    console.print(Text(f"Sample {sample.number}: {format_ns(sample.value_ns)}", "bold"))
+    console.print(Text(f"  {cause(line)}"), soft_wrap=True)
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for number in range(4):
+        table.add_column(justify="right" if number < 2 else "left", no_wrap=number < 3)
+    shown = [part for part in line.parts if part.duration_ns >= _SMALL * sample.value_ns]
+    for part in shown:
+        what = Text(part.kind.value, "bold" if part is line.worst else "")
+        table.add_row(f"+{part.begin_ns:,}", f"{part.duration_ns:,} ns", what, Text(clean(described(part))))
+    rest = len(line.parts) - len(shown)
+    if rest:
+        left_ns = sample.value_ns - sum(part.duration_ns for part in shown)
+        table.add_row("", f"{left_ns:,} ns", "others", Text(f"{count(rest, 'part')}, each below {_SMALL:.0%}", "dim"))
+    table.add_row("", f"{sample.value_ns:,} ns", Text("sum"), "")
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def print_tallies(console: Console, tallies: Sequence[Tally], waterfalls: Sequence[Waterfall]) -> None:
+    for one in tallies:
+        _print_tally(console, one)
+        console.print()
+    for fall in waterfalls:
+        both = f"{fall.later.candidate} is later than {fall.sooner.candidate} {under(fall.later.load)}"
+        title = f"Why {both}: {format_ns(fall.difference_ns)} in the mean of these samples"
+        console.print(Text(clean(title), "bold"), soft_wrap=True)
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column()
+        table.add_column(justify="right")
+        for step in fall.steps:
+            table.add_row(step.kind.value, f"{step.ns:+,.0f} ns")
+        console.print(Padding(table, (0, 0, 0, 2)))
+        console.print()
+    console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def _print_tally(console: Console, one: Tally) -> None:
+    span = f"{format_ns(one.least_ns)} to {format_ns(one.most_ns)}"
+    title = f"{one.candidate} {under(one.load)}: its {count(one.samples, 'latest sample')}, {span}"
+    console.print(Text(clean(title), "bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for justify in ("left", "right", "right"):
+        table.add_column(justify=justify)
+    table.add_row("", "of their mean", "of the latest")
+    for kind, ns in sorted(one.causes_ns.items(), key=lambda item: -item[1]):
+        latest_ns = one.of_the_latest_ns.get(kind, 0)
+        table.add_row(kind.value, share(round(ns), round(one.mean_ns)), share(latest_ns, one.most_ns))
+    console.print(Padding(table, (0, 0, 0, 2)))
+    for kind_name, where, number in one.places:
+        text = f"  longest part in {number} of {one.samples}: {kind_name}, {_plain(where) or 'not named'}"
+        console.print(Text(clean(text)), soft_wrap=True)
+
+
+def _print_longest(console: Console, longest: Sequence[Placed]) -> None:
+    console.print()
+    title = "Longest sections of the run, whether a sample met them or not (observed; no bound)"
+    console.print(Text(title, "bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for one in longest:
+        where = f"in {one.section.thread}; {calls(one.chain)}" + (f" ({one.times} times)" if one.times > 1 else "")
+        table.add_row(f"{one.section.duration_ns:,} ns", one.section.kind, Text(clean(where)))
+    if not longest:
+        table.add_row("none", "above 5 us", "")
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def cause(line: Timeline) -> str:
+    """The sentence: 'mostly interrupts off, 17.5 us (62 %): blake2s < ... in hackbench'."""
+    kind, ns = next(iter(line.causes.items()))
+    largest = max((part for part in line.parts if part.kind == kind), key=lambda part: part.duration_ns)
+    return clean(f"mostly {kind}, {format_ns(ns)} ({share(ns, line.sample.value_ns)} of it): {described(largest)}")
+
+
+def described(part: Part) -> str:
+    words = []
+    if part.thread:
+        words.append(f"in {part.thread}" if not part.entry else f"{part.entry} in {part.thread}")
+    if part.chain:
+        words.append(calls(part.chain))
+    elif part.user:
+        words.append("user space")
+    if part.off_at:
+        before = f", {format_ns(part.off_before_ns)} before" if part.off_before_ns else ""
+        words.append(f"off in {part.off_at}{before}")
+    return "; ".join(words)
+
+
+def calls(chain: Sequence[str]) -> str:
+    """The innermost first."""
+    shown = [_plain(name) for name in chain if name not in _FROM_THE_KERNEL]
+    return " < ".join(reversed(shown[-_CALLS:]))
+
+
+def _plain(name: str) -> str:
+    """Without what compilers append."""
+    function, _, module = name.partition(" ")
+    return f"{function.partition('.')[0]} {module}".rstrip()
+
+
+def explained_dict(one: Explained) -> dict[str, object]:
+    return {
+        "record": one.record,
+        "candidate": one.candidate,
+        "load": one.load,
+        "seed": one.seed,
+        "samples": one.samples,
+        "same": True,
+        "clock": "instructions",
+        "timelines": [_timeline_dict(line) for line in one.timelines],
+        "longest_sections": [
+            {
+                "kind": placed.section.kind,
+                "duration_ns": placed.section.duration_ns,
+                "thread": placed.section.thread,
+                "calls": list(placed.chain),
+                "times": placed.times,
+            }
+            for placed in one.longest
+        ],
+    }
+
+
+def _timeline_dict(line: Timeline) -> dict[str, object]:
+    return {
+        "sample": line.sample.number,
+        "value_ns": line.sample.value_ns,
+        "named": round(line.named, 6),
+        "cause": cause(line),
+        "causes_ns": {kind.value: ns for kind, ns in line.causes.items()},
+        "parts": [
+            {
+                "kind": part.kind.value,
+                "begin_ns": part.begin_ns,
+                "duration_ns": part.duration_ns,
+                "thread": part.thread,
+                "entry": part.entry,
+                "calls": list(part.chain),
+                "interrupts_off_at": part.off_at,
+                "interrupts_off_before_ns": part.off_before_ns,
+            }
+            for part in line.parts
+        ],
+    }
+
+
+def tallies_dict(tallies: Sequence[Tally], waterfalls: Sequence[Waterfall]) -> dict[str, object]:
+    return {
+        "candidates": [
+            {
+                "candidate": one.candidate,
+                "load": one.load,
+                "samples": one.samples,
+                "mean_ns": one.mean_ns,
+                "most_ns": one.most_ns,
+                "causes_ns": {kind.value: ns for kind, ns in one.causes_ns.items()},
+                "of_the_latest_ns": {kind.value: ns for kind, ns in one.of_the_latest_ns.items()},
+                "places": [{"kind": kind, "function": where, "samples": times} for kind, where, times in one.places],
+            }
+            for one in tallies
+        ],
+        "later": [
+            {
+                "later": fall.later.candidate,
+                "sooner": fall.sooner.candidate,
+                "load": fall.later.load,
+                "difference_ns": fall.difference_ns,
+                "steps_ns": {step.kind.value: step.ns for step in fall.steps},
+            }
+            for fall in waterfalls
+        ],
+    }

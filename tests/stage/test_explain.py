@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual explain`: causes that are known are named, on real kernels; what cannot be explained is refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rtqual.cause.timeline import Kind
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.record.schema import Measurement, Series
+from rtqual.record.store import Store, read
+from rtqual.stage.explain import Asked, Explained, explain
+from support.command import Run
+from support.late_guest import LateGuest
+from support.store_records import INPUTS, record
+
+WAYS = ("irqs", "preempt", "softirq", "none")
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
+    """Runs in which a module makes wake-ups late in each way, with their two latest samples explained."""
+    folder = tmp_path_factory.mktemp("late")
+    guest = LateGuest(folder)
+    records = {way: guest.record(way) for way in WAYS}
+    told = explain({path: Asked(worst=2) for path in records.values()}, states=folder)
+    return dict(zip(records, told, strict=True))
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(
+    ("way", "kind", "function"),
+    [
+        ("irqs", Kind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"),
+        ("preempt", Kind.PREEMPT_OFF, "late_hold_preemption [rtqual_late]"),
+        ("softirq", Kind.SOFTIRQ, "late_flood [rtqual_late]"),
+        ("none", Kind.OTHER, "late_work [rtqual_late]"),  # no part of this kernel is preempted, so it is late too
+    ],
+)
+def test_what_a_module_does_is_named_as_the_cause(
+    late: dict[str, Explained], way: str, kind: Kind, function: str
+) -> None:
+    causes_of_others = {Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.SOFTIRQ} - {kind}
+    for line in late[way].timelines:
+        assert (line.worst.kind, function in line.worst.chain) == (kind, True), line.worst
+        assert line.worst.duration_ns > 0.5 * line.sample.value_ns
+        assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
+        assert sum(line.causes.get(one, 0) for one in causes_of_others) < 0.05 * line.sample.value_ns
+        assert line.named >= 0.99
+    if way == "irqs":
+        assert all(line.worst.off_at.startswith(function) for line in late[way].timelines)
+
+
+@pytest.mark.guest
+def test_the_longest_section_is_the_modules_and_the_control_has_none(late: dict[str, Explained]) -> None:
+    for way, kind in (("irqs", "interrupts off"), ("preempt", "preemption off")):
+        longest = next(one for one in late[way].longest if one.section.kind == kind)
+        assert any(name.startswith("late_hold_") for name in longest.chain)
+        assert 190_000 <= longest.section.duration_ns <= 230_000
+    names = {name for one in late["none"].longest for name in one.chain}  # interrupts hit late_work too
+    assert not any(name.startswith(("late_hold_", "late_flood")) for name in names)
+    assert max(one.section.duration_ns for one in late["none"].longest) < 100_000
+
+
+@pytest.mark.guest
+def test_a_campaigns_record_is_explained_alike_twice(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
+    path = next(
+        path for path in Store(campaign / "records").paths()
+        if (one := read(path).inputs).instrument == "cyclictest" and one.load == "hackbench"
+    )  # fmt: skip
+    told = [rtqual("explain", path, "--worst", "1", "--json", "--trace", tmp_path / name) for name in ("a", "b")]
+    assert [one.returncode for one in told] == [0, 0], told[0].stderr
+    assert told[0].stdout == told[1].stdout
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    (run,) = json.loads(told[0].stdout)["runs"]
+    (line,) = run["timelines"]
+    assert sum(part["duration_ns"] for part in line["parts"]) == line["value_ns"]
+    assert line["named"] >= 0.99
+
+
+@pytest.mark.parametrize(
+    ("changed", "overflow", "said"),
+    [
+        ({"board": "local"}, 0, "measured on the local board"),
+        ({"instrument": "hackbench"}, 0, "a record of hackbench"),
+        ({"cpus": 2}, 0, "of 2 CPUs"),
+        ({"job": {"measure": 1}}, 0, "cannot make its job"),
+        ({}, 1, "beyond its histogram"),
+        ({"artefacts": {"kernel": "0" * 64}}, 0, "is not in rtqual's cache"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(
+    fails: Callable[..., str], tmp_path: Path, changed: dict[str, object], overflow: int, said: str
+) -> None:
+    job = CYCLICTEST.job(CyclictestParameters(), cpus=1, seed=1).as_inputs()
+    measured = Measurement((Series.counted({1000: 3}, name="latency", overflow=overflow),))
+    one = record(measured, INPUTS.model_copy(update={"job": job, **changed}))
+    assert said in fails(2, "explain", Store(tmp_path).write(one))
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--worst", "0"), ("--worst", "1", "--sample", "2"), ("--above", "30"), ("--worst", "201")]
+)
+def test_a_mistaken_question_is_refused(fails: Callable[..., str], tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert arguments[0] in fails(2, "explain", tmp_path, *arguments)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Records of runs in which a module (late_module.c) makes wake-ups late in a way that is known."""
+
+from pathlib import Path
+
+from rtqual.initramfs.guest import TOOL_PACKAGES
+
+from rtqual.base.apt import fetch, fetch_closure
+from rtqual.base.architecture import AMD64
+from rtqual.board import Command, Machine
+from rtqual.board.virtual import VirtualBoard
+from rtqual.candidate.module import build_modules
+from rtqual.candidate.ready import image_of, make_ready
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.record.schema import Inputs, Provenance, Timing
+from rtqual.record.store import Store, make
+
+MODULE = "rtqual-late.ko"
+PARAMETERS = CyclictestParameters(cycles=60)
+
+
+class LateGuest:
+    """Debian's stock kernel with the module; it is booted once."""
+
+    def __init__(self, folder: Path, package: str = "linux-image-amd64") -> None:
+        kernel = fetch(package, kernel=True)
+        source = Path(__file__).with_name("late_module.c").read_bytes()
+        sources = {"late/Kbuild": b"obj-m += rtqual-late.o\n", "late/rtqual-late.c": source}
+        (module,) = build_modules(image_of("late", kernel)[1], sources, "late", (MODULE,))
+        tools = fetch_closure(TOOL_PACKAGES)
+        extra = {f"lib/rtqual/{MODULE}": module}
+        # Without a name, as of a record: so both start from the same saved guest.
+        ready = make_ready("", kernel, boot=(), tools=tools, architecture=AMD64, extra=extra)
+        self.folder = folder
+        self.board = VirtualBoard(ready, Machine(), folder / "scratch")
+
+    def record(self, way: str) -> Path:
+        """A run of cyclictest with the module doing that."""
+        plain = CYCLICTEST.job(PARAMETERS, cpus=1, seed=1)
+        load = Command(("insmod", f"/lib/rtqual/{MODULE}", f"way={way}"))
+        job = plain.__class__(**{**vars(plain), "setup": (load,)})
+        outcome = self.board.run(job, seed=1, timeout_s=300)
+        measured = CYCLICTEST.read(PARAMETERS, outcome, cpus=1)
+        assert measured.problems == ()
+        inputs = Inputs(
+            candidate="late", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1,
+            parameters=PARAMETERS.model_dump(mode="json"), job=job.as_inputs(), artefacts=self.board.artefacts(),
+        )  # fmt: skip
+        told = Provenance(rtqual="0", mission_sha256="", started=None, wall_s=None, command=list(outcome.command))
+        store = Store(self.folder / "out" / way / "records")
+        return store.write(make(inputs, measured, told, timing=Timing.UNTESTED, repeat=0))
