@@ -18,7 +18,7 @@ from typing import Any
 
 from rich.console import Console
 
-from rtqual.analysis.figure.summary import groups, summarise
+from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.errors import BadInput, RtqualError, RunFailed
 from rtqual.board import Command, Job, jobscript
 from rtqual.campaign import folder as kept
@@ -127,7 +127,7 @@ def manifests_sealed(folder: Path) -> Try:
         one = read(path)
         show_record(nowhere, path)
         for group, members in groups([one]).items():
-            summarise(group, members)
+            measure(group, members)
 
     def one(rng: random.Random) -> bool:
         (path / MANIFEST).write_bytes(_sealed(mutated_value(rng, whole)))

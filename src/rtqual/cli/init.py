@@ -25,7 +25,7 @@ def init(
     /,
     *,
     template: TemplateName | None = None,
-    board: Literal["virtual", "local"] | None = None,
+    board: str | None = None,
     candidate: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     deadline: str | None = None,
     load: Annotated[tuple[str, ...], Parameter(negative="")] = (),
@@ -41,7 +41,7 @@ def init(
     template
         What it begins as: attitude control, docking, a 250 Hz loop, or the least mission there is.
     board
-        Where to measure: guests in QEMU, or this machine as it runs.
+        Where to measure: virtual, guests in QEMU; or local, this machine as it runs.
     candidate
         A Debian package of a kernel; may be repeated. Debian's real-time and stock kernels unless given.
     deadline
@@ -49,8 +49,11 @@ def init(
     load
         What disturbs meanwhile, as hackbench; may be repeated.
     """
+    from rtqual.mission.explain import suggest  # noqa: PLC0415
     from rtqual.stage import init as stage  # noqa: PLC0415 - what it looks at is slow to load
 
+    if board and board not in stage.PLACES:
+        raise BadInput(f"--board {board}: {suggest(board, stage.PLACES)}")
     asks = sys.stdin.isatty() and STDERR.is_terminal
     if asks:
         tell(stage.found_here())

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from tempfile import TemporaryDirectory
 
 from rtqual.base import apt
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
 from rtqual.board import registry
 from rtqual.board.registry import BOARDS, LEADING
@@ -87,7 +87,7 @@ def init(file: Path, wanted: Wanted) -> None:
     if not _SLUG.fullmatch(file.stem):
         raise BadInput(f"{file}: the file's name names the mission: write lower-case letters, digits and '-'")
     text = _text(file, wanted)
-    with TemporaryDirectory(prefix="rtqual-") as folder:
+    with scratch() as folder:
         trial = Path(folder) / file.name
         trial.write_text(text)
         try:
