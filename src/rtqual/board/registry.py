@@ -35,6 +35,8 @@ class Start:
     system: Kernel | Rtos | None = None
     machine: Machine = field(default_factory=Machine)
     scratch: Path = Path()
+    programs: tuple[str, ...] = ()  # that its jobs run, where they are brought along
+    tell: Callable[[str], None] = lambda _: None  # what takes long
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Row:
     architecture: Architecture | None = None  # of the kernels it starts
     repeats: bool = False  # it counts instructions: a second run gives the same samples, and that is tested
     here: bool = False  # this machine: nothing may run beside
+    switched: bool = False  # one machine that each candidate is put on, which takes minutes
     leads: bool = False  # reports begin with it; others follow by name
     linux: bool = True  # runs Linux programs, not the probe alone
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:

@@ -21,7 +21,11 @@ class Forecast:
 def forecast(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Forecast:
     """Time and disk for cells that are still to run; `booting`: their boards have still to boot."""
     together = [cell for cell in cells if not cell.place.here]
-    boards = {(cell.candidate.name, cell.machine) for cell in together if cell.place.starts is Starts.KERNEL}
+    boards = {
+        (cell.candidate.name, cell.machine)
+        for cell in together
+        if cell.place.repeats and cell.place.starts is Starts.KERNEL
+    }
     wall_s = sum(cell.estimate_s for cell in cells if cell.place.here)
     together_s = sum(cell.estimate_s for cell in together) + _BOOT_S * len(boards) * booting
     wall_s += together_s / max(1, min(workers, len(together)))

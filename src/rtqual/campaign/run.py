@@ -2,7 +2,7 @@
 """A campaign: the cells of its plan, run once each and kept."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from pathlib import Path
 from rtqual.analysis.figure.model import Group
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed
 from rtqual.base.scratch import sweep, sweep_fresh
-from rtqual.board import Board, Machine
+from rtqual.board import PATIENCE, Board, Machine
 from rtqual.board.process import ended_if_interrupted
 from rtqual.board.registry import BOARDS
 from rtqual.campaign import folder as kept
@@ -26,7 +26,7 @@ from rtqual.published.records import records as published_records
 from rtqual.record.schema import Inputs, Manifest, Record, Timing
 from rtqual.record.store import Store, make, read, settle_timing
 
-_TIMEOUT_FACTOR, _LEAST_TIMEOUT_S = 30.0, 60.0
+_LEAST_TIMEOUT_S = 60.0
 
 
 class Watcher:
@@ -51,14 +51,16 @@ class Campaign:
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._systems = Systems(mission)
-        self._boards: dict[tuple[str, Machine], Board] = {}
+        self._boards: dict[tuple[str, str, Machine], Board] = {}
         self._before = self._measured_before()
+        self._tell: Callable[[str], None] = lambda _: None
 
     def run(self, watcher: Watcher) -> Result:
         """Run what is not yet done. A cell that fails is told and does not stop the others."""
         sweep({Path(tempfile.gettempdir()), Path("/dev/shm"), Path.cwd()})  # noqa: S108 where boards keep theirs
         for folder in (self.store.folder, *self.store.paths()):
             sweep_fresh(folder)
+        self._tell = watcher.preparing
         self._systems.prepare(self.cells, watcher.preparing)
         keys = {cell: self._inputs(cell) for cell in self.cells}
         done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
@@ -69,9 +71,14 @@ class Campaign:
             if cells := [cell for cell in waiting if cell.candidate.name == name]:
                 failures |= dict.fromkeys((cell.group for cell in cells), why)
                 watcher.waits(cells, why)
-        for here, workers in ((True, 1), (False, self.workers)):
-            cells = [cell for cell in waiting if cell.place.here == here and cell.candidate.name not in self.later]
-            failures |= self._run_all(cells, workers, keys, watcher)
+        ready = [cell for cell in waiting if cell.candidate.name not in self.later]
+        here, switched = ([c for c in ready if c.place.here], [c for c in ready if c.place.switched])
+        together = [cell for cell in ready if not cell.place.here and not cell.place.switched]
+        try:
+            for cells, workers in ((here, 1), (together, self.workers), (switched, 1)):
+                failures |= self._run_all(cells, workers, keys, watcher)
+        finally:
+            self._close(watcher)
         for board in () if failures else self._boards.values():
             board.forget()
         fixed = {row.name for row in BOARDS if not row.repeats}
@@ -79,6 +86,13 @@ class Campaign:
         records = (*measured, *self._published())
         configs = self._systems.configs({name: one.config for name, one in self._before.items()})
         return Result(records, failures, configs, tuple(self._systems.accounts))
+
+    def _close(self, watcher: Watcher) -> None:
+        for board in self._boards.values():
+            try:
+                board.close()
+            except RunFailed as error:
+                watcher.warning(str(error))
 
     def _published(self) -> list[Record]:
         """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
@@ -116,10 +130,10 @@ class Campaign:
         return [path for path in paths if path.exists()]
 
     def _board(self, cell: Cell) -> Board:
-        key = (cell.candidate.name, cell.machine)
+        key = (cell.place.name, cell.candidate.name, cell.machine)
         if key not in self._boards:
             start = self._systems.start(cell.candidate)
-            start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH)
+            start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH, tell=self._tell)
             self._boards[key] = cell.place.open(start)
         return self._boards[key]
 
@@ -181,14 +195,15 @@ class Campaign:
 
     def _run(self, cell: Cell, inputs: Inputs) -> None:
         started = datetime.now(UTC)
-        timeout_s = max(_LEAST_TIMEOUT_S, _TIMEOUT_FACTOR * cell.estimate_s)
+        timeout_s = max(_LEAST_TIMEOUT_S, PATIENCE * cell.estimate_s)
         outcome = self._board(cell).run(cell.job(), seed=cell.seed, timeout_s=timeout_s)
         if outcome.recorded:
             self.store.write(replayed(inputs, outcome.recorded, outcome.command, self.mission.sha256))
             return
         outcome = replace(outcome, facts={**outcome.facts, **self._systems.sizes(cell.candidate)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
-        measurement = replace(measurement, problems=(*measurement.problems, *kernel_complaints(outcome.console)))
+        problems = (*measurement.problems, *outcome.problems, *kernel_complaints(outcome.console))
+        measurement = replace(measurement, problems=problems)
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))

@@ -13,6 +13,7 @@ from rtqual.candidate.kernel import kernel_of
 from rtqual.image.measured import under_root
 from rtqual.initramfs.guest import TOOL_PACKAGES
 from rtqual.kernel.account import Account
+from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate, Mission
 
 
@@ -22,6 +23,7 @@ class Systems:
     def __init__(self, mission: Mission) -> None:
         self._mission = mission
         self._ready: dict[str, Kernel | Rtos] = {}
+        self._programs: dict[str, tuple[str, ...]] = {}
         self.accounts: list[Account] = []
 
     def prepare(self, cells: Sequence[Cell], tell: Callable[[str], None]) -> None:
@@ -40,6 +42,8 @@ class Systems:
                 tools[architecture] = fetch_closure(TOOL_PACKAGES, architecture=architecture)
             programs = {cell.instrument.program for cell in cells if cell.candidate == candidate}
             self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
+            loads = {program for cell in cells if cell.candidate == candidate for program in LOADS[cell.load].programs}
+            self._programs[name] = tuple(sorted(programs | loads))
 
     def _kernel(
         self, candidate: Candidate, tools: Sequence[Package], programs: set[str], tell: Callable[[str], None]
@@ -53,7 +57,8 @@ class Systems:
 
     def start(self, candidate: Candidate) -> Start:
         """What the candidate's board is opened with."""
-        return Start(candidate.name, candidate.named, self._ready.get(candidate.name))
+        name = candidate.name
+        return Start(name, candidate.named, self._ready.get(name), programs=self._programs.get(name, ()))
 
     def sizes(self, candidate: Candidate) -> Mapping[str, str]:
         ready = self._ready.get(candidate.name)

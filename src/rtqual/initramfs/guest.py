@@ -67,7 +67,7 @@ def build(
             with tempfile.TemporaryDirectory(dir=image.parent) as folder:
                 root = Path(folder) / "root"
                 _fill(root, kernel, release, tools, own, architecture, disks=disks)
-                _pack(root, Path(folder) / image.name).rename(image)
+                pack(root, Path(folder) / image.name).rename(image)
     return image
 
 
@@ -190,7 +190,7 @@ def _module_info(module: Path, field: str) -> str:
     )
 
 
-def _pack(root: Path, image: Path) -> Path:
+def pack(root: Path, image: Path) -> Path:
     """A newc archive with nothing in it of the machine that made it."""
     paths = sorted(root.rglob("*"), key=lambda path: path.relative_to(root).parts)
     for path in paths:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
-model.py       the tables, as types; candidate.py: those of a candidate; goal.py: of a goal
+model.py       the tables, as types; candidate.py: those of a candidate; goal.py: of a goal; board.py: of a board
 table.py       what they have in common
 values.py      the kinds of values in them
 load.py        reading and checking a file
@@ -10,6 +10,7 @@ toml_lines.py  on which line a key stands
 schema.py      JSON Schema
 """
 
+from rtqual.mission.board import BoardTable
 from rtqual.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Tailor, TailorStart
 from rtqual.mission.goal import Goal
 from rtqual.mission.load import load_mission
@@ -32,6 +33,7 @@ __all__ = [
     "DEFAULT_SCALE",
     "PUBLISHED",
     "Better",
+    "BoardTable",
     "Candidate",
     "Criterion",
     "Goal",
