@@ -14,15 +14,21 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, fetch
+from rtqual.base.apt import cache_dir, fetch, fetch_closure
 from rtqual.base.architecture import AMD64
+from rtqual.board.remote.settings import Settings
+from rtqual.board.system import Kernel
+from rtqual.candidate.debian import prepare
 from rtqual.image.root import tool
 from rtqual.initramfs import remote
+from rtqual.initramfs.guest import TOOL_PACKAGES
+from rtqual.mission import BoardTable
 
 KERNELS = {"stock": "linux-image-amd64", "rt": "linux-image-rt-amd64"}
 NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
@@ -76,6 +82,7 @@ class StandIn:
             "ssh": f'"root@127.0.0.1:{self.port}"',
             "identity": f'"{self.identity}"',
             "host_key": f'"{self.host_key}"',
+            "serial": f'"{SERIAL}"',
             "good": f'"{self.release}"',
             "switch": '"systemd-boot"',
             "parameters": f'["{PARAMETERS}"]',
@@ -228,6 +235,55 @@ def _disk(folder: Path) -> str:
     part.unlink()
     shutil.rmtree(tree)
     return release
+
+
+def mission_of(there: StandIn, *, others: str = "", runs: int = 6, loads: str = '"none"', cycles: int = 200) -> str:
+    """A mission that decides between Debian's stock and RT kernel on it."""
+    return f"""\
+[mission]
+name = "board-demo"
+title = "Which kernel flies on the board?"
+purpose = "Tries the way over ssh to a board: two kernels are put on it, measured, and judged in its own time."
+duration = "10 s"
+
+[[candidate]]
+name = "debian-rt"
+title = "Debian, PREEMPT_RT kernel"
+package = "{KERNELS["rt"]}"
+
+[[candidate]]
+name = "debian"
+title = "Debian, stock kernel"
+package = "{KERNELS["stock"]}"
+
+{others}
+{there.table()}
+[[requirement]]
+name = "wake-up"
+instrument = "cyclictest"
+statistic = "max"
+at_most = "100 s"
+
+[parameters.cyclictest]
+cycles = {cycles}
+
+[[scale.demo.plan]]
+boards = ["{NAME}"]
+instruments = ["cyclictest"]
+loads = [{loads}]
+runs = {runs}
+"""
+
+
+def settings_of(there: StandIn) -> Settings:
+    return BoardTable.model_validate(tomllib.loads(there.table())["board"][0]).settings
+
+
+def kernel_of(name: str, *boot: str) -> Kernel:
+    """As the fixture `kernel`, for processes of their own."""
+    return prepare(
+        name, KERNELS[name.removeprefix("debian-")], preempt=None, boot=boot, tools=fetch_closure(TOOL_PACKAGES)
+    )
 
 
 if __name__ == "__main__":

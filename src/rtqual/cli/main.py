@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from rtqual.base.errors import RtqualError
 from rtqual.cli import (  # noqa: F401 - each adds its commands to the application
+    board,
     doctor,
     gate,
     image,

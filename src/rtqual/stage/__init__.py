@@ -5,6 +5,7 @@ select.py     which operating system meets the mission, and by how much
 tailor.py     what can be removed, and what that gained; trim.py: what else the mission's runs do not use
 lidar.py      how fast and how late depth frames become ranges and poses
 lint.py       settings that cost latency
+board.py      boards on the network: whether one is ready, bringing one back
 compare.py    two records, or two campaigns, beside each other
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more

@@ -20,7 +20,6 @@ _RUN = """\
 cd {folder} || exit 1
 rm -rf /run/result /run/memory
 mkdir -p /run/result /run/memory
-rtqual-agent raise 50
 {before}
 setsid sh {folder}/job.sh &
 job=$!
