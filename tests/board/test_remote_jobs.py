@@ -74,6 +74,21 @@ def test_a_link_that_is_cut_in_a_job_loses_nothing(
     assert there.ssh("uname -r").stdout.strip() == there.release
 
 
+def test_the_wrong_kernel_is_refused(
+    there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
+) -> None:
+    """It answers with the right key and nonce, and another release than the candidate's."""
+    board = RemoteBoard(
+        Session(settings, "test", tmp_path / "log"), replace(kernel("debian-rt"), release="6.9"), "test"
+    )
+    try:
+        with pytest.raises(RunFailed, match=r"is not what started: 6\.\S+-rt-amd64 answers"):
+            board.run(QUICK, seed=1, timeout_s=60)
+        assert there.ssh("uname -r").stdout.strip() == there.release
+    finally:
+        board.close()
+
+
 def test_power_cut_in_a_job_leaves_nothing_and_the_rerun_finishes(
     there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
 ) -> None:

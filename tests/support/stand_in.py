@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from rtqual.base.apt import cache_dir, fetch, fetch_closure
+from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.board.remote.settings import Settings
 from rtqual.board.system import Kernel
@@ -286,8 +287,18 @@ def kernel_of(name: str, *boot: str) -> Kernel:
     )
 
 
+def demo(out: Path) -> int:
+    """Measure two kernels on a stand-in and judge them (docs/boards.md)."""
+    with TemporaryDirectory(prefix="stand-in-") as folder, stand_in(Path(folder)) as there:
+        sys.stdout.write(f"Starting the stand-in; its console: {folder}/console.log\n")
+        sys.stdout.flush()
+        there.wait_up()
+        mission = Path(folder) / "board-demo.toml"
+        mission.write_text(mission_of(there, loads='"none", "hackbench"'))
+        rtqual = [str(Path(sys.executable).with_name("rtqual"))]
+        subprocess.run([*rtqual, "board", "check", NAME, "--mission", mission], check=False)
+        return subprocess.run([*rtqual, "select", mission, "--out", out], check=False).returncode
+
+
 if __name__ == "__main__":
-    with stand_in(Path(sys.argv[1]) if sys.argv[1:] else cache_dir() / "stand-in") as here:
-        here.wait_up()
-        sys.stdout.write(here.table())
-        sys.stdin.read()
+    sys.exit(demo(Path("out/board-demo")))

@@ -49,6 +49,7 @@ _PROGRAMS = (
     _Program("hackbench", "rt-tests", "measuring, loading this machine"),
     _Program("sysbench", "sysbench", "measuring this machine"),
     _Program("stress-ng", "stress-ng", "loading this machine"),
+    _Program("ssh", "openssh-client", "boards over ssh; signing records"),
     _Program("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
     _Program("arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"),
     _Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
