@@ -178,7 +178,7 @@ def _make(folder: Path) -> StandIn:
 def _command(folder: Path, firmware: Path, port: int) -> list[str]:
     flash = "if=pflash,format=raw"
     return [
-        *("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "512", "-smp", "1"),
+        *("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "Nehalem", "-m", "512", "-smp", "1"),
         *("-display", "none", "-nodefaults", "-smbios", f"type=1,serial={SERIAL},product=Stand-in"),
         *("-drive", f"{flash},unit=0,readonly=on,file={firmware}"),
         *("-drive", f"{flash},unit=1,file={folder}/vars.fd"),
@@ -247,6 +247,7 @@ title = "Which kernel flies on the board?"
 purpose = "Tries the way over ssh to a board: two kernels are put on it, measured, and judged in its own time."
 duration = "10 s"
 
+{others}
 [[candidate]]
 name = "debian-rt"
 title = "Debian, PREEMPT_RT kernel"
@@ -257,7 +258,6 @@ name = "debian"
 title = "Debian, stock kernel"
 package = "{KERNELS["stock"]}"
 
-{others}
 {there.table()}
 [[requirement]]
 name = "wake-up"

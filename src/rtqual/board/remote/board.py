@@ -23,7 +23,7 @@ from rtqual.board.system import Kernel
 from rtqual.initramfs import remote
 from rtqual.record.schema import digest
 
-_LEAST_WAIT_S, _MOST_WAIT_S = 2.0, 60.0
+_LEAST_WAIT_S, _MOST_WAIT_S, _TRIES = 2.0, 60.0, 3
 
 
 class RemoteBoard(Board):
@@ -52,9 +52,15 @@ class RemoteBoard(Board):
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         """A result that an rtqual which was killed left on the board is taken, and the job is not run again."""
-        started = time.monotonic()
-        session = self._session
-        session.open()
+        self._session.open()
+        try:
+            return self._run(job, seed, timeout_s)
+        except Lost:
+            self._session.died()
+            raise
+
+    def _run(self, job: Job, seed: int, timeout_s: float) -> Outcome:
+        started, session = time.monotonic(), self._session
         key = digest({"job": job.as_inputs(), "seed": seed, "candidate": self._candidate.identity, "of": self._owner})
         detached = Detached(session.lease, session.store, key[:32])
         console, polls = "", 0
@@ -63,10 +69,13 @@ class RemoteBoard(Board):
             detached = Detached(session.lease, session.store, key[:32])
             self._clear()
             mark = session.console.mark()
-            detached.start(job, seed)
-            polls = self._wait(detached, session.look().boot_id, timeout_s)
+            looked = detached.look()
+            if not looked.lives:
+                detached.clear()
+                detached.start(job, seed)
+            polls = self._wait(detached, looked.boot_id, timeout_s)
             console = session.console.since(mark)
-        files = detached.take(self.where)
+        files = self._files(detached)
         self._taken = detached
         jobscript.check(job, files, self.where)
         facts, problems = self._facts(files)
@@ -84,7 +93,7 @@ class RemoteBoard(Board):
         deadline_s = time.monotonic() + timeout_s + self._session.settings.boot_timeout_s
         pause_s, polls = max(_LEAST_WAIT_S, timeout_s / PATIENCE), 0
         while time.monotonic() < deadline_s:
-            time.sleep(pause_s)
+            self._session.pause(pause_s)
             pause_s = min(_MOST_WAIT_S, max(_LEAST_WAIT_S, pause_s / 4))
             polls += 1
             try:
@@ -103,6 +112,13 @@ class RemoteBoard(Board):
         self._session.died()
         raise RunFailed(f"{self.where}: no result after {timeout_s:.0f} s; the board was brought back")
 
+    def _files(self, detached: Detached) -> dict[str, str]:
+        for _ in range(_TRIES - 1):
+            with suppress(Lost):
+                return detached.take(self.where)
+            self._session.pause(_LEAST_WAIT_S)
+        return detached.take(self.where)
+
     def _facts(self, files: dict[str, str]) -> tuple[dict[str, str], list[str]]:
         """What the record tells of the board, and why its figures decide nothing."""
         settings = self._session.settings
@@ -118,6 +134,8 @@ class RemoteBoard(Board):
             problems.append(f"the board has {facts.get('cpus')} CPUs, the mission says {settings.cpus}")
         told = {f"{name}_before": value for name, value in before.items() if after.get(name) != value}
         told |= {name: value for name, value in after.items() if name not in ("boot_id", "clocksource")}
+        if after.get("virtual", "0") not in ("0", truth.UNKNOWN):
+            told["hypervisor"] = f"an unknown hypervisor ({after['machine']})"
         own = {"board": settings.name, "model": settings.model, "candidate_nonce": self._candidate.identity}
         return {**told, **facts, **own, "connection": "ssh"}, problems
 

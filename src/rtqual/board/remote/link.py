@@ -8,6 +8,7 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -123,11 +124,17 @@ def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | No
     except FileNotFoundError:
         raise RunFailed("ssh is missing: `apt-get install openssh-client`") from None
 
+    interrupted = threading.Event()
+
     def kill() -> None:
         with suppress(ProcessLookupError):
             os.killpg(program.pid, signal.SIGKILL)
 
-    with process.registered(program, kill):
+    def interrupt() -> None:
+        interrupted.set()
+        kill()
+
+    with process.registered(program, interrupt):
         try:
             said, complaint = program.communicate(give, timeout=deadline_s)
         except subprocess.TimeoutExpired:
@@ -138,4 +145,6 @@ def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | No
             kill()
             program.wait()
             raise
+    if interrupted.is_set():  # not the board's silence, which is waited out
+        raise RunFailed("interrupted")
     return program.returncode, said, complaint

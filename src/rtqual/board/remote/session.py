@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import clean
+from rtqual.board import process
 from rtqual.board.remote import job as jobs
 from rtqual.board.remote import lease as leases
 from rtqual.board.remote import staged
@@ -57,9 +58,9 @@ class Session:
         self._kept = ExitStack()
         self._link: Ssh | None = None
         self._lease: Lease | None = None
+        self._opened = False
         self._fallen: dict[str, Fell] = {}  # candidates that do not come up, by their identity
         self._out: RunFailed | None = None
-        self._stop = threading.Event()
 
     @property
     def where(self) -> str:
@@ -78,12 +79,14 @@ class Session:
         """Take the board and bring it to its known-good system. The first failure is told again."""
         if self._out:
             raise self._out
-        if self._lease:
+        if self._opened:
             return
         try:
-            self._take(force=force)
+            if self._lease is None:
+                self._take(force=force)
             self._let_end()
             self.restore()
+            self._opened = True
         except (Out, Refused) as error:
             self._out = error
             raise
@@ -102,6 +105,13 @@ class Session:
     def is_good(self, seen: Seen) -> bool:
         return seen.release == self.settings.good and not seen.nonce
 
+    def pause(self, seconds: float) -> None:
+        """Raises RunFailed where rtqual is interrupted meanwhile."""
+        woken = threading.Event()
+        with process.registered(woken, woken.set):
+            if woken.wait(seconds):
+                raise RunFailed(f"{self.where}: interrupted")
+
     def _ssh(self) -> Ssh:
         if self._link is None:
             self._link = Ssh(self.settings, Path(self._kept.enter_context(tempfile.TemporaryDirectory(prefix="rb-"))))
@@ -109,10 +119,7 @@ class Session:
         return self._link
 
     def _take(self, *, force: bool) -> None:
-        try:
-            self.look()
-        except Lost as error:
-            self._recover(f"{error}")
+        self._reach()
         boot = self._boot_place()
         self._lease = leases.take(self._ssh(), store_in(boot), self._owner, self.settings.name, force=force)
 
@@ -131,7 +138,7 @@ class Session:
         keys = jobs.unfinished(self.lease, self.store)
         while time.monotonic() < end_s and any(jobs.Detached(self.lease, self.store, key).look().lives for key in keys):
             self._tell(f"{self.where}: a job from before is let end")
-            self._stop.wait(2.0)
+            self.pause(2.0)
 
     def restore(self) -> None:
         """The known-good system, with nothing armed and nothing half done. Raises Out where it does not come."""
@@ -240,11 +247,11 @@ class Session:
         """Another boot than `boot_id`, by its time-out."""
         end_s = time.monotonic() + factor * self.settings.boot_timeout_s + self.settings.watchdog_s
         while time.monotonic() < end_s:
-            with suppress(Lost):
+            with suppress(Lost, Refused):  # who answers with another key is not up either
                 seen = self.look()
                 if seen.boot_id != boot_id:
                     return seen
-            self._stop.wait(_PAUSE_S)
+            self.pause(_PAUSE_S)
         return None
 
     def _recover(self, why: str, known: str = "") -> Seen:
@@ -265,21 +272,30 @@ class Session:
 
     def died(self) -> None:
         """A job's board started again by itself, or does not answer: find out, and bring it back."""
+        self._reach()
+        self._settle()
+        self.restore()
+
+    def _reach(self) -> None:
+        """Wait for as long as a start takes, then help by the power."""
         try:
             self.look()
         except Lost as error:
-            self._recover(str(error))
-        self._settle()
-        self.restore()
+            self._tell(f"{error}; waiting for it")
+            if self._await("") is None:
+                self._recover(str(error))
 
     def close(self) -> None:
         """Restore and give back. Raises RunFailed where the board could not be restored."""
         try:
             if self._lease and not self._out:
-                self.restore()
+                try:
+                    self.restore()
+                except Lost:
+                    self.died()
                 self.lease.release()
         finally:
-            self._lease, self._out = None, None
+            self._lease, self._out, self._opened = None, None, False
             self._fallen.clear()
             if self._link:
                 self._link.drop()

@@ -13,6 +13,7 @@ from rtqual.board.remote.settings import Settings
 from rtqual.board.system import Kernel
 from rtqual.record.schema import digest
 
+_IDENTITY = 32  # characters; nothing else in the store has so long a name
 _SPARE_KIB = 4096  # for results beside a candidate
 NONCE = "rtqual.candidate"
 # What a candidate needs to be this board: written from what the known-good system has. The host key stays on the board.
@@ -20,21 +21,21 @@ _OWN = """\
 set -e
 mkdir -p {store}/own
 cd {store}/own
-if [ ! -s network ]; then
-	way=$(ip -4 route show default | head -n 1)
-	interface=$(echo "$way" | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p')
-	gateway=$(echo "$way" | sed -n 's/.* via \\([^ ]*\\).*/\\1/p')
-	address=$(ip -4 addr show dev "$interface" | sed -n 's/.*inet \\([0-9./]*\\).*/\\1/p' | head -n 1)
-	[ -n "$address" ] || {{ echo 'its network has no default route over IPv4' >&2; exit 1; }}
-	echo "$(cat /sys/class/net/$interface/address) $address ${{gateway:--}}" > network
-fi
-if [ ! -s hostkey ]; then
-	for key in /etc/ssh/ssh_host_ed25519_key /etc/dropbear/dropbear_ed25519_host_key; do
-		[ -s hostkey ] || [ ! -s $key ] || cp $key hostkey
-	done
-fi
-[ -s hostkey ] || {{ echo 'it has no ed25519 host key: ssh-keygen -A' >&2; exit 1; }}
-[ -s authorized_keys ] || cp ~/.ssh/authorized_keys authorized_keys
+way=$(ip -4 route show default | head -n 1)
+interface=$(echo "$way" | sed -n 's/.* dev \\([^ ]*\\).*/\\1/p')
+gateway=$(echo "$way" | sed -n 's/.* via \\([^ ]*\\).*/\\1/p')
+address=$(ip -4 addr show dev "$interface" | sed -n 's/.*inet \\([0-9./]*\\).*/\\1/p' | head -n 1)
+[ -n "$address" ] || {{ echo 'its network has no default route over IPv4' >&2; exit 1; }}
+echo "$(cat /sys/class/net/$interface/address) $address ${{gateway:--}}" > network.new
+for key in /etc/dropbear/dropbear_ed25519_host_key /etc/ssh/ssh_host_ed25519_key; do
+	[ ! -s $key ] || cp $key hostkey.new
+done
+[ -s hostkey.new ] || {{ echo 'it has no ed25519 host key: ssh-keygen -A' >&2; exit 1; }}
+cp ~/.ssh/authorized_keys authorized_keys.new
+sync
+for one in network hostkey authorized_keys; do
+	mv $one.new $one
+done
 sync
 """
 
@@ -53,7 +54,7 @@ class Candidate:
 
     @property
     def identity(self) -> str:
-        return digest({**self.sums, "parameters": " ".join(self.parameters)})[:32]
+        return digest({**self.sums, "parameters": " ".join(self.parameters)})[:_IDENTITY]
 
 
 def own(link: Link, store: str) -> None:
