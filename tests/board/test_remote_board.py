@@ -48,14 +48,16 @@ def boot_id(there: StandIn) -> str:
 
 
 def test_another_host_key_or_serial_number_is_refused(settings: Settings, there: StandIn, tmp_path: Path) -> None:
-    stranger = (there.folder / "identity.pub").read_text().strip()
+    another = (there.folder / "identity.pub").read_text().strip()
     for other, why in (
-        (replace(settings, host_key=stranger), "another host key answers"),
+        (replace(settings, host_key=another), "another host key answers"),
         (replace(settings, serial="S2"), f"serial number {SERIAL}, not S2: it is another board"),
         (replace(settings, identity=there.folder / "hostkey"), "lets us not in"),
     ):
+        stranger = Session(other, "test", tmp_path / "log")
         with pytest.raises(Refused, match=why):
-            Session(other, "test", tmp_path / "log").open()
+            stranger.open()
+        stranger.close()
     assert not there.ssh("ls -d /boot/rtqual/lease-*").stdout
 
 
@@ -78,7 +80,7 @@ def test_no_call_outlives_its_deadline_where_the_board_froze(
 
 def test_who_is_overtaken_commands_no_more(session: Session, settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(Refused, match=r"in use by test; where that is dead: `rtqual board restore stand-in --take`"):
-        Session(settings, "second", tmp_path / "2.log").open()
+        Session(replace(settings, console=""), "second", tmp_path / "2.log").open()
     second = Session(settings, "second", tmp_path / "2.log")
     second.open(force=True)
     try:

@@ -136,7 +136,7 @@ def test_a_killed_rtqual_leaves_a_job_that_the_next_adopts(
     board = opened(settings, kernel, tmp_path)
     try:
         with pytest.raises(Refused, match="in use by test"):
-            opened(settings, kernel, tmp_path, owner="another").run(QUICK, seed=1, timeout_s=60)
+            opened(replace(settings, console=""), kernel, tmp_path, owner="another").run(QUICK, seed=1, timeout_s=60)
         outcome = board.run(SLEEPS, seed=3, timeout_s=TIMEOUT_S)
         assert outcome.stdout == "42\n" and outcome.facts["polls"] == "0"
         assert begun(there) == 1

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.analysis.figure.cells import by_board
+from rtqual.campaign.foresee import foresee
 from rtqual.campaign.plan import plan
 from rtqual.mission import load_mission
 from support.command import Run
@@ -110,3 +112,11 @@ def test_boards_are_listed_and_found_by_name(
     assert f"no board 'pi-x' in {path}; did you mean 'pi-a'?" in told
     path.unlink()
     assert "No mission here names a [[board]]" in rtqual("board", "list", cwd=path.parent).stdout
+
+
+def test_only_the_board_is_judged_and_it_can_say_fly(written: Callable[..., Path]) -> None:
+    """Without requirements every candidate that the plan runs may fly; on the emulator none may."""
+    mission = load_mission(written())
+    assert [cells.board for cells in by_board(mission, "demo", [], {})] == ["raspberry-pi-4b"]
+    assert foresee(mission, "demo").nobody == ""
+    assert "emulator" in foresee(load_mission(written('boards = ["pi-a"]\n', "")), "demo").nobody

@@ -151,7 +151,7 @@ class Campaign:
         )
 
     def _artefacts(self, cell: Cell) -> dict[str, str]:
-        measured = self._before.get(cell.candidate.name)
+        measured = self._before.get(cell.candidate.name) if cell.place.here else None
         return measured.artefacts if measured else self._board(cell).artefacts()
 
     def _finished(self, wanted: set[tuple[str, int]], watcher: Watcher) -> set[tuple[str, int]]:
