@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.analysis.figure.cells import by_board
+from rtqual.campaign.forecast import forecast
 from rtqual.campaign.foresee import foresee
 from rtqual.campaign.plan import plan
 from rtqual.mission import load_mission
@@ -75,6 +76,7 @@ def test_cells_go_in_blocks_and_the_second_half_in_the_other_order(written: Call
     assert {cell.board for cell in cells} == {"raspberry-pi-4b"}
     assert [cell.candidate.name for cell in cells] == ["debian-rt"] * 3 + ["debian"] * 6 + ["debian-rt"] * 3
     assert len(set(cells)) == 12
+    assert 3 * 120 < forecast(cells, 2).wall_s < 3 * 120 + 12 * 60  # three switches
 
 
 @pytest.mark.parametrize(

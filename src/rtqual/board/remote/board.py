@@ -134,7 +134,7 @@ class RemoteBoard(Board):
             problems.append(f"the board has {facts.get('cpus')} CPUs, the mission says {settings.cpus}")
         told = {f"{name}_before": value for name, value in before.items() if after.get(name) != value}
         told |= {name: value for name, value in after.items() if name not in ("boot_id", "clocksource")}
-        if after.get("virtual", "0") not in ("0", truth.UNKNOWN):
+        if after.get("virtual_machine", "0") not in ("0", truth.UNKNOWN):
             told["hypervisor"] = f"an unknown hypervisor ({after['machine']})"
         own = {"board": settings.name, "model": settings.model, "candidate_nonce": self._candidate.identity}
         return {**told, **facts, **own, "connection": "ssh"}, problems

@@ -48,8 +48,9 @@ def check(settings: Settings) -> Iterator[Found]:
         try:
             told = _told(link, settings)
         except RunFailed as error:
-            name = "host key" if isinstance(error, Refused) else "reach"
-            yield Found(name, False, str(error), "the words above say what to do")
+            known = isinstance(error, Refused)  # and its words say what to do
+            mend = "" if known else "switch it on, or correct its address in the mission"
+            yield Found("host key" if known else "reach", False, str(error), mend)
             return
         finally:
             link.drop()

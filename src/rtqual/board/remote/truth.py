@@ -26,7 +26,7 @@ _FACTS = {
     "load_average": "cut -d ' ' -f 1-3 /proc/loadavg",
     "machine": "tr -d '\\000' < /proc/device-tree/model || cat /sys/class/dmi/id/product_name",
     "serial": "tr -d '\\000' < /proc/device-tree/serial-number || cat /sys/class/dmi/id/product_serial",
-    "virtual": "grep -c '^flags.* hypervisor' /proc/cpuinfo",
+    "virtual_machine": "grep -c '^flags.* hypervisor' /proc/cpuinfo",
     "firmware": "vcgencmd version || cat /sys/class/dmi/id/bios_version",
     "device_tree": "sha256sum < /sys/firmware/fdt",
 }
