@@ -12,6 +12,7 @@ import pytest
 from rtqual.base.errors import RunFailed
 from rtqual.board.remote import lease, staged
 from rtqual.board.remote.board import RemoteBoard
+from rtqual.board.remote.check import check
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Lost, Refused, Settings
@@ -142,3 +143,13 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     assert any("Fly debian" in one["headline"] for one in said["verdicts"]), said["verdicts"]
     assert there.ssh("uname -r").stdout.strip() == there.release
     assert there.ssh("sha256sum /boot/loader/loader.conf /boot/loader/entries/*").stdout == entries
+
+
+def test_check_tells_what_is_there_and_what_is_missing(there: StandIn, settings: Settings) -> None:
+    found = {one.name: one for one in check(settings)}
+    assert all(one.good for one in found.values()), found
+    assert (found["serial"].what, found["boot partition"].what, found["lease"].what) == (SERIAL, "/boot", "free")
+    assert "clock source ," not in found["time"].what
+    other = {one.name: one for one in check(replace(settings, good="6.9", power_on=(), console=""))}
+    assert [name for name, one in other.items() if not one.good] == ["system", "power", "console"]
+    assert other["system"].mend == f'write good = "{there.release}", or boot 6.9'

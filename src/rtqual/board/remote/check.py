@@ -65,7 +65,7 @@ def _told(link: Ssh, settings: Settings) -> dict[str, list[str]]:
         find=find_boot(switcher_of(settings)).strip(), nonce=NONCE.replace(".", "\\."), programs=shlex.join(_PROGRAMS)
     )
     told: dict[str, list[str]] = {}
-    for line in link.run(look + truth_script("/dev/stdout"), deadline_s=60).decode(errors="replace").splitlines():
+    for line in link.run(look + truth_script(), deadline_s=60).decode(errors="replace").splitlines():
         key, _, value = line.partition("=")
         if value:
             told.setdefault(key, []).append(clean(value))
@@ -107,7 +107,11 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
         yield Found("room", roomy, f"{free_mib} MiB free", "" if roomy else f"{_ROOM_MIB} MiB hold two candidates")
     if settings.switch == "systemd-boot":
         writable = _one(told, "variables") not in ("", "0")
-        mend = "" if writable else "mount -t efivarfs -o rw efivarfs /sys/firmware/efi/efivars"
+        mend = (
+            ""
+            if writable
+            else "mount -t efivarfs efivarfs /sys/firmware/efi/efivars; a PREEMPT_RT kernel needs efi=runtime for that"
+        )
         yield Found("one-shot entry", writable, "EFI variables" if writable else "EFI variables are read-only", mend)
     yield Found("time", True, f"clock source {_one(told, 'clocksource')}, adjtimex {_one(told, 'time_status')}")
 

@@ -40,14 +40,14 @@ _STEADY = {  # whoever changes one of these changes what is measured
 }
 
 
-def script(out: str) -> str:
-    """Writes `name=value` lines into a file there."""
+def script(out: str = "") -> str:
+    """Prints `name=value` lines there, or writes them into a file."""
     lines = [
         f"printf '%s=' {name}; v=$({{ {command}; }} 2> /dev/null | head -c 400 | tr '\\n' ' '); "
         f'v=${{v% }}; echo "${{v:-{UNKNOWN}}}"'
         for name, command in _FACTS.items()
     ]
-    return "{\n" + "\n".join(lines) + f"\n}} > {out}\n"
+    return "{\n" + "\n".join(lines) + (f"\n}} > {out}\n" if out else "\n}\n")
 
 
 def read(text: str) -> dict[str, str]:
