@@ -36,8 +36,9 @@ NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
 _HARDWARE, _NETWORK = "52:54:00:12:34:56", "52:54:00:12:34:56 10.0.2.15/24 10.0.2.2"
 _UUID = "5254-0012"
 _ESP_MIB = 96
-# Under emulation the timer check of the IO-APIC loses races against a busy host.
-PARAMETERS = "no_timer_check"
+# On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
+# more than 95 % of a second, where the kernel would throttle it.
+PARAMETERS = ("no_timer_check", "sysctl.kernel.sched_rt_runtime_us=-1")
 _POWER = """\
 #!/bin/sh
 # off: like pulling the plug; on: QEMU again
@@ -86,7 +87,7 @@ class StandIn:
             "serial": f'"{SERIAL}"',
             "good": f'"{self.release}"',
             "switch": '"systemd-boot"',
-            "parameters": f'["{PARAMETERS}"]',
+            "parameters": json.dumps(PARAMETERS),
             "boot_timeout": '"600 s"',
             "watchdog": '"30 s"',
             "power": f'{{ off = ["{self.folder}/power.sh", "off"], on = ["{self.folder}/power.sh", "on"] }}',
@@ -201,7 +202,7 @@ def _disk(folder: Path) -> str:
     image = next((package.tree / "boot").glob("vmlinuz-*"))
     release = image.name.removeprefix("vmlinuz-")
     loader = fetch("systemd-boot-efi").tree / "usr/lib/systemd/boot/efi/systemd-bootx64.efi"
-    options = f"console=ttyS0 quiet panic=5 {PARAMETERS} rtqual.store={_UUID}"
+    options = f"console=ttyS0 quiet panic=5 {PARAMETERS[0]} rtqual.store={_UUID}"
     texts = {
         "loader/loader.conf": "default good.conf\ntimeout 0\n",
         "loader/entries/good.conf": f"title good\nlinux /good/vmlinuz\ninitrd /good/initrd\noptions {options}\n",
@@ -238,7 +239,7 @@ def _disk(folder: Path) -> str:
     return release
 
 
-def mission_of(there: StandIn, *, others: str = "", runs: int = 6, loads: str = '"none"', cycles: int = 200) -> str:
+def mission_of(there: StandIn, *, others: str = "", runs: int = 6, loads: str = '"none"', cycles: int = 100) -> str:
     """A mission that decides between Debian's stock and RT kernel on it."""
     return f"""\
 [mission]
@@ -263,9 +264,10 @@ package = "{KERNELS["stock"]}"
 name = "wake-up"
 instrument = "cyclictest"
 statistic = "max"
-at_most = "100 s"
+at_most = "100 s"  # loose: an emulator is late by chance
 
 [parameters.cyclictest]
+interval = "10 ms"
 cycles = {cycles}
 
 [[scale.demo.plan]]
