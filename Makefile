@@ -6,6 +6,7 @@
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
 # make tailor      cut a kernel down to missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
+# make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
@@ -22,7 +23,7 @@ BIN := $(VENV)/bin
 # agent and, with musl, for the probe, and what WeasyPrint draws the PDF with. Keep in step with
 # src/rtqual/doctor/tools.py; a test compares them.
 PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev make \
-	musl-tools libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core
+	musl-tools libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core openssh-client
 # The virtual ARM board, what runs in its guests, and the compiler of FreeRTOS's image: 1 GB that the demo does without.
 ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross make gcc-arm-none-eabi \
 	libnewlib-arm-none-eabi
@@ -57,7 +58,7 @@ PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo check test test-full test-manual newest lock arm bench fuzz lint dist man clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install docs demo board-demo check test test-full test-manual newest lock arm bench fuzz lint dist man clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise
 
 install: packages $(VENV)/.built
@@ -65,6 +66,9 @@ install: packages $(VENV)/.built
 
 demo: packages $(VENV)/.built
 	scripts/with-realtime $(BIN)/rtqual select missions/docking.toml
+
+board-demo: packages image-packages $(VENV)/.built
+	PYTHONPATH=tests $(BIN)/python -m support.stand_in
 
 tailor: packages kernel-packages $(VENV)/.built
 	$(BIN)/rtqual tailor missions/docking.toml

@@ -3,14 +3,13 @@
 
 from pathlib import Path
 
-from rtqual.initramfs.guest import TOOL_PACKAGES
-
-from rtqual.base.apt import fetch, fetch_closure
+from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64
 from rtqual.board import Command, Machine
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import build_modules
 from rtqual.candidate.ready import image_of, make_ready
+from rtqual.initramfs.contents import guest_tools
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Inputs, Provenance, Timing
 from rtqual.record.store import Store, make
@@ -27,7 +26,7 @@ class LateGuest:
         source = Path(__file__).with_name("late_module.c").read_bytes()
         sources = {"late/Kbuild": b"obj-m += rtqual-late.o\n", "late/rtqual-late.c": source}
         (module,) = build_modules(image_of("late", kernel)[1], sources, "late", (MODULE,))
-        tools = fetch_closure(TOOL_PACKAGES)
+        tools = guest_tools()
         extra = {f"lib/rtqual/{MODULE}": module}
         # Without a name, as of a record: so both start from the same saved guest.
         ready = make_ready("", kernel, boot=(), tools=tools, architecture=AMD64, extra=extra)

@@ -5,6 +5,7 @@ local.py    this machine as it is
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
 rtos.py     an RTOS image in QEMU, with the same clock
 replay.py   runs that were recorded before
+remote/     a board on the network: each candidate is put on it
 registry.py the boards, a row each
 system.py   what a board starts: a kernel with its root, or the image of an RTOS
 process.py  programs that run for a job: their deadline, and the end of all
@@ -21,6 +22,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+PATIENCE = 30.0  # a run's time-out is so many times what it is expected to take, or more
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Outcome:
     console: str  # the board's last lines
     wall_s: float
     command: tuple[str, ...]  # runs the same by hand
+    problems: tuple[str, ...] = ()  # why its figures decide nothing, as far as the board tells
 
 
 @dataclass(frozen=True)
@@ -140,4 +144,8 @@ class Board(Protocol):
 
     def forget(self) -> None:
         """Delete what was kept to make the next run faster."""
+        return
+
+    def close(self) -> None:
+        """Leave the place as it was found, whatever happened."""
         return

@@ -30,14 +30,18 @@ echo "realtime=$(cat /sys/kernel/realtime 2>/dev/null || echo 0)"; } > /run/resu
 """
 
 
-def render(job: Job, seed: int, port: str = "/dev/ttyS1") -> str:
-    """The script that runs a job in the guest and sends /run/result back through a port, whatever happens."""
+def render(job: Job, seed: int, port: str = "/dev/ttyS1", *, leave: str = "") -> str:
+    """The script that runs a job in the guest and sends /run/result back through a port, whatever happens.
+
+    `leave`: what it does in place of sending, on a board that keeps its results until they are fetched.
+    """
+    leave = leave or f"tar -C /run/result -cf - . | rtqual-agent send {port}; rtqual-agent exit 0"
 
     def run(command: Command, name: str) -> str:
         return f"rtqual-agent run /run/result {name} {command.fifo} {shlex.join(command.argv)}"
 
     lines = [
-        f"give_back() {{ tar -C /run/result -cf - . | rtqual-agent send {port}; rtqual-agent exit 0; }}",
+        f"give_back() {{ {leave}; }}",
         'fail() { echo "$*" > /run/result/failed; give_back; }',
         *(
             [_FOLDERS[job.folder] + f" || fail 'the {job.folder} disk cannot be mounted'"]

@@ -70,6 +70,8 @@ class Start:
     scratch: Path = Path()
     held: Callable[[Path], Held] | None = None  # reads a campaign's folder
     used: Path | None = None  # where a board that can notes the code that ran (virtual.py)
+    programs: tuple[str, ...] = ()  # that its jobs run, where they are brought along
+    tell: Callable[[str], None] = lambda _: None  # what takes long
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Row:
     architecture: Architecture | None = None  # of the kernels it starts
     clock: Clock = Clock.REAL
     here: bool = False  # this machine: nothing may run beside
+    switched: bool = False  # one machine that each candidate is put on, which takes minutes
     leads: bool = False  # reports begin with it; others follow by name
     linux: bool = True  # runs Linux programs, not the probe alone
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:

@@ -22,16 +22,12 @@ class Cell:
     load: str
     cpus: int
     seed: int
+    place: Row  # the board that runs it
     repeat: int = 0
 
     @property
     def board(self) -> str:
-        return self.candidate.board
-
-    @property
-    def place(self) -> Row:
-        assert self.candidate.place is not None, "it is planned, so it runs somewhere"  # noqa: S101
-        return self.candidate.place
+        return self.place.name
 
     @property
     def group(self) -> Group:

@@ -3,11 +3,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rtqual.board.registry import Starts
 from rtqual.campaign.cell import Cell
 
 _BOOT_S = 6.0
+_SWITCH_S = 120.0  # a board starts twice, and takes the upload between
 _STATE_BYTES, _RECORD_BYTES = 180 * 2**20, 64 * 2**10
 
 
@@ -20,9 +22,16 @@ class Cost:
 
 def cost_of(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Cost:
     """Time and disk for cells that are still to run; `booting`: their boards have still to boot."""
-    together = [cell for cell in cells if not cell.place.here]
+    together = [cell for cell in cells if not cell.place.here and not cell.place.switched]
     boards = {(cell.candidate.name, cell.machine) for cell in together if cell.place.starts is Starts.KERNEL}
-    wall_s = sum(cell.estimate_s for cell in cells if cell.place.here)
+    alone = [cell for cell in cells if cell.place.here or cell.place.switched]
+    wall_s = sum(cell.estimate_s for cell in alone) + _SWITCH_S * _switches(alone)
     together_s = sum(cell.estimate_s for cell in together) + _BOOT_S * len(boards) * booting
     wall_s += together_s / max(1, min(workers, len(together)))
     return Cost(len(cells), wall_s, _STATE_BYTES * len(boards) + _RECORD_BYTES * len(cells))
+
+
+def _switches(cells: Sequence[Cell]) -> int:
+    """How often a board is brought to another candidate than before."""
+    runs = [(cell.place.name, cell.candidate.name) for cell in cells if cell.place.switched]
+    return sum(before != after for before, after in pairwise([None, *runs]))

@@ -62,10 +62,12 @@ def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
         held = programs_of(cell.candidate.root, needs)
         absent = [name for name in wanted if name not in held]
         return f'root = "{cell.candidate.root}" has no {absent[0]}' if absent else ""
-    if not cell.place.here:
+    if not cell.place.here and not cell.place.switched:
         return ""
     job = cell.job()
     if job.modules or job.folder == "usb" or cell.instrument.program.endswith(_MODULE):
         return "it needs a guest"
+    if cell.place.switched:
+        return ""
     absent = [name for name in wanted if not program(name)]
     return f"{absent[0]} is not installed on this machine" if absent else ""

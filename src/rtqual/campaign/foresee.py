@@ -6,7 +6,7 @@ The analysis judges by what was measured; here stands only what follows from the
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rtqual.analysis.figure.asked import (
@@ -54,6 +54,7 @@ def foresee(mission: Mission, scale: str) -> Foresight:
             cells[cell.candidate.name, cell.instrument.name, cell.load].append(cell)
     names = {name for name, _, _ in cells}
     candidates = [one for one in mission.candidates if one.name in names]
+    on_board = {name for (name, _, _), some in cells.items() if any(cell.place.switched for cell in some)}
     found: dict[str, dict[str, bool]] = {}  # candidate -> what is wrong -> whether it keeps the candidate from flying
     for one in candidates:
         broken = why_not(one)
@@ -63,7 +64,7 @@ def foresee(mission: Mission, scale: str) -> Foresight:
     every = dict.fromkeys(problem for problems in found.values() for problem in problems)
     of = {problem: [name for name, problems in found.items() if problem in problems] for problem in every}
     remarks = [one if len(of[one]) == len(found) else f"{listed(of[one])}: {one}" for one in every]
-    return Foresight(tuple(remarks), _nobody(mission, candidates, found))
+    return Foresight(tuple(remarks), _nobody(mission, candidates, found, on_board))
 
 
 def _problems(mission: Mission, candidate: Candidate, cells: Cells) -> Iterator[tuple[str, bool]]:
@@ -110,12 +111,18 @@ def samples_to_meet(asked: Requirement) -> int:
     return max(samples_needed(name), beyond)
 
 
-def _nobody(mission: Mission, candidates: Sequence[Candidate], found: Mapping[str, Mapping[str, bool]]) -> str:
+def _nobody(
+    mission: Mission,
+    candidates: Sequence[Candidate],
+    found: Mapping[str, Mapping[str, bool]],
+    on_board: Collection[str],
+) -> str:
     if any(one.published for one in mission.candidates):
         return ""  # a study's figures need no plan
     stops: dict[str, list[str]] = {}  # why -> candidates
     for one in candidates:
-        whys = [why for why, stopping in found[one.name].items() if stopping] or _no_flight(mission, one)
+        whys = [why for why, stopping in found[one.name].items() if stopping]
+        whys = whys or ([] if one.name in on_board else _no_flight(mission, one))
         if not whys:
             return ""
         for why in whys:

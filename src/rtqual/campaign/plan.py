@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The cells that a mission asks for at a scale, in the order they run.
 
-Cells of this machine run first and alone; then guests, two at a time. Every group of deterministic cells runs one
-cell a second time, to test that it is.
+Cells of this machine run first and alone; then guests, two at a time; then boards on the network, where a switch of the
+candidate costs minutes. Every group of deterministic cells runs one cell a second time, to test that it is.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -21,12 +22,28 @@ def plan(mission: Mission, scale: str) -> list[Cell]:
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
             instrument = INSTRUMENTS[name]
             parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
-            place = candidate.place
-            for cpus in (place.cpus(),) if place and place.cpus else part.cpus:
-                for run in range(part.runs):
-                    cell = Cell(candidate, instrument, parameters, load, cpus, seed=run + 1)
-                    rounds.setdefault(2 * run, {})[cell.group, 0] = cell
-                    if run == 0 and cell.place.repeats:
-                        rounds.setdefault(1, {})[cell.group, 1] = replace(cell, repeat=1)
+            for place in mission.places_of(part, candidate):
+                for cpus in (place.cpus(),) if place.cpus else part.cpus:
+                    for run in range(part.runs):
+                        cell = Cell(candidate, instrument, parameters, load, cpus, seed=run + 1, place=place)
+                        rounds.setdefault(2 * run, {})[cell.group, 0] = cell
+                        if run == 0 and place.repeats:
+                            rounds.setdefault(1, {})[cell.group, 1] = replace(cell, repeat=1)
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
-    return sorted(ordered, key=lambda cell: not cell.place.here)
+    together = [cell for cell in ordered if not cell.place.here and not cell.place.switched]
+    return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]
+
+
+def in_blocks(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of boards whose candidates are switched, board by board: half of every candidate's cells in one order
+    of the candidates, the other half in the reverse order. What drifts evenly adds the same to all of them."""
+    blocks: list[Cell] = []
+    for place in dict.fromkeys(cell.place for cell in cells if cell.place.switched):
+        of: dict[str, list[Cell]] = {}
+        for cell in cells:
+            if cell.place == place:
+                of.setdefault(cell.candidate.name, []).append(cell)
+        first = [cell for some in of.values() for cell in some[: (len(some) + 1) // 2]]
+        second = [cell for some in reversed(of.values()) for cell in some[(len(some) + 1) // 2 :]]
+        blocks += [*first, *second]
+    return blocks

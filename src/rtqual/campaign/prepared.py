@@ -14,6 +14,7 @@ from rtqual.candidate.kernel import kernel_of
 from rtqual.image.measured import under_root
 from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.account import Account
+from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate, Mission
 
 
@@ -23,6 +24,7 @@ class Prepared:
     def __init__(self, mission: Mission) -> None:
         self._mission = mission
         self._ready: dict[str, Kernel | Rtos] = {}
+        self._programs: dict[str, tuple[str, ...]] = {}
         self.accounts: list[Account] = []
 
     def prepare(self, cells: Sequence[Cell], tell: Callable[[str], None]) -> None:
@@ -41,6 +43,8 @@ class Prepared:
                 tools[architecture] = guest_tools(architecture)
             programs = {cell.instrument.program for cell in cells if cell.candidate == candidate}
             self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
+            loads = {program for cell in cells if cell.candidate == candidate for program in LOADS[cell.load].programs}
+            self._programs[name] = tuple(sorted(programs | loads))
 
     def _kernel(
         self, candidate: Candidate, tools: Sequence[Package], programs: set[str], tell: Callable[[str], None]
@@ -54,7 +58,9 @@ class Prepared:
 
     def start(self, candidate: Candidate) -> Start:
         """What the candidate's board is opened with."""
-        return Start(candidate.name, candidate.named, self._ready.get(candidate.name), held=kept.held)
+        name = candidate.name
+        ready, programs = self._ready.get(name), self._programs.get(name, ())
+        return Start(name, candidate.named, ready, held=kept.held, programs=programs)
 
     def sizes(self, candidate: Candidate) -> Mapping[str, str]:
         ready = self._ready.get(candidate.name)

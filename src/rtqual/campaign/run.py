@@ -2,7 +2,7 @@
 """A campaign: the cells of its plan, run once each and kept."""
 
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +13,7 @@ from rtqual.analysis.figure.model import Group
 from rtqual.base.apt import cache_dir
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
 from rtqual.base.scratch import sweep
-from rtqual.board import Board, Machine
+from rtqual.board import PATIENCE, Board, Machine
 from rtqual.board.process import ended_if_interrupted
 from rtqual.board.registry import BOARDS
 from rtqual.campaign import folder as kept
@@ -28,7 +28,7 @@ from rtqual.published.records import records as published_records
 from rtqual.record.schema import Inputs, Manifest, Record, Timing
 from rtqual.record.store import Store, make, read, settle_timing
 
-_TIMEOUT_FACTOR, _LEAST_TIMEOUT_S = 30.0, 60.0
+_LEAST_TIMEOUT_S = 60.0
 
 
 class Watcher:
@@ -53,14 +53,16 @@ class Campaign:
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._prepared = Prepared(mission)
-        self._boards: dict[tuple[str, Machine], Board] = {}
+        self._boards: dict[tuple[str, str, Machine], Board] = {}
         self._before = self._measured_before()
+        self._tell: Callable[[str], None] = lambda _: None
 
     def run(self, watcher: Watcher) -> Result:
         """Run what is not yet done. A cell that fails is told and does not stop the others."""
         sweep({Path(tempfile.gettempdir()), Path("/dev/shm"), Path.cwd()})  # noqa: S108 where boards keep theirs
         with suppress(OSError):  # who needs the cache is told why there is none
             sweep({cache_dir(), *cache_dir().iterdir()})
+        self._tell = watcher.preparing
         self._prepared.prepare(self.cells, watcher.preparing)
         keys = {cell: self._inputs(cell) for cell in self.cells}
         done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
@@ -71,9 +73,14 @@ class Campaign:
             if cells := [cell for cell in waiting if cell.candidate.name == name]:
                 failures |= dict.fromkeys((cell.group for cell in cells), why)
                 watcher.waits(cells, why)
-        for here, workers in ((True, 1), (False, self.workers)):
-            cells = [cell for cell in waiting if cell.place.here == here and cell.candidate.name not in self.later]
-            failures |= self._run_all(cells, workers, keys, watcher)
+        ready = [cell for cell in waiting if cell.candidate.name not in self.later]
+        here, switched = ([c for c in ready if c.place.here], [c for c in ready if c.place.switched])
+        together = [cell for cell in ready if not cell.place.here and not cell.place.switched]
+        try:
+            for cells, workers in ((here, 1), (together, self.workers), (switched, 1)):
+                failures |= self._run_all(cells, workers, keys, watcher)
+        finally:
+            self._close(watcher)
         if not failures:  # and those of kernels that were renewed meanwhile
             for state in (self._absolute / kept.SCRATCH).glob("*.state"):
                 state.unlink()
@@ -82,6 +89,13 @@ class Campaign:
         records = (*measured, *self._published())
         configs = self._prepared.configs({name: one.config for name, one in self._before.items()})
         return Result(records, failures, configs, tuple(self._prepared.accounts))
+
+    def _close(self, watcher: Watcher) -> None:
+        for board in self._boards.values():
+            try:
+                board.close()
+            except RunFailed as error:
+                watcher.warning(str(error))
 
     def _published(self) -> list[Record]:
         """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
@@ -122,7 +136,7 @@ class Campaign:
         key = _system(cell)
         if key not in self._boards:
             start = self._prepared.start(cell.candidate)
-            start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH)
+            start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH, tell=self._tell)
             self._boards[key] = cell.place.open(start)
         return self._boards[key]
 
@@ -140,7 +154,7 @@ class Campaign:
         )
 
     def _artefacts(self, cell: Cell) -> dict[str, str]:
-        measured = self._before.get(cell.candidate.name)
+        measured = self._before.get(cell.candidate.name) if cell.place.here else None
         return measured.artefacts if measured else self._board(cell).artefacts()
 
     def _finished(self, wanted: set[tuple[str, int]], watcher: Watcher) -> set[tuple[str, int]]:
@@ -167,7 +181,7 @@ class Campaign:
     ) -> dict[Group, str]:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
-        booted: set[tuple[str, Machine]] = set()
+        booted: set[tuple[str, str, Machine]] = set()
         with ThreadPoolExecutor(workers) as pool, ended_if_interrupted(running):
             while waiting or running:
                 while waiting and len(running) < workers:
@@ -187,7 +201,7 @@ class Campaign:
 
     def _run(self, cell: Cell, inputs: Inputs) -> None:
         started = datetime.now(UTC)
-        timeout_s = max(_LEAST_TIMEOUT_S, _TIMEOUT_FACTOR * cell.estimate_s)
+        timeout_s = max(_LEAST_TIMEOUT_S, PATIENCE * cell.estimate_s)
         board, job = self._board(cell), cell.job()
         if path := board.recorded(job, seed=cell.seed):
             self.store.write(replayed(inputs, path, self.mission.sha256))
@@ -195,18 +209,19 @@ class Campaign:
         outcome = board.run(job, seed=cell.seed, timeout_s=timeout_s)
         outcome = replace(outcome, facts={**outcome.facts, **self._prepared.sizes(cell.candidate)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
-        measurement = replace(measurement, problems=(*measurement.problems, *kernel_complaints(outcome.console)))
+        problems = (*measurement.problems, *outcome.problems, *kernel_complaints(outcome.console))
+        measurement = replace(measurement, problems=problems)
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
 
 
-def _system(cell: Cell) -> tuple[str, Machine]:
+def _system(cell: Cell) -> tuple[str, str, Machine]:
     """What is booted once for all its cells."""
-    return cell.candidate.name, cell.machine
+    return cell.place.name, cell.candidate.name, cell.machine
 
 
-def _next(waiting: Sequence[Cell], booting: Collection[tuple[str, Machine]]) -> Cell:
+def _next(waiting: Sequence[Cell], booting: Collection[tuple[str, str, Machine]]) -> Cell:
     """The first cell that need not wait for a guest that another cell boots just now; where all do, the first."""
     return next((cell for cell in waiting if _system(cell) not in booting), waiting[0])
 

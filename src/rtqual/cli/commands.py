@@ -50,6 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "lint:lint",
         "Judge the settings that decide latency, of a kernel's configuration or a running system (docs/lint.md).",
     ),
+    "board": ("board:board_app", "Boards that are reached over ssh (docs/boards.md)."),
     "completion": (
         "completion:completion",
         "Print what makes a shell complete rtqual's commands and options.",

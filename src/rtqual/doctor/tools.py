@@ -38,6 +38,7 @@ _PROGRAMS = (
     Program("hackbench", "rt-tests", "measuring, loading this machine"),
     Program("sysbench", "sysbench", "measuring this machine"),
     Program("stress-ng", "stress-ng", "loading this machine"),
+    Program("ssh", "openssh-client", "boards over ssh; signing records"),
     Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
     Program("make", "make", "FreeRTOS; tailoring a kernel"),
     Program("gcc", "gcc", "tailoring a kernel"),

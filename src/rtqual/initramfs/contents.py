@@ -71,7 +71,7 @@ def build(
                 with scratch(image.parent) as folder:
                     root = folder / "root"
                     _fill(root, kernel, release, tools, own, architecture, disks=disks)
-                    _pack(root, folder / image.name).rename(image)
+                    pack(root, folder / image.name).rename(image)
             except subprocess.CalledProcessError as error:
                 said = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
                 why = f"{Path(error.cmd[0]).name}: {' '.join(said) or f'exit code {error.returncode}'}"
@@ -204,7 +204,7 @@ def _module_info(module: Path, field: str) -> str:
     )
 
 
-def _pack(root: Path, image: Path) -> Path:
+def pack(root: Path, image: Path) -> Path:
     """A newc archive with nothing in it of the machine that made it."""
     paths = sorted(root.rglob("*"), key=lambda path: path.relative_to(root).parts)
     for path in paths:

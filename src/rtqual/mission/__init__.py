@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
-model.py       the tables, as types; candidate.py: those of a candidate; goal.py: of a goal
+model.py       the tables, as types; candidate.py: those of a candidate; goal.py: of a goal; board.py: of a board
 table.py       what they have in common
 values.py      the kinds of values in them
 load.py        reading and checking a file
@@ -11,6 +11,7 @@ schema.py      JSON Schema
 templates/     missions that `rtqual init` begins with
 """
 
+from rtqual.mission.board import BoardTable
 from rtqual.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Tailor, TailorStart
 from rtqual.mission.goal import Goal
 from rtqual.mission.load import load_mission
@@ -34,6 +35,7 @@ __all__ = [
     "DEFAULT_SCALE",
     "PUBLISHED",
     "Better",
+    "BoardTable",
     "Candidate",
     "Criterion",
     "Goal",

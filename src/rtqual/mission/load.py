@@ -19,6 +19,7 @@ from rtqual.board.registry import Row
 from rtqual.instrument.probe.families import PROGRAM as PROBE
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
+from rtqual.mission.board import problems_of_plan
 from rtqual.mission.candidate import Candidate
 from rtqual.mission.explain import Problem, dotted, problem, shown, suggest
 from rtqual.mission.model import Mission, Plan
@@ -154,6 +155,7 @@ def _large_integers(value: object, path: KeyPath = ()) -> Iterator[Problem]:
 def _repeated_names(mission: Mission) -> Iterator[Problem]:
     for table, entries in (
         ("candidate", mission.candidates),
+        ("board", mission.boards),
         ("requirement", mission.requirements),
         ("criterion", mission.criteria),
         ("goal", mission.goals),
@@ -218,9 +220,10 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
                 elif name not in names:
                     message = f"unknown candidate {shown(name)}; {suggest(name, names)}"
                     yield Problem((*path, "candidates", i), message)
+            yield from problems_of_plan(mission.boards, plan.boards, mission.candidates_of(plan), path)
             for candidate in mission.candidates_of(plan):
-                if candidate.place:
-                    yield from _problems_of_board(candidate, candidate.place, plan, path)
+                for place in mission.places_of(plan, candidate):
+                    yield from _problems_of_board(candidate, place, plan, path)
 
 
 def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPath) -> Iterator[Problem]:
@@ -229,7 +232,7 @@ def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPa
     if place.cpus and plan.cpus != (1,):
         yield Problem((*path, "cpus"), f"{place.why_cpus.format(candidate.named)}; {advice} without cpus")
     for i, name in enumerate(plan.loads):
-        if place.here and not LOADS[name].local:
+        if (place.here or place.switched) and not LOADS[name].local:
             yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
         if not place.linux and name != "none":
             yield Problem((*path, "loads", i), f"{name!r} is a Linux program; {advice} without it")

@@ -9,6 +9,8 @@ from pydantic import Field, PrivateAttr, Strict, model_validator
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import DURATIONS_NS, DurationNs
+from rtqual.board.registry import Row
+from rtqual.mission.board import BoardTable
 from rtqual.mission.candidate import Candidate
 from rtqual.mission.explain import At, suggest
 from rtqual.mission.goal import Goal
@@ -142,6 +144,8 @@ class Plan(Table):
 
     candidates: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
     """Names of candidates; all of the mission's that can run when left out."""
+    boards: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
+    """Names of boards to run on, one of a model; where each candidate says by itself when left out."""
     instruments: Annotated[tuple[InstrumentName, ...], NonEmpty, Distinct]
     """What measures."""
     loads: Annotated[tuple[LoadName, ...], NonEmpty, Distinct] = ("none",)
@@ -170,6 +174,8 @@ class Mission(Table):
     """What the mission is."""
     candidates: Annotated[tuple[Candidate, ...], NonEmpty] = Field(alias="candidate")
     """The systems to choose from, one [[candidate]] each."""
+    boards: tuple[BoardTable, ...] = Field((), alias="board")
+    """The computers to measure on over ssh, one [[board]] each."""
     requirements: tuple[Requirement, ...] = Field((), alias="requirement")
     """Gates on measured figures, one [[requirement]] each."""
     criteria: tuple[Criterion, ...] = Field((), alias="criterion")
@@ -219,6 +225,12 @@ class Mission(Table):
         return tuple(
             c for c in self.candidates if not c.published and (not plan.candidates or c.name in plan.candidates)
         )
+
+    def places_of(self, plan: Plan, candidate: Candidate) -> tuple[Row, ...]:
+        """The boards that a plan runs a candidate on."""
+        if plan.boards:
+            return tuple(one.place for one in self.boards if one.name in plan.boards)
+        return (candidate.place,) if candidate.place else ()
 
     def baseline(self, tailored: Candidate) -> str | None:
         """The candidate that a tailored kernel is compared with; none where no other kernel is its equal's board."""

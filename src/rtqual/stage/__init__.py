@@ -7,6 +7,7 @@ tailor.py     what can be removed, and what that gained; trim.py: what else the 
 lidar.py      how fast and how late depth frames become ranges and poses
 lint.py       settings that cost latency
 show.py       the figures of a campaign, and its headline
+board.py      boards on the network: whether one is ready, bringing one back
 compare.py    two records, or two campaigns, beside each other
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?

@@ -59,14 +59,13 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
 
 def missing(records: Sequence[Record], plan: Plan) -> tuple[str, ...]:
     """What there are fewer records of than the mission plans: a sentence for each cell."""
-    runs: dict[tuple[str, str, str, int], int] = {}
+    runs: dict[tuple[str, str, str, str, int], int] = {}
     found: dict[Group, int] = {group: len(of) for group, of in groups(records).items()}
     for group, n in found.items():
-        own = (group.candidate, group.instrument, group.load, 0)
-        runs[own if own in plan else (*own[:3], group.cpus)] = n
+        own = (group.board, group.candidate, group.instrument, group.load, 0)
+        runs[own if own in plan else (*own[:4], group.cpus)] = n
     return tuple(
-        f"{candidate}: {instrument} {under(load)}: {runs.get((candidate, instrument, load, cpus), 0)} of "
-        f"{count(planned, 'run')}"
-        for (candidate, instrument, load, cpus), planned in plan.items()
-        if runs.get((candidate, instrument, load, cpus), 0) < planned
+        f"{cell[1]}: {cell[2]} {under(cell[3])}: {runs.get(cell, 0)} of {count(planned, 'run')}"
+        for cell, planned in plan.items()
+        if runs.get(cell, 0) < planned
     )

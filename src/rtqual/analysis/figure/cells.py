@@ -12,7 +12,7 @@ from rtqual.analysis.figure.summary import Measured
 from rtqual.mission import PUBLISHED, Mission
 
 # (candidate, instrument, load, CPUs; 0 where the machine decides on them) -> runs that a mission plans
-Plan = Mapping[tuple[str, str, str, int], int]
+Plan = Mapping[tuple[str, str, str, str, int], int]
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,18 @@ class Cells:
 
 
 def planned_runs(mission: Mission, scale: str) -> Plan:
-    runs: dict[tuple[str, str, str, int], int] = {}
+    runs: dict[tuple[str, str, str, str, int], int] = {}
     for plan in mission.scale(scale).plan:
         for candidate, instrument, load in product(mission.candidates_of(plan), plan.instruments, plan.loads):
-            own = candidate.place is not None and candidate.place.cpus is not None
-            for cpus in (0,) if own else plan.cpus:
-                cell = candidate.name, instrument, load, cpus
-                runs[cell] = max(plan.runs, runs.get(cell, 0))
+            for place in mission.places_of(plan, candidate):
+                for cpus in (0,) if place.cpus else plan.cpus:
+                    cell = place.name, candidate.name, instrument, load, cpus
+                    runs[cell] = max(plan.runs, runs.get(cell, 0))
     return runs
 
 
 def planned_of(group: Group, plan: Plan) -> int | None:
-    place = group.candidate, group.instrument, group.load
+    place = group.board, group.candidate, group.instrument, group.load
     return plan.get((*place, group.cpus)) or plan.get((*place, 0))
 
 
@@ -77,28 +77,29 @@ def with_plan(one: Measured, plan: Plan) -> Measured:
 
 def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:
     """The cells of each board that has any, or should have by the mission's plans."""
-    boards = {candidate.name: candidate.board for candidate in mission.candidates}
+    names = [candidate.name for candidate in mission.candidates]
     planned = frozenset(
-        (candidate.name, instrument, load)
+        (place.name, candidate.name, instrument, load)
         for plan in mission.scale(scale).plan
         for candidate in mission.candidates_of(plan)
+        for place in mission.places_of(plan, candidate)
         for instrument in plan.instruments
         for load in plan.loads
     )
     groups = {one.group: one for one in measured}
-    wanted = {(boards[name], name) for name, _, _ in planned}
-    taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[1:] for cell in planned}
+    wanted = {(board, name) for board, name, _, _ in planned}
+    taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[2:] for cell in planned}
     unplanned = frozenset(one.name for one in mission.requirements if (one.instrument, one.load) not in taken)
     present = wanted | {(group.board, group.candidate) for group in (*groups, *failures)}
     return [
         Cells(
             board=board,
-            candidates=tuple(name for name in boards if (board, name) in present),
+            candidates=tuple(name for name in names if (board, name) in present),
             measured={group: one for group, one in groups.items() if group.board == board},
             failures={group: why for group, why in failures.items() if group.board == board},
-            planned=frozenset(cell for cell in planned if boards[cell[0]] == board),
+            planned=frozenset(cell[1:] for cell in planned if cell[0] == board),
             unplanned=frozenset() if board == PUBLISHED else unplanned,
             accept_virtual=mission.mission.accept_virtual,
         )
-        for board in sorted({board for board, name in present if name in boards}, reverse=True)
+        for board in sorted({board for board, name in present if name in names}, reverse=True)
     ]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Whether a board has what a campaign needs of it: looked at only, nothing is changed and nothing is taken."""
+
+import shlex
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.errors import RunFailed
+from rtqual.base.words import clean
+from rtqual.board.remote.link import Ssh
+from rtqual.board.remote.settings import Refused, Settings
+from rtqual.board.remote.staged import NONCE
+from rtqual.board.remote.switch import find_boot, switcher_of
+from rtqual.board.remote.truth import UNKNOWN
+from rtqual.board.remote.truth import script as truth_script
+
+_ROOM_MIB = 40  # two candidates of Debian's kernels and the results of their jobs
+_PROGRAMS = ("awk", "cat", "df", "head", "ip", "mount", "sed", "setsid", "sha256sum", "sync", "tail", "tar", "umount")
+_LOOK = """\
+boot=$({find})
+echo "boot=$boot"
+echo "user=$(id -u)"
+echo "release=$(uname -r)"
+echo "nonce=$(sed -n 's/.*{nonce}=\\([^ ]*\\).*/\\1/p' /proc/cmdline)"
+echo "free_kib=$(df -k "$boot" 2> /dev/null | tail -n 1 | awk '{{print $4}}')"
+for one in {programs}; do command -v $one > /dev/null || echo "missing=$one"; done
+echo "watchdog=$(ls /dev/watchdog0 2> /dev/null)"
+echo "variables=$(grep -c ' efivarfs rw' /proc/mounts)"
+echo "held=$(cat "$boot"/rtqual/lease-*/owner 2> /dev/null)"
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing looked at. `mend`: what to do where it is not good."""
+
+    name: str
+    good: bool
+    what: str
+    mend: str = ""
+
+
+def check(settings: Settings) -> Iterator[Found]:
+    with tempfile.TemporaryDirectory(prefix="rb-") as folder:
+        link = Ssh(settings, Path(folder))
+        try:
+            told = _told(link, settings)
+        except RunFailed as error:
+            known = isinstance(error, Refused)  # and its words say what to do
+            mend = "" if known else "switch it on, or correct its address in the mission"
+            yield Found("host key" if known else "reach", False, str(error), mend)
+            return
+        finally:
+            link.drop()
+    yield Found("reach", True, f"{settings.user}@{settings.host}:{settings.port}, with the pinned host key")
+    yield from _identity(settings, told)
+    yield from _system(settings, told)
+    yield from _ways_back(settings, told)
+
+
+def _told(link: Ssh, settings: Settings) -> dict[str, list[str]]:
+    look = _LOOK.format(
+        find=find_boot(switcher_of(settings)).strip(), nonce=NONCE.replace(".", "\\."), programs=shlex.join(_PROGRAMS)
+    )
+    told: dict[str, list[str]] = {}
+    for line in link.run(look + truth_script(), deadline_s=60).decode(errors="replace").splitlines():
+        key, _, value = line.partition("=")
+        if value:
+            told.setdefault(key, []).append(clean(value))
+    return told
+
+
+def _one(told: dict[str, list[str]], key: str) -> str:
+    return next(iter(told.get(key, [])), "")
+
+
+def _identity(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
+    serial = _one(told, "serial")
+    if settings.serial:
+        matches = serial == settings.serial
+        yield Found("serial", matches, serial or UNKNOWN, "" if matches else f"the mission says {settings.serial}")
+    else:
+        yield Found("serial", True, f'{serial or UNKNOWN}; serial = "..." in the mission pins it')
+    root = _one(told, "user") == "0"
+    yield Found("user", root, "root" if root else "not root", "" if root else "log in as root: ssh = root@...")
+    held = _one(told, "held")
+    mend = f"where that is dead: rtqual board restore {settings.name} --take"
+    yield Found("lease", not held, f"held by {held}" if held else "free", mend if held else "")
+
+
+def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
+    release, nonce = _one(told, "release"), _one(told, "nonce")
+    good = release == settings.good and not nonce
+    mend = f"rtqual board restore {settings.name}" if nonce else f'write good = "{release}", or boot {settings.good}'
+    yield Found("system", good, f"{release}{', a candidate' if nonce else ''}", "" if good else mend)
+    missing = told.get("missing", [])
+    what = f"no {', no '.join(missing)}" if missing else "all there"
+    yield Found("programs", not missing, what, "install them on the board" if missing else "")
+    boot, free = _one(told, "boot"), _one(told, "free_kib")
+    places = ", ".join(switcher_of(settings).finds)
+    yield Found("boot partition", bool(boot), boot or f"not in {places}", "" if boot else "mount it there")
+    if boot:
+        free_mib = int(free) // 1024 if free.isdigit() else 0
+        roomy = free_mib >= _ROOM_MIB
+        yield Found("room", roomy, f"{free_mib} MiB free", "" if roomy else f"{_ROOM_MIB} MiB hold two candidates")
+    if settings.switch == "systemd-boot":
+        writable = _one(told, "variables") not in ("", "0")
+        mend = (
+            ""
+            if writable
+            else "mount -t efivarfs efivarfs /sys/firmware/efi/efivars; a PREEMPT_RT kernel needs efi=runtime for that"
+        )
+        yield Found("one-shot entry", writable, "EFI variables" if writable else "EFI variables are read-only", mend)
+    yield Found("time", True, f"clock source {_one(told, 'clocksource')}, adjtimex {_one(told, 'time_status')}")
+
+
+def _ways_back(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
+    if settings.watchdog_s:
+        there = bool(_one(told, "watchdog"))
+        mend = "" if there else "load its driver; without it a candidate that hangs needs the power switched"
+        yield Found("watchdog", there, "/dev/watchdog0" if there else "none", mend)
+    power = bool(settings.power_on)
+    mend = "" if power else "without power = { off, on } a candidate that hangs silently leaves the board out"
+    yield Found("power", power, shlex.join(settings.power_off) if power else "cannot be switched", mend)
+    console = bool(settings.console)
+    mend = "" if console else 'console = "socket:..." tells why a candidate did not start'
+    yield Found("console", console, settings.console or "none", mend)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""A job that runs on the board by itself: it needs no connection, and its result lies there whole or not at all.
+
+Its folder is named by the cell; making the folder is the claim. It measures in memory, ends the loads, and only then
+packs, syncs and renames.
+"""
+
+import hashlib
+import io
+import tarfile
+from dataclasses import dataclass
+
+from rtqual.base.errors import RunFailed
+from rtqual.board import Job, jobscript
+from rtqual.board.remote import truth
+from rtqual.board.remote.link import Link, get, put
+from rtqual.board.remote.settings import Lost
+
+_RUN = """\
+cd {folder} || exit 1
+rm -rf /run/result /run/memory
+mkdir -p /run/result /run/memory
+{before}
+setsid sh {folder}/job.sh &
+job=$!
+wait $job
+pkill -KILL -s $job
+{after}
+echo boot_id=$(cat /proc/sys/kernel/random/boot_id) >> /run/result/facts
+tar -C /run/result -cf {folder}/result.new . && sync && mv {folder}/result.new {folder}/result.tar || exit 1
+(cd {folder} && sha256sum result.tar > sum.new) && sync && mv {folder}/sum.new {folder}/sum
+sync
+"""
+_MOST_B = 256 * 2**20  # of results; they come from a machine that may be anybody's
+
+
+@dataclass(frozen=True)
+class Looked:
+    """At a job, from afar."""
+
+    done: bool
+    lives: bool
+    boot_id: str
+
+
+@dataclass(frozen=True)
+class Detached:
+    """The job `key` in the board's store."""
+
+    link: Link
+    store: str
+    key: str
+
+    @property
+    def _folder(self) -> str:
+        return f"{self.store}/jobs/{self.key}"
+
+    def start(self, job: Job, seed: int) -> None:
+        """Raises RunFailed where it was started before and is not done."""
+        run = _RUN.format(
+            folder=self._folder, before=truth.script("/run/result/before"), after=truth.script("/run/result/after")
+        )
+        script = jobscript.render(job, seed, leave="exit 0")
+        self.link.run(f"mkdir -p {self.store}/jobs && mkdir {self._folder}")
+        put(self.link, script.encode(), f"{self._folder}/job.sh")
+        put(self.link, run.encode(), f"{self._folder}/run.sh")
+        quiet = f"> {self._folder}/log 2>&1 < /dev/null"
+        self.link.run(f"setsid sh {self._folder}/run.sh {quiet} &\necho $! > /run/rtqual-job-{self.key}")
+
+    def look(self, deadline_s: float = 20.0) -> Looked:
+        said = self.link.run(
+            f"cat /proc/sys/kernel/random/boot_id; [ -s {self._folder}/sum ] && echo done\n"
+            f"kill -0 $(cat /run/rtqual-job-{self.key}) 2> /dev/null && echo lives; exit 0",
+            deadline_s=deadline_s,
+        )
+        words = said.decode(errors="replace").split()
+        return Looked("done" in words, "lives" in words, words[0] if words else "")
+
+    def take(self, where: str) -> dict[str, str]:
+        """Its result, and whether that is what the board packed. Raises RunFailed."""
+        sum_text = get(self.link, f"{self._folder}/sum").decode(errors="replace")
+        content = get(self.link, f"{self._folder}/result.tar")
+        if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
+            raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
+        return unpacked(content, where)
+
+    def clear(self) -> None:
+        self.link.run(f"rm -rf {self._folder}; sync")
+
+
+def unpacked(content: bytes, where: str) -> dict[str, str]:
+    """Plain files by their names; nothing of it is written anywhere."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
+            members = [one for one in tar.getmembers() if one.isfile()]
+            if sum(one.size for one in members) > _MOST_B:
+                raise RunFailed(f"{where}: the result unpacks to more than {_MOST_B // 2**20} MiB")
+            files = [(one.name.removeprefix("./"), tar.extractfile(one)) for one in members]
+            return {name: file.read().decode(errors="replace") for name, file in files if file}
+    except (tarfile.TarError, EOFError) as error:
+        raise RunFailed(f"{where}: the result is no archive: {error}") from None
+
+
+def unfinished(link: Link, store: str) -> list[str]:
+    """Keys of jobs that were started and are not done."""
+    said = link.run(
+        f"for one in {store}/jobs/*; do [ -d $one ] && [ ! -s $one/sum ] && echo ${{one##*/}}; done; exit 0"
+    )
+    return said.decode(errors="replace").split()

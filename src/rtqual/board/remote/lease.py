@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Who may command a board: a token that lies on the board itself and that every command checks.
+
+A lock that a server keeps is lost with the server; this one is where the commands run. The folder `lease-N` with the
+highest N is the lease, its file says whose. Making a folder fails where it is, so of two who take only one does; who is
+overtaken finds his folder gone, and his next command is not run.
+"""
+
+import shlex
+from dataclasses import dataclass
+
+from rtqual.base.errors import RunFailed
+from rtqual.board.remote.link import Link
+from rtqual.board.remote.settings import Refused
+
+_FENCED = "rtqual: fenced"
+_TAKE = """\
+cd {store}
+last=0
+for one in lease-*; do
+	[ -d "$one" ] && [ "${{one#lease-}}" -gt "$last" ] && last=${{one#lease-}}
+done
+held=$(cat lease-$last/owner 2> /dev/null)
+if [ -n "$held" ] && [ "$held" != {owner} ] && [ {force} = no ]; then
+	echo "held $held"
+	exit 0
+fi
+next=$((last + 1))
+mkdir lease-$next 2> /dev/null || {{ echo "held somebody who was faster"; exit 0; }}
+echo {owner} > lease-$next/owner
+for one in lease-*; do
+	[ "$one" = lease-$next ] || rm -rf "$one"
+done
+sync
+echo "taken $next"
+"""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The board behind `link`, ours until somebody takes it; itself a link, whose commands check that first."""
+
+    link: Link
+    store: str
+    number: int
+
+    @property
+    def _check(self) -> str:
+        return f"[ -d {shlex.quote(self.store)}/lease-{self.number} ] || {{ echo '{_FENCED}' >&2; exit 77; }}\n"
+
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"") -> bytes:
+        try:
+            return self.link.run(self._check + script, deadline_s=deadline_s, give=give)
+        except RunFailed as error:
+            if _FENCED in str(error):
+                raise Refused(f"{str(error).partition(':')[0]}: somebody else has taken the board since") from None
+            raise
+
+    def drop(self) -> None:
+        self.link.drop()
+
+    def release(self) -> None:
+        self.run(f": > {shlex.quote(self.store)}/lease-{self.number}/owner; sync")
+
+
+def take(link: Link, store: str, owner: str, name: str, *, force: bool = False) -> Lease:
+    """Raises Refused where it is another's. The same owner takes it again, for then the first is dead."""
+    script = f"mkdir -p {shlex.quote(store)}\n"
+    script += _TAKE.format(store=shlex.quote(store), owner=shlex.quote(owner), force="yes" if force else "no")
+    word, _, rest = link.run(script).decode(errors="replace").strip().partition(" ")
+    if word != "taken" or not rest.isdigit():
+        raise Refused(f"board {name} is in use by {rest}; where that is dead: `rtqual board restore {name} --take`")
+    return Lease(link, store, int(rest))

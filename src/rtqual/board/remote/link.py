@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Commands and files over ssh: the system's OpenSSH, with a deadline of ours on every call.
+
+A peer that froze keeps ssh waiting for longer than its own time-outs say, so a call that is over its deadline is ended.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from rtqual.base.errors import RunFailed
+from rtqual.board import process
+from rtqual.board.remote.settings import Lost, Refused, Settings
+
+_CONNECT_S, _ALIVE_S, _ALIVE_TIMES, _PERSIST_S = 5, 5, 2, 60
+_SSH_FAILED = 255
+_BYTES_PER_S = 50_000  # no link of a board is taken to be slower
+_STRANGER = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
+_NO_ENTRY = ("Permission denied", "Too many authentication failures")
+
+
+class Link(Protocol):
+    """A way to a board. Every call raises Lost by its deadline, Refused where another machine answers."""
+
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"") -> bytes:
+        """What a shell script prints there. Raises RunFailed, with its complaint, where it fails."""
+        ...
+
+    def drop(self) -> None:
+        """Forget the connection: the board restarts."""
+        ...
+
+
+def put(link: Link, content: bytes, path: str, *, before: str = "") -> None:
+    """Write a file; there whole once the call returned. `before`: what the same command does first."""
+    deadline_s = 60.0 + len(content) / _BYTES_PER_S
+    link.run(f"{before}cat > {shlex.quote(path)} && sync", deadline_s=deadline_s, give=content)
+
+
+def get(link: Link, path: str, *, before: str = "", deadline_s: float = 300.0) -> bytes:
+    return link.run(f"{before}cat {shlex.quote(path)}", deadline_s=deadline_s)
+
+
+class Ssh:
+    """`folder` keeps the pinned key and the socket of the shared connection; its path must be short."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self._settings, self._folder = settings, folder
+        self._known = folder / "known_hosts"
+        place = settings.host if settings.port == 22 else f"[{settings.host}]:{settings.port}"
+        self._known.write_text(f"{place} {settings.host_key}\n")
+
+    @property
+    def where(self) -> str:
+        return f"board {self._settings.name} ({self._settings.user}@{self._settings.host}:{self._settings.port})"
+
+    def _options(self) -> list[str]:
+        algorithm = self._settings.host_key.split()[0]
+        settings = {
+            "BatchMode": "yes",
+            "ConnectTimeout": _CONNECT_S,
+            "ServerAliveInterval": _ALIVE_S,
+            "ServerAliveCountMax": _ALIVE_TIMES,
+            "StrictHostKeyChecking": "yes",
+            "UserKnownHostsFile": self._known,
+            "GlobalKnownHostsFile": "/dev/null",
+            "HostKeyAlgorithms": algorithm if algorithm != "ssh-rsa" else "rsa-sha2-512,rsa-sha2-256",
+            "ControlMaster": "auto",
+            "ControlPath": self._folder / "ssh",
+            "ControlPersist": _PERSIST_S,
+            "ClearAllForwardings": "yes",
+            "LogLevel": "ERROR",
+        }
+        words = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+        identity = self._settings.identity
+        return ["-F", "none", "-T", *words, *(["-i", str(identity), "-o", "IdentitiesOnly=yes"] if identity else [])]
+
+    def _command(self, *last: str) -> list[str]:
+        one = self._settings
+        return ["ssh", *self._options(), "-p", str(one.port), *last[:-1], f"{one.user}@{one.host}", *last[-1:]]
+
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"") -> bytes:
+        code, said, complaint = _ended(self._command(f"sh -c {shlex.quote(script)}"), deadline_s, give)
+        if code is None:
+            self.drop()
+            raise Lost(f"{self.where} did not answer within {deadline_s:.0f} s")
+        text = complaint.decode(errors="replace").strip()
+        last = " ".join(text.splitlines()[-1:])
+        if code == _SSH_FAILED and any(sign in text for sign in _STRANGER):
+            raise Refused(
+                f"{self.where}: another host key answers than the pinned one: if the board is new, write its host_key "
+                "(ssh-keyscan -t ed25519)"
+            )
+        if code == _SSH_FAILED and any(sign in text for sign in _NO_ENTRY):
+            raise Refused(f"{self.where} lets us not in: {last}; put your public key into its authorized_keys")
+        if code == _SSH_FAILED:
+            self.drop()
+            raise Lost(f"{self.where} does not answer: {last or 'the connection broke'}")
+        if code:
+            raise RunFailed(f"{self.where}: {last or f'a command ended with {code}'}")
+        return said
+
+    def drop(self) -> None:
+        with suppress(RunFailed):
+            _ended(["ssh", *self._options(), "-O", "exit", "board"], 5.0, b"")
+        (self._folder / "ssh").unlink(missing_ok=True)
+
+
+def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | None, bytes, bytes]:
+    """Exit code (None: it was ended at its deadline), output, complaints."""
+    try:
+        program = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except FileNotFoundError:
+        raise RunFailed("ssh is missing: `apt-get install openssh-client`") from None
+
+    interrupted = threading.Event()
+
+    def kill() -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+
+    def interrupt() -> None:
+        interrupted.set()
+        kill()
+
+    with process.registered(program, interrupt):
+        try:
+            said, complaint = program.communicate(give, timeout=deadline_s)
+        except subprocess.TimeoutExpired:
+            kill()
+            said, complaint = program.communicate()
+            return None, said, complaint
+        except BaseException:
+            kill()
+            program.wait()
+            raise
+    if interrupted.is_set():  # not the board's silence, which is waited out
+        raise RunFailed("interrupted")
+    return program.returncode, said, complaint

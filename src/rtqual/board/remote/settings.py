@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What is known of a board, and the failures that a session tells apart."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import RunFailed
+
+STORE = "rtqual"  # the folder on its boot partition where all that is rtqual's lies
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A board as the mission file states it."""
+
+    name: str  # which one it is
+    model: str  # what a verdict is about
+    architecture: Architecture
+    user: str
+    host: str
+    port: int
+    host_key: str
+    good: str  # the release of the system that it always comes back to
+    switch: str  # a name of switch.SWITCHERS
+    switch_command: tuple[str, ...] = ()
+    serial: str = ""
+    identity: Path | None = None
+    cpus: int = 1
+    parameters: tuple[str, ...] = ()  # for every candidate's kernel
+    boot_timeout_s: float = 180.0
+    watchdog_s: float = 0.0
+    power_off: tuple[str, ...] = ()
+    power_on: tuple[str, ...] = ()
+    console: str = ""
+
+
+class Lost(RunFailed):
+    """The board does not answer; it may again."""
+
+
+class Refused(RunFailed):
+    """What answers is not this board, or not ours to command."""
+
+
+class Fell(RunFailed):
+    """A candidate did not come up; the board is back on its known-good system."""
+
+
+class Out(RunFailed):
+    """The board does not come back: somebody must look at it."""

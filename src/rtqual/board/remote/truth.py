@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What decides how a board keeps time, read before and after a job: what cannot be read is "unknown", never fine."""
+
+import re
+from collections.abc import Mapping
+
+UNKNOWN = "unknown"
+# Each a fact: its name, and what prints it. Throttling: the Raspberry Pi's firmware, else the processor's counters.
+_FACTS = {
+    "boot_id": "cat /proc/sys/kernel/random/boot_id",
+    "clocksource": "cat /sys/devices/system/clocksource/clocksource0/current_clocksource",
+    "governor": "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
+    "frequency_khz": "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq",
+    "throttled": "vcgencmd get_throttled || cat /sys/devices/platform/soc/soc:firmware/get_throttled || "
+    "cat /sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count",
+    "temperature_millicelsius": "cat /sys/class/thermal/thermal_zone*/temp",
+    "idle_states": "grep -h . /sys/devices/system/cpu/cpu0/cpuidle/state*/name",
+    "idle_states_off": "grep -h . /sys/devices/system/cpu/cpu0/cpuidle/state*/disable",
+    "isolated_cpus": "cat /sys/devices/system/cpu/isolated && echo .",
+    "nohz_full_cpus": "cat /sys/devices/system/cpu/nohz_full",
+    "irq_affinity": "cat /proc/irq/default_smp_affinity",
+    "interrupts": "awk '{ for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) sum += $i } END { print sum }' /proc/interrupts",
+    "sched_rt_runtime_us": "cat /proc/sys/kernel/sched_rt_runtime_us",
+    "time_status": "adjtimex | sed -n 's/.*status: *//p'",
+    "uptime_s": "cut -d ' ' -f 1 /proc/uptime",
+    "load_average": "cut -d ' ' -f 1-3 /proc/loadavg",
+    "machine": "tr -d '\\000' < /proc/device-tree/model || cat /sys/class/dmi/id/product_name",
+    "serial": "tr -d '\\000' < /proc/device-tree/serial-number || cat /sys/class/dmi/id/product_serial",
+    "virtual_machine": "grep -c '^flags.* hypervisor' /proc/cpuinfo",
+    "firmware": "vcgencmd version || cat /sys/class/dmi/id/bios_version",
+    "device_tree": "sha256sum < /sys/firmware/fdt",
+}
+_UNSYNCHRONISED = 0x40  # STA_UNSYNC, adjtimex(2)
+_THROTTLED_NOW = 0xF  # bits 0 to 3 of get_throttled are now, 16 to 19 since the start
+_STEADY = {  # whoever changes one of these changes what is measured
+    "governor": "the CPU's governor",
+    "sched_rt_runtime_us": "the limit of real-time CPU time",
+    "irq_affinity": "the CPUs that take interrupts",
+    "idle_states_off": "which idle states are off",
+}
+
+
+def script(out: str = "") -> str:
+    """Prints `name=value` lines there, or writes them into a file."""
+    lines = [
+        f"printf '%s=' {name}; v=$({{ {command}; }} 2> /dev/null | head -c 400 | tr '\\n' ' '); "
+        f'v=${{v% }}; echo "${{v:-{UNKNOWN}}}"'
+        for name, command in _FACTS.items()
+    ]
+    return "{\n" + "\n".join(lines) + (f"\n}} > {out}\n" if out else "\n}\n")
+
+
+def read(text: str) -> dict[str, str]:
+    pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return {name: value for name, value in pairs if name in _FACTS}
+
+
+def problems(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Why figures that were taken between the two decide nothing."""
+    return [
+        *_changed("clocksource", "the clock source", before, after),
+        *(one for fact, what in _STEADY.items() for one in _changed(fact, what, before, after)),
+        *_throttling(before, after),
+        *_time(before, after),
+    ]
+
+
+def _changed(fact: str, what: str, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    was, now = before.get(fact, UNKNOWN), after.get(fact, UNKNOWN)
+    return [f"{what} changed in the run: {was}, then {now}"] if was != now else []
+
+
+def _throttling(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    was, now = before.get("throttled", UNKNOWN), after.get("throttled", UNKNOWN)
+    if UNKNOWN in (was, now):
+        on_pi = "Raspberry Pi" in before.get("machine", "")
+        return ["whether the board was throttled is unknown: nothing tells its state"] if on_pi else []
+    if bits := _bits(now):
+        new = bits & ~(_bits(was) or 0) | (bits | (_bits(was) or 0)) & _THROTTLED_NOW
+        return [f"the board was throttled in the run: get_throttled was {was}, then {now}"] if new else []
+    counted = [sum(int(n) for n in re.findall(r"\d+", one)) for one in (was, now)]
+    if _bits(now) is None and counted[1] > counted[0]:
+        return [f"the processor was throttled {counted[1] - counted[0]} times in the run"]
+    return []
+
+
+def _bits(text: str) -> int | None:
+    """Of `throttled=0x50000`, or of sysfs's plain hexadecimal behind 0x; None of counters."""
+    found = re.search(r"0x([0-9a-fA-F]+)", text)
+    return int(found[1], 16) if found else None
+
+
+def _time(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    was, now = (_synchronised(one.get("time_status", UNKNOWN)) for one in (before, after))
+    return ["the board's clock lost its time source in the run"] if was and now is False else []
+
+
+def _synchronised(status: str) -> bool | None:
+    found = re.match(r"(0x[0-9a-f]+|\d+)", status)
+    return not int(found[1], 0) & _UNSYNCHRONISED if found else None

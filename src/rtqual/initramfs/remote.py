@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""What a candidate boots from on a board that is reached over ssh: as small as its boot partition wants it."""
+
+import gzip
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Collection
+from pathlib import Path
+
+from rtqual.base.apt import cache_dir, fetch, fetch_closure, locked
+from rtqual.base.architecture import Architecture
+from rtqual.base.scratch import scratch
+from rtqual.initramfs import contents
+from rtqual.initramfs.contents import TOOL_PACKAGES, guest_file
+
+# Always there, so that another plan makes no other candidate; programs beyond these come along where they are needed.
+_PROGRAMS = ("cyclictest", "hackbench", "dropbear", "dropbearconvert")
+_OWN = ("rtqual-agent", "rtqual-probe")
+# The boot partition, the network and the watchdog of boards that were thought of, by their modules' names.
+_STORAGE = ("virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "nls_utf8", "efivarfs")
+_BOARDS = ("mmc_block", "sdhci_iproc", "bcm2835", "usb_storage", "sd_mod", "xhci_pci")
+_NETWORK = (
+    "virtio_net",
+    "genet",
+    "bcm_phy_lib",
+    "broadcom",
+    "lan78xx",
+    "smsc95xx",
+    "e1000e",
+    "igb",
+    "r8169",
+    "realtek",
+)
+_OTHERS = ("virtio_rng", "i6300esb", "iTCO_wdt", "bcm2835_wdt", "raspberrypi_hwmon")
+MODULES = (*_STORAGE, *_BOARDS, *_NETWORK, *_OTHERS)
+_INITTAB = "::sysinit:/bin/true\n::ctrlaltdel:/sbin/reboot\n::shutdown:/bin/umount -a -r\n"
+
+
+def build(
+    tree: Path, release: str, architecture: Architecture, *, programs: Collection[str] = (), init: str = "init-board"
+) -> Path:
+    """From a kernel's files as its package lays them out; from the cache if the contents are the same."""
+    tools = fetch_closure([*TOOL_PACKAGES, "dropbear-bin"], architecture=architecture)
+    own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in _OWN} | {"init": guest_file(init)}
+    wanted = tuple(sorted({*_PROGRAMS, *(name for name in programs if name in contents.PROGRAMS)}))
+    identity = hashlib.sha256(f"{tree.name} {release} {wanted} {MODULES}".encode())
+    for tool in tools:
+        identity.update(tool.sha256.encode())
+    for file in (*own.values(), Path(__file__), Path(contents.__file__)):
+        identity.update(file.read_bytes())
+    image = cache_dir() / "initramfs" / f"board-{identity.hexdigest()[:32]}.cpio.gz"
+    with locked(image):
+        if not image.exists():
+            with scratch(image.parent) as folder:
+                root = folder / "root"
+                _fill(root, tree, release, [tool.tree for tool in tools], architecture, wanted, own)
+                plain = contents.pack(root, folder / "plain")
+                fresh = folder / image.name
+                fresh.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+                fresh.rename(image)
+    return image
+
+
+def _fill(
+    root: Path,
+    tree: Path,
+    release: str,
+    trees: list[Path],
+    architecture: Architecture,
+    programs: Collection[str],
+    own: dict[str, Path],
+) -> None:
+    for folder in (
+        "bin",
+        "boot",
+        "dev",
+        "etc/rtqual",
+        "lib",
+        "proc",
+        "root",
+        "run",
+        "sys",
+        "tmp",
+        "usr/bin",
+        "var/log",
+    ):
+        (root / folder).mkdir(parents=True)
+    (root / "sbin").symlink_to("bin")
+    busybox = contents.find(trees, ("bin", "usr/bin"), "busybox")
+    shutil.copy(busybox, root / "bin/busybox")
+    here = [fetch("busybox-static").tree] if architecture.foreign else trees
+    asked = contents.find(here, ("bin", "usr/bin"), "busybox")
+    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        if applet != "busybox":
+            (root / "bin" / applet).symlink_to("busybox")
+    for program in programs:
+        found = contents.find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program)
+        contents.copy_program(found, root, trees, architecture.triplet)
+    for place, file in own.items():
+        shutil.copy(file, root / place)
+    contents.copy_modules(root, tree, release, MODULES)
+    (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in MODULES))
+    (root / "etc/passwd").write_text("root:*:0:0:root:/root:/bin/sh\n")
+    (root / "etc/group").write_text("root:x:0:\n")
+    (root / "etc/shells").write_text("/bin/sh\n")
+    (root / "etc/inittab").write_text(_INITTAB)

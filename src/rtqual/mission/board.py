@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""A board of a mission file: a computer that is reached over ssh, on which candidates are measured."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+
+from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.units import DurationNs
+from rtqual.board.registry import BOARDS, Row
+from rtqual.board.remote.board import row
+from rtqual.board.remote.settings import Settings
+from rtqual.mission.candidate import PUBLISHED, Candidate
+from rtqual.mission.explain import At, Problem, shown, suggest
+from rtqual.mission.table import Table
+from rtqual.mission.toml_lines import KeyPath
+from rtqual.mission.values import BootParameter, CpuCount, Distinct, NonEmpty, Release, Slug, Text
+
+_SSH = re.compile(r"(?:([a-z_][a-z0-9_-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?")
+_HOST_KEY = r"(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9+/]+=*"
+_CONSOLE = r"(?:socket:/.+|tcp:[^:]+:\d+)"
+_ENDLESS_S = 3600.0
+
+
+def _address(text: str) -> str:
+    found = _SSH.fullmatch(text)
+    if not found or not 0 < int(found[3] or 22) < 2**16:
+        raise ValueError(f"{shown(text)} is no way over ssh; write 'USER@HOST' or 'USER@HOST:PORT'")
+    return text
+
+
+def _host_key(text: str) -> str:
+    key = " ".join(text.split()[:2])
+    if not re.fullmatch(_HOST_KEY, key):
+        raise ValueError(
+            f"{shown(text)} is no host key; write what `ssh-keyscan -t ed25519 HOST` prints behind the host"
+        )
+    return key
+
+
+def _console(text: str) -> str:
+    if not re.fullmatch(_CONSOLE, text):
+        raise ValueError(f"{shown(text)} is no console; write 'socket:/PATH' or 'tcp:HOST:PORT'")
+    return text
+
+
+_Argv = Annotated[tuple[Text, ...], NonEmpty]
+
+
+class Power(Table):
+    """Programs on this machine that switch a board's power, each with its arguments; no shell reads them."""
+
+    off: _Argv
+    """Switches it off, as ["uhubctl", "-a", "off", "-p", "2"]."""
+    on: _Argv
+    """Switches it on."""
+
+
+class BoardTable(Table):
+    """A computer that is reached over ssh: each candidate is put on it, measured, and taken off again."""
+
+    name: Slug
+    """Which board it is; plans name it, and records say it."""
+    model: Slug
+    """What it is: boards of one model are judged together."""
+    architecture: Literal["amd64", "arm64"]
+    """Its processor."""
+    ssh: Annotated[str, AfterValidator(_address), WithJsonSchema({"type": "string", "pattern": f"^{_SSH.pattern}$"})]
+    """How it is reached, as "root@192.168.7.20:22"; the user must be root there."""
+    host_key: Annotated[str, AfterValidator(_host_key), WithJsonSchema({"type": "string"})]
+    """Its public host key, as ssh-keyscan prints it: another machine at that address is refused."""
+    identity: Text | None = None
+    """The file of the private key that lets rtqual in; OpenSSH's own choice where left out."""
+    serial: Text | None = None
+    """The serial number that the machine there must have."""
+    good: Release
+    """The kernel of the system it always comes back to, as `uname -r` prints it there."""
+    switch: Literal["systemd-boot", "tryboot", "command"]
+    """What starts a candidate once: the boot loader, or a program of yours on the board."""
+    switch_command: _Argv | None = None
+    """With switch = "command": the program on the board and its first arguments (docs/boards.md)."""
+    cpus: CpuCount = 1
+    """How many CPUs it has."""
+    parameters: Annotated[tuple[BootParameter, ...], Distinct] = ()
+    """Kernel parameters that every candidate gets on this board."""
+    boot_timeout: Annotated[DurationNs, Field(gt=0)] = 180_000_000_000
+    """How long it may take to start, as "180 s"."""
+    watchdog: Annotated[DurationNs, Field(gt=0)] | None = None
+    """The time-out of its watchdog, which candidates feed, as "15 s"."""
+    power: Power | None = None
+    """How it is switched off and on, where that is possible: { off = [...], on = [...] }."""
+    console: Annotated[str, AfterValidator(_console), WithJsonSchema({"type": "string"})] | None = None
+    """Where its serial console is read, as "socket:/run/pi-a.console" or "tcp:HOST:PORT"."""
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        if (self.switch == "command") != (self.switch_command is not None):
+            needed = self.switch == "command"
+            message = 'is missing beside switch = "command"' if needed else 'needs switch = "command" beside it'
+            raise At("switch_command", message)
+        if self.model in {PUBLISHED, *(one.name for one in BOARDS)}:
+            raise At("model", f"{shown(self.model)} is a name of rtqual's own; write the board's")
+        if self.boot_timeout > _ENDLESS_S * 1e9:
+            raise At("boot_timeout", "is more than an hour; no board takes that long")
+        return self
+
+    @property
+    def settings(self) -> Settings:
+        found = _SSH.fullmatch(self.ssh)
+        assert found, "it was checked"  # noqa: S101
+        return Settings(
+            name=self.name,
+            model=self.model,
+            architecture=AMD64 if self.architecture == AMD64.name else ARM64,
+            user=found[1] or "root",
+            host=found[2].strip("[]"),
+            port=int(found[3] or 22),
+            host_key=self.host_key,
+            good=self.good,
+            switch=self.switch,
+            switch_command=self.switch_command or (),
+            serial=self.serial or "",
+            identity=Path(self.identity).expanduser() if self.identity else None,
+            cpus=self.cpus,
+            parameters=self.parameters,
+            boot_timeout_s=self.boot_timeout / 1e9,
+            watchdog_s=(self.watchdog or 0) / 1e9,
+            power_off=self.power.off if self.power else (),
+            power_on=self.power.on if self.power else (),
+            console=self.console or "",
+        )
+
+    @property
+    def place(self) -> Row:
+        return row(self.settings)
+
+
+def problems_of_plan(
+    boards: tuple[BoardTable, ...], named: tuple[str, ...], candidates: tuple[Candidate, ...], path: KeyPath
+) -> Iterator[Problem]:
+    """What a plan asks for on boards that they cannot run."""
+    known = {one.name: one for one in boards}
+    models: dict[str, str] = {}
+    for i, name in enumerate(named):
+        if name not in known:
+            advice = suggest(name, known) if known else "the mission has no [[board]]"
+            yield Problem((*path, "boards", i), f"unknown board {shown(name)}; {advice}")
+            continue
+        board = known[name]
+        if board.model in models:
+            message = f"is of the same model as {models[board.model]}; a plan takes one board of a model"
+            yield Problem((*path, "boards", i), message)
+        models[board.model] = name
+        for one in candidates:
+            why = _why_not_on(one, board)
+            if why:
+                yield Problem((*path, "boards", i), f"{shown(name)} cannot run {one.name}: {why}; name the candidates")
+
+
+def _why_not_on(candidate: Candidate, board: BoardTable) -> str:
+    if not candidate.architecture:
+        return "it is no kernel"
+    if candidate.architecture.name != board.architecture:
+        return f"it is for {candidate.architecture.name}, the board is {board.architecture}"
+    return "it has a root of its own, which only virtual boards start" if candidate.root else ""

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual board`: the boards that missions name; whether one is ready; bringing one back."""
+
+import getpass
+import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.board.remote.check import Found
+from rtqual.board.remote.check import check as look_at
+from rtqual.board.remote.session import Session
+from rtqual.board.remote.settings import Settings
+from rtqual.mission import load_mission
+from rtqual.mission.explain import suggest
+
+_PLACES = ("*.toml", "missions/*.toml")
+
+
+@dataclass(frozen=True)
+class Named:
+    """A board and the mission that names it."""
+
+    mission: Path
+    settings: Settings
+
+
+def boards(missions: Sequence[Path] = ()) -> list[Named]:
+    """Of these missions; else of those here and in missions/, where a file that is no mission is left out."""
+    found = []
+    for path in missions or sorted(path for place in _PLACES for path in Path().glob(place)):
+        try:
+            loaded = load_mission(path)
+        except BadInput:
+            if missions:
+                raise
+            continue
+        found += [Named(path, one.settings) for one in loaded.boards]
+    return found
+
+
+def board(name: str, mission: Path | None) -> Settings:
+    """Raises BadInput where no mission, or several that differ, name it."""
+    every = boards([mission] if mission else [])
+    found = {one.settings: one.mission for one in every if one.settings.name == name}
+    where = str(mission or "the missions here and in missions/")
+    if not found:
+        names = dict.fromkeys(one.settings.name for one in every)
+        advice = suggest(name, names) if names else "there is no [[board]] (docs/boards.md)"
+        raise BadInput(f"no board {name!r} in {where}; {advice}" + ("" if mission else ", or say --mission FILE"))
+    if len(found) > 1:
+        files = ", ".join(map(str, found.values()))
+        raise BadInput(f"board {name!r} is not the same in {files}: say which with --mission FILE")
+    return next(iter(found))
+
+
+def check(name: str, mission: Path | None) -> list[Found]:
+    return list(look_at(board(name, mission)))
+
+
+def restore(name: str, mission: Path | None, tell: Callable[[str], None], *, take: bool) -> str:
+    """Bring a board to its known-good system, with nothing armed and nobody's lease on it. Which system that is."""
+    settings = board(name, mission)
+    owner = f"{getpass.getuser()}@{platform.node()} rtqual board restore"
+    with tempfile.TemporaryDirectory(prefix="rtqual-board-") as folder:
+        session = Session(settings, owner, Path(folder) / "console.log", tell)
+        try:
+            session.open(force=take)
+        finally:
+            session.close()
+    return settings.good

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""What a board over ssh rests on, without a board: what refuses its figures, what boot loaders are told, the order."""
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.architecture import ARM64
+from rtqual.base.errors import RunFailed
+from rtqual.board.remote import truth
+from rtqual.board.remote.job import unpacked
+from rtqual.board.remote.link import Ssh
+from rtqual.board.remote.power import Switched
+from rtqual.board.remote.settings import Lost, Settings
+from rtqual.board.remote.switch import Boot, SystemdBoot, Tryboot, switcher_of
+
+SETTINGS = Settings("pi-a", "raspberry-pi-4b", ARM64, "root", "127.0.0.1", 1, "ssh-ed25519 AAAA", "6.6", "tryboot")
+STEADY = {
+    "clocksource": "arch_sys_counter",
+    "governor": "performance",
+    "throttled": "throttled=0x0",
+    "machine": "Raspberry Pi 4 Model B",
+    "time_status": "8193 (PLL | NANO)",
+    "sched_rt_runtime_us": "-1",
+}
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [
+        ({}, []),
+        ({"clocksource": "timer"}, ["the clock source changed in the run: arch_sys_counter, then timer"]),
+        ({"throttled": "throttled=0x50000"}, ["the board was throttled in the run: get_throttled was throttled=0x0"]),
+        ({"throttled": "unknown"}, ["whether the board was throttled is unknown"]),
+        ({"time_status": "64 (UNSYNC)"}, ["the board's clock lost its time source in the run"]),
+        ({"governor": "ondemand"}, ["the CPU's governor changed in the run: performance, then ondemand"]),
+        ({"sched_rt_runtime_us": "950000"}, ["the limit of real-time CPU time changed in the run"]),
+    ],
+)
+def test_what_breaks_figures_is_a_problem(after: dict[str, str], told: list[str]) -> None:
+    found = truth.problems(STEADY, STEADY | after)
+    assert len(found) == len(told) and all(one.startswith(start) for one, start in zip(found, told, strict=True))
+
+
+def test_throttling_before_the_run_is_no_problem_and_throttling_now_is() -> None:
+    before = STEADY | {"throttled": "throttled=0x50000"}
+    assert truth.problems(before, before) == []
+    now = STEADY | {"throttled": "throttled=0x50005"}
+    assert len(truth.problems(now, now)) == 1
+
+
+def test_a_pc_counts_throttling_and_need_not() -> None:
+    pc = STEADY | {"machine": "PC", "throttled": "unknown"}
+    assert truth.problems(pc, pc) == []
+    counted = pc | {"throttled": "3 4"}
+    assert truth.problems(counted, counted) == []
+    assert truth.problems(counted, counted | {"throttled": "3 6"}) == ["the processor was throttled 2 times in the run"]
+
+
+def test_every_fact_is_read_here_and_what_is_not_there_is_unknown(tmp_path: Path) -> None:
+    subprocess.run(["sh", "-c", truth.script(str(tmp_path / "facts"))], check=True)
+    facts = truth.read((tmp_path / "facts").read_text())
+    assert set(facts) == set(truth._FACTS)
+    assert facts["clocksource"] not in ("", truth.UNKNOWN) and len(facts["boot_id"]) == 36
+    assert facts["throttled"]  # unknown in most guests, a count elsewhere, and never empty
+
+
+def test_tryboot_leaves_config_txt_and_starts_the_candidate_from_its_folder(tmp_path: Path) -> None:
+    """The script is run here on a folder as the boot partition has it. Not tried on a board."""
+    for name, text in {"config.txt": "arm_64bit=1\n", "bcm2711-rpi-4-b.dtb": "dtb", "cmdline.txt": "good\n"}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "overlays").mkdir()
+    (tmp_path / "rtqual/c0ffee").mkdir(parents=True)
+    switcher = Tryboot()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    script = switcher.arm(str(tmp_path), Boot("/rtqual/c0ffee", "panic=5 rtqual.candidate=c0ffee"))
+    subprocess.run(["sh", "-c", script], check=True)
+    lines = (tmp_path / "tryboot.txt").read_text().splitlines()
+    assert lines[0] == "arm_64bit=1" and "os_prefix=rtqual/c0ffee/" in lines and lines.index("[all]") > 0
+    assert (tmp_path / "rtqual/c0ffee/cmdline.txt").read_text() == "panic=5 rtqual.candidate=c0ffee\n"
+    assert (tmp_path / "rtqual/c0ffee/bcm2711-rpi-4-b.dtb").read_text() == "dtb"
+    assert "reboot '0 tryboot'" in switcher.restart(str(tmp_path))
+    subprocess.run(["sh", "-c", switcher.disarm(str(tmp_path))], check=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+def test_systemd_boot_is_armed_by_its_variable_and_its_default_is_not_named() -> None:
+    script = SystemdBoot().arm("/boot", Boot("/rtqual/c0ffee", "panic=5"))
+    assert "linux /rtqual/c0ffee/kernel" in script and "options panic=5" in script
+    assert "LoaderEntryOneShot-4a67b082" in script and "loader.conf" not in script
+    octal = script.partition("printf '\\")[2].partition("'")[0].split("\\")
+    content = bytes(int(one, 8) for one in octal)
+    assert (content[:4], content[4:].decode("utf-16-le")) == (b"\x07\x00\x00\x00", "rtqual-candidate.conf\0")
+
+
+def test_a_program_of_ones_own_is_called_with_its_words() -> None:
+    own = switcher_of(replace(SETTINGS, switch="command", switch_command=("/opt/switch it", "-v")))
+    script = own.arm("/boot", Boot("/rtqual/c0ffee", "panic=5 a=b"))
+    assert script == "'/opt/switch it' -v arm /boot/rtqual/c0ffee 'panic=5 a=b'\n"
+
+
+def test_nobody_at_the_address_is_told_soon(tmp_path: Path) -> None:
+    with pytest.raises(Lost, match=r"board pi-a \(root@127.0.0.1:1\) does not answer: .*refused"):
+        Ssh(SETTINGS, tmp_path).run("true")
+
+
+def test_power_that_fails_is_told_with_its_words(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match="board pi-a: its power command `sh -c 'echo no relay >&2; exit 3'` failed: no"):
+        Switched("pi-a", ("sh", "-c", "echo no relay >&2; exit 3"), ("true",)).cycle()
+    with pytest.raises(RunFailed, match="No such file"):
+        Switched("pi-a", (str(tmp_path / "absent"),), ("true",)).cycle()
+
+
+def test_a_result_that_is_no_archive_or_holds_a_link_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match="the result is no archive"):
+        unpacked(b"no tar" * 200, "x")
+    (tmp_path / "measure.out").symlink_to("/etc/passwd")
+    (tmp_path / "facts").write_text("cpus=1\n")
+    packed = subprocess.run(["tar", "-C", tmp_path, "-cf", "-", "."], capture_output=True, check=True).stdout
+    assert unpacked(packed, "x") == {"facts": "cpus=1\n"}

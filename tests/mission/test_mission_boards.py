@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""[[board]] in missions: what it says, and each mistake in one line."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rtqual.analysis.figure.cells import by_board
+from rtqual.campaign.cost import cost_of
+from rtqual.campaign.foresee import foresee
+from rtqual.campaign.plan import plan
+from rtqual.mission import load_mission
+from support.command import Run
+
+BOARD = """
+[[board]]
+name = "pi-a"
+model = "raspberry-pi-4b"
+architecture = "amd64"
+ssh = "root@192.168.7.20:2222"
+host_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO0 root@pi"
+good = "6.6.62+rpt-rpi-v8"
+switch = "tryboot"
+boot_timeout = "180 s"
+watchdog = "15 s"
+power = { off = ["uhubctl", "-a", "off"], on = ["uhubctl", "-a", "on"] }
+console = "tcp:consoles:4001"
+"""
+MISSION = """\
+[mission]
+name = "bench"
+title = "Bench"
+purpose = "Bench."
+duration = "1 min"
+
+[[candidate]]
+name = "debian-rt"
+title = "RT"
+package = "linux-image-rt-amd64"
+
+[[candidate]]
+name = "debian"
+title = "Stock"
+package = "linux-image-amd64"
+{board}
+[[scale.demo.plan]]
+boards = ["pi-a"]
+instruments = ["cyclictest"]
+loads = ["none", "hackbench"]
+runs = 3
+"""
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., Path]:
+    def write(old: str = "", new: str = "") -> Path:
+        text = MISSION.format(board=BOARD)
+        assert old in text
+        (tmp_path / "bench.toml").write_text(text.replace(old, new, 1) if old else text)
+        return tmp_path / "bench.toml"
+
+    return write
+
+
+def test_a_board_is_read(written: Callable[..., Path]) -> None:
+    settings = load_mission(written()).boards[0].settings
+    assert (settings.user, settings.host, settings.port) == ("root", "192.168.7.20", 2222)
+    assert settings.host_key == "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO0"
+    assert (settings.boot_timeout_s, settings.watchdog_s) == (180.0, 15.0)
+    assert settings.power_on == ("uhubctl", "-a", "on")
+
+
+def test_cells_go_in_blocks_and_the_second_half_in_the_other_order(written: Callable[..., Path]) -> None:
+    cells = plan(load_mission(written()), "demo")
+    assert {cell.board for cell in cells} == {"raspberry-pi-4b"}
+    assert [cell.candidate.name for cell in cells] == ["debian-rt"] * 3 + ["debian"] * 6 + ["debian-rt"] * 3
+    assert len(set(cells)) == 12
+    assert 3 * 120 < cost_of(cells, 2).wall_s < 3 * 120 + 12 * 60  # three switches
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('ssh = "root@', 'ssh = "ssh://root@', "board[0].ssh: 'ssh://root@192.168.7.20:2222' is no way over ssh"),
+        ('"ssh-ed25519 AAAA', '"SHA256:AAAA', "is no host key; write what `ssh-keyscan"),
+        ('switch = "tryboot"', 'switch = "kexec"', "board[0].switch: 'kexec' is not allowed"),
+        ('switch = "tryboot"', 'switch = "command"', "board[0].switch_command: is missing beside"),
+        ('model = "raspberry-pi-4b"', 'model = "virtual"', "board[0].model: 'virtual' is a name of rtqual's own"),
+        ('"amd64"\nssh', '"arm64"\nssh', "'pi-a' cannot run debian-rt: it is for amd64, the board is arm64"),
+        ('boards = ["pi-a"]', 'boards = ["pi-b"]', "plan[0].boards[0]: unknown board 'pi-b'; did you mean 'pi-a'?"),
+        ('good = "6.6.62+rpt-rpi-v8"', "", "board[0].good: is missing"),
+        ('off = ["uhubctl", "-a", "off"]', 'off = "uhubctl"', "board[0].power.off"),
+        ('console = "tcp', 'console = "udp', "is no console; write 'socket:/PATH'"),
+        ('loads = ["none", "hackbench"]', 'loads = ["wifi"]', "'wifi' runs in a guest only"),
+        ('loads = ["none", "hackbench"]', "cpus = [2]", "a board runs with the CPUs that its table states"),
+        ('package = "linux-image-amd64"', "this-machine = true", "'pi-a' cannot run debian: it is no kernel"),
+        ('boot_timeout = "180 s"', 'boot_timeout = "2 h"', "board[0].boot_timeout: is more than an hour"),
+    ],
+)
+def test_each_mistake_is_told(
+    written: Callable[..., Path], fails: Callable[..., str], old: str, new: str, told: str
+) -> None:
+    line = fails(2, "mission", "check", written(old, new))
+    assert told in line and "bench.toml:" in line
+
+
+def test_boards_are_listed_and_found_by_name(
+    written: Callable[..., Path], rtqual: Run, fails: Callable[..., str]
+) -> None:
+    path = written()
+    assert "192.168.7.20:2222" in rtqual("board", "list", path, env={"COLUMNS": "200"}).stdout
+    told = fails(2, "board", "check", "pi-x", "--mission", path)
+    assert f"no board 'pi-x' in {path}; did you mean 'pi-a'?" in told
+    path.unlink()
+    assert "No mission here names a [[board]]" in rtqual("board", "list", cwd=path.parent).stdout
+
+
+def test_only_the_board_is_judged_and_it_can_say_fly(written: Callable[..., Path]) -> None:
+    """Without requirements every candidate that the plan runs may fly; on the emulator none may."""
+    mission = load_mission(written())
+    assert [cells.board for cells in by_board(mission, "demo", [], {})] == ["raspberry-pi-4b"]
+    assert foresee(mission, "demo").nobody == ""
+    assert "emulator" in foresee(load_mission(written('boards = ["pi-a"]\n', "")), "demo").nobody
