@@ -3,12 +3,12 @@
 
 import getpass
 import platform
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
+from rtqual.base.scratch import scratch
 from rtqual.board.remote.check import Found
 from rtqual.board.remote.check import check as look_at
 from rtqual.board.remote.session import Session
@@ -64,8 +64,8 @@ def restore(name: str, mission: Path | None, tell: Callable[[str], None], *, tak
     """Bring a board to its known-good system, with nothing armed and nobody's lease on it. Which system that is."""
     settings = board(name, mission)
     owner = f"{getpass.getuser()}@{platform.node()} rtqual board restore"
-    with tempfile.TemporaryDirectory(prefix="rtqual-board-") as folder:
-        session = Session(settings, owner, Path(folder) / "console.log", tell)
+    with scratch() as folder:
+        session = Session(settings, owner, folder / "console.log", tell)
         try:
             session.open(force=take)
         finally:

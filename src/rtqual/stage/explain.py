@@ -21,9 +21,10 @@ from rtqual.base.apt import cache_dir, locked
 from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
-from rtqual.board import Command, Job, Machine, Outcome, Recorded
+from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded
+from rtqual.board.parts import part
 from rtqual.board.registry import row_of
-from rtqual.board.virtual import VirtualBoard, again
+from rtqual.board.virtual import again
 from rtqual.cause import sections, trace
 from rtqual.cause.context import slices
 from rtqual.cause.matching import Matched, Sample, match
@@ -185,10 +186,13 @@ class _Run:
             other = other or f"its {what} was {then.get(what, 'none')[:80]!r}, here {here.get(what, 'none')[:80]!r}"
         raise BadInput(f"{other}: run its campaign again")
 
-    def _board(self, machine: Machine, watch: Sequence[str] = ()) -> VirtualBoard:
-        named = tuple(Path(word).name for word in self.record.manifest.provenance.command)
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return tuple(Path(word).name for word in self.record.manifest.provenance.command)
+
+    def _board(self, machine: Machine, watch: Sequence[str] = ()) -> Board:
         inputs = self.record.inputs
-        recorded = Recorded(self.job, inputs.seed, machine, inputs.artefacts, named, self.folder)
+        recorded = Recorded(self.job, inputs.seed, machine, inputs.artefacts, self._named, self.folder)
         return again(recorded, AMD64, watch=watch)
 
     def _watched(self, symbols: Symbols, windows: Sequence[tuple[int, int]]) -> trace.Trace:
@@ -203,7 +207,7 @@ class _Run:
             raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
         return trace.read(log)
 
-    def _outcome(self, board: VirtualBoard, job: Job) -> Outcome:
+    def _outcome(self, board: Board, job: Job) -> Outcome:
         try:
             return board.run(job, seed=self.record.inputs.seed, timeout_s=_TIMEOUT_S)
         except RunFailed as error:
@@ -231,7 +235,8 @@ class _Run:
 
     def _map(self) -> str:
         """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""
-        kept = sorted(self._board(self.machine).kernel.image.parent.glob("System.map*"))
+        image = part("kernel", self.record.inputs.artefacts, self._named)
+        kept = sorted(image.parent.glob("System.map*"))
         return kept[0].read_text(errors="replace") if kept else ""
 
 

@@ -2,12 +2,11 @@
 """Whether a board has what a campaign needs of it: looked at only, nothing is changed and nothing is taken."""
 
 import shlex
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.base.words import clean
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.settings import Refused, Settings
@@ -43,8 +42,8 @@ class Found:
 
 
 def check(settings: Settings) -> Iterator[Found]:
-    with tempfile.TemporaryDirectory(prefix="rb-") as folder:
-        link = Ssh(settings, Path(folder))
+    with scratch() as folder:
+        link = Ssh(settings, folder)
         try:
             told = _told(link, settings)
         except RunFailed as error:

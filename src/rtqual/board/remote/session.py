@@ -4,7 +4,6 @@
 A board counts as up when a new boot answers with the right host key, release and nonce; an open port says nothing.
 """
 
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.base.words import clean
 from rtqual.board import process
 from rtqual.board.remote import job as jobs
@@ -114,7 +114,7 @@ class Session:
 
     def _ssh(self) -> Ssh:
         if self._link is None:
-            self._link = Ssh(self.settings, Path(self._kept.enter_context(tempfile.TemporaryDirectory(prefix="rb-"))))
+            self._link = Ssh(self.settings, self._kept.enter_context(scratch()))
             self.console.open()
         return self._link
 
