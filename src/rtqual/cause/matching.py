@@ -4,17 +4,24 @@
 The thread sleeps until a moment that lies an interval after the last one, reads the clock and goes on; after a
 wake-up that is late by an interval or more, cyclictest goes on with the next moment that lies ahead. So the first
 moment decides all values, and the record says whether it is the right one: every value must be the record's.
+
+The guest's kernel finds the rate of its time-stamp counter by a timer, to a few parts in a million (999.999 MHz, or
+999.951 before it was refined), and counts its nanoseconds by that. So the rate is looked for too.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from rtqual.base.errors import BadInput
 from rtqual.cause.trace import Thread, Trace
 from rtqual.record.schema import Series
+
+FloatArray = npt.NDArray[np.float64]
+_RATES_KHZ = sorted(range(999_900, 1_000_101), key=lambda khz: abs(khz - 1_000_000))
+_TOLERANCE_NS = 3  # the kernel rounds at each of its ticks
 
 
 @dataclass(frozen=True)
@@ -55,31 +62,34 @@ def match(trace: Trace, series: Series, interval_ns: int, priority: int, name: s
     seen = max(map(len, found.values()), default=0)
     raise BadInput(
         f"of {total} samples of {name} (FIFO {priority}), {seen} readings of its clock were seen, which do not give "
-        f"the record's values: perhaps its clock is not the time-stamp counter at 1 GHz (docs/explain.md)"
+        f"the record's values: perhaps its clock is not the time-stamp counter (docs/explain.md)"
     )
 
 
-def _values(read_ns: Sequence[int], series: Series, interval_ns: int) -> list[int] | None:
-    """The values in their order if some first moment gives exactly those of the series."""
-    if len(read_ns) != series.total or not len(series.values):
+def _values(ticks: Sequence[int], series: Series, interval_ns: int) -> list[int] | None:
+    """The values in their order if some first moment, at some rate of the clock, gives exactly those of the series."""
+    if len(ticks) != series.total or not len(series.values):
         return None
-    wanted = Counter(dict(zip(series.values.tolist(), series.counts.tolist(), strict=True)))
-    in_order = None if series.order is None else np.concatenate(list(series.order.chunks())).tolist()
-    first = series.values.tolist() if in_order is None else in_order[:1]
-    lowest = int(series.values[0])
-    for value in first:
-        values = _given(read_ns, value, interval_ns)
-        if min(values) == lowest and Counter(values) == wanted:
-            return values if in_order in (None, values) else None
+    wanted = np.repeat(series.values, series.counts)
+    in_order = None if series.order is None else np.concatenate(list(series.order.chunks()))
+    first = series.values if in_order is None else in_order[:1]
+    for khz in _RATES_KHZ:
+        now = (np.asarray(ticks) - ticks[0]) * (1e6 / khz)
+        for value in first.tolist():
+            values = _given(now, value, interval_ns)
+            if in_order is not None and np.abs(values - in_order).max() <= _TOLERANCE_NS:
+                return [int(one) for one in in_order]
+            if in_order is None and np.abs(np.sort(values) - wanted).max() <= _TOLERANCE_NS:
+                ranked = np.empty_like(wanted)
+                ranked[np.argsort(values, kind="stable")] = wanted
+                return [int(one) for one in ranked]
     return None
 
 
-def _given(read_ns: Sequence[int], first_value: int, interval_ns: int) -> list[int]:
-    due = read_ns[0] - first_value
-    values = []
-    for now in read_ns:
-        values.append(now - due)
-        due += interval_ns
-        if now > due:
-            due += -(-(now - due) // interval_ns) * interval_ns
-    return values
+def _given(now: FloatArray, first_value: int, interval_ns: int) -> FloatArray:
+    """The values of readings at `now`. The moment after reading k is the next of the grid that begins at the first
+    moment, or, where that lies behind, the first one ahead."""
+    place = np.arange(len(now))
+    ahead = np.ceil((now + first_value) / interval_ns)
+    skipped = np.maximum.accumulate(np.concatenate(([0.0], ahead[:-1] - place[1:])))
+    return now + first_value - (place + np.maximum(skipped, 0)) * interval_ns
