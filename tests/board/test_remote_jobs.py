@@ -21,7 +21,7 @@ from rtqual.board.remote.settings import Refused, Settings
 from rtqual.board.system import Kernel
 from support.stand_in import StandIn, settings_of, stand_in
 
-pytestmark = [pytest.mark.full]
+pytestmark = [pytest.mark.manual]  # each starts the machine several times: 30 minutes
 TIMEOUT_S = 600.0
 SLEEPS = Job(Command(("sh", "-c", "echo begun >> /boot/rtqual/begun; sleep 25; echo $((6 * 7))")))
 QUICK = Job(Command(("sh", "-c", "echo quick")))

@@ -110,4 +110,6 @@ def _run(command: list[str], out: Path, text: str | None = None) -> None:
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise RunFailed(f"{Path(command[0]).name} could not write {out}: {' '.join(said) or 'it gave no reason'}")
+        raise RunFailed(
+            f"{Path(command[0]).name} could not write the image's {out.name}: {' '.join(said) or 'it gave no reason'}"
+        )
