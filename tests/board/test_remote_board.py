@@ -53,7 +53,7 @@ def test_another_host_key_or_serial_number_is_refused(settings: Settings, there:
     for other, why in (
         (replace(settings, host_key=another), "another host key answers"),
         (replace(settings, serial="S2"), f"serial number {SERIAL}, not S2: it is another board"),
-        (replace(settings, identity=there.folder / "hostkey"), "lets us not in"),
+        (replace(settings, identity=there.folder / "hostkey"), "does not let us in"),
     ):
         stranger = Session(other, "test", tmp_path / "log")
         with pytest.raises(Refused, match=why):

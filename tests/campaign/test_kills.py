@@ -128,7 +128,7 @@ class Storm:
         found += [path for pid in self.pids for path in Path("/dev/shm").glob(f"rtqual-{pid}-*")]  # noqa: S108
         found += [*self.cache.rglob("rtqual-*-*"), *(self.cache / "archives/partial").glob("*")]
         found += [path for path in out.rglob("*") if path.name[0] == "." and path.name != ".lock"]
-        found += [*(out / "scratch").glob("*.state"), *(out / "records").glob("*.corrupt")]
+        found += (out / "records").glob("*.corrupt")
         return [*map(str, [path for path in found if "unpacked/" not in str(path)]), *self.held()]
 
     def held(self) -> list[str]:

@@ -25,7 +25,7 @@ def late(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
     folder = tmp_path_factory.mktemp("late")
     guest = LateGuest(folder)
     records = {way: guest.record(way) for way in WAYS}
-    told = explain({path: Asked(worst=2) for path in records.values()}, states=folder)
+    told = explain({path: Asked(worst=2) for path in records.values()})
     return dict(zip(records, told, strict=True))
 
 

@@ -81,9 +81,6 @@ class Campaign:
                 failures |= self._run_all(cells, workers, keys, watcher)
         finally:
             self._close(watcher)
-        if not failures:  # and those of kernels that were renewed meanwhile
-            for state in (self._absolute / kept.SCRATCH).glob("*.state"):
-                state.unlink()
         fixed = {row.name for row in BOARDS if not row.repeats}
         measured = settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
         records = (*measured, *self._published())

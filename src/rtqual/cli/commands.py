@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "mission": ("mission:mission_app", "Mission files."),
     "show": ("show:show", "Show a campaign's figures and verdict, or a record."),
-    "open": ("open:open_", "Show a report in the browser; where there is none, print its path."),
+    "open": ("open:open_", "Open a report in the browser, and print its path."),
     "compare": ("show:compare", "Put two records, or two campaigns, beside each other: effect sizes first."),
     "history": (
         "history:history",

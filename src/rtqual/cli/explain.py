@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from rtqual.cli.app import LITERAL, Json, print_json, tell
 
-_WORST, _LATEST, _MOST = 3, 10, 200
+_WORST, _LATEST = 3, 10
 
 
 def explain(
@@ -44,7 +44,7 @@ def explain(
     from rtqual.campaign.find import find  # noqa: PLC0415
     from rtqual.cause.export import chrome  # noqa: PLC0415
     from rtqual.cause.tally import waterfalls  # noqa: PLC0415
-    from rtqual.stage.explain import Asked, latest_of, tail_of, tally_all  # noqa: PLC0415
+    from rtqual.stage.explain import MOST, Asked, latest_of, tail_of, tally_all  # noqa: PLC0415
     from rtqual.stage.explain import explain as explained_by  # noqa: PLC0415
     from rtqual.terminal.explain import (  # noqa: PLC0415
         explained_dict,
@@ -55,8 +55,8 @@ def explain(
 
     if sum(one is not None for one in (worst, sample, above)) > 1:
         raise BadInput("--worst, --sample and --above: give one of them")
-    if worst is not None and not 1 <= worst <= _MOST:
-        raise BadInput(f"--worst: {worst} samples cannot be told: give 1 to {_MOST}")
+    if worst is not None and not 1 <= worst <= MOST:
+        raise BadInput(f"--worst: {worst} samples cannot be told: give 1 to {MOST}")
     try:
         above_ns = None if above is None else parse_duration_ns(above)
     except ValueError as error:

@@ -37,7 +37,7 @@ def init(
     Parameters
     ----------
     file
-        The mission file to write, named for the mission; TEMPLATE.toml unless given. One that is there stays.
+        The mission file to write; its name becomes the mission's. TEMPLATE.toml unless given; no file is overwritten.
     template
         What it begins as: attitude control, docking, a 250 Hz loop, or the least mission there is.
     board

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cyclopts import App
 
+from rtqual.base.words import count
 from rtqual.cli.app import LITERAL, print_json
 from rtqual.mission import load_mission, mission_schema
 
@@ -32,7 +33,7 @@ def check(mission: Path, /) -> int:
 
     loaded = load_mission(mission)
     scales = ", ".join(loaded.scales)
-    text = f"{mission}: good; {len(loaded.candidates)} candidates, scales {scales}"
+    text = f"{mission}: good; {count(len(loaded.candidates), 'candidate')}, scales {scales}"
     lines = [text, *filter(None, map(why_waits, loaded.candidates))]
     for line in (*lines, *(line for scale in loaded.scales for line in foresee(loaded, scale).lines(scale))):
         LITERAL.print(line, highlight=False, soft_wrap=True)

@@ -14,7 +14,7 @@ REPORT = "report.html"
 
 
 def open_(folder: Path | None = None, /) -> int:
-    """Show a report in the browser; where there is none, print its path.
+    """Open a report in the browser, and print its path.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from pathlib import Path
 from rtqual.analysis.difference.compare import compare_pair
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import Margins, margins_of
-from rtqual.analysis.figure.asked import Asked
+from rtqual.analysis.figure.asked import asked_of
 from rtqual.analysis.figure.cells import Plan, planned_runs, with_plan
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import Measured, groups, measure
@@ -21,10 +21,7 @@ from rtqual.record.store import read
 def margins_in(*whats: Path) -> dict[tuple[str, str, str], tuple[Quantity, ...]]:
     """The margins that the missions of campaigns state; a record has no mission."""
     missions = [load_mission(what / kept.MISSION) for what in whats if (what / kept.MISSION).is_file()]
-    asked: list[Asked] = []
-    for one in missions:
-        asked += [*one.requirements, *one.criteria]
-    return margins_of(asked)
+    return margins_of(asked_of(missions))
 
 
 def compare_paths(
@@ -34,7 +31,7 @@ def compare_paths(
 
     Raises BadInput where nothing matches.
     """
-    plans = [_plan_in(folder) for folder in folders] or [{}, {}]
+    plans = [plan_in(folder) for folder in folders] or [{}, {}]
     of_a, of_b = (groups([r for r in map(read, paths) if r.manifest.repeat == 0]) for paths in (a, b))
     comparisons: list[Comparison] = []
     for group_a, records_a in of_a.items():
@@ -53,7 +50,7 @@ def compare_paths(
     return comparisons
 
 
-def _plan_in(folder: Path) -> Plan:
+def plan_in(folder: Path) -> Plan:
     """The runs that a finished campaign should have; empty for records alone."""
     if not (folder / kept.CAMPAIGN).is_file():
         return {}

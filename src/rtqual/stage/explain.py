@@ -43,7 +43,7 @@ from rtqual.record.store import read
 _TIMEOUT_S = 1200.0
 _JOB = TypeAdapter(Job)
 _LONGEST, _LOOKED_AT = 3, 8  # sections of each kind
-_MOST = 200  # samples at a time
+MOST = 200  # samples at a time
 _SYMBOLS = "symbols"
 # What comes back of a job is text.
 _TELL_SYMBOLS = (
@@ -76,10 +76,8 @@ class Explained:
     windows: int  # how often the second run looked closer
 
 
-def explain(
-    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, states: Path | None = None
-) -> list[Explained]:
-    """Records by what is asked of them. `states` keeps the booted guests, which records of one kernel share.
+def explain(asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None) -> list[Explained]:
+    """Records by what is asked of them.
 
     Raises BadInput where a record cannot be explained, RunFailed where its run is not the recorded one.
     """
@@ -89,7 +87,7 @@ def explain(
             record = read(path)
             require(path, record)
             try:
-                told.append(_Run(path, record, states or folder, tell).explained(samples))
+                told.append(_Run(path, record, folder, tell).explained(samples))
             except BadInput as error:
                 raise BadInput(f"{path}: {error}") from None
     return told
@@ -267,8 +265,8 @@ def choose(matched: Matched, asked: Asked) -> list[Sample]:
         chosen = [one for one in samples if one.value_ns > asked.above_ns]
         if not chosen:
             raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
-        return chosen[:_MOST]
-    return samples[: max(1, min(asked.worst, _MOST))]
+        return chosen[:MOST]
+    return samples[: max(1, min(asked.worst, MOST))]
 
 
 def tally_all(explained: Iterable[Explained]) -> list[Tally]:

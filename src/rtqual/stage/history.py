@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from rtqual.analysis.difference.statement import Margins, margin_value, margins_of
-from rtqual.analysis.figure.asked import Asked, figure_name
+from rtqual.analysis.figure.asked import USUAL, asked_of, figure_name
 from rtqual.analysis.figure.comparable import unlike
 from rtqual.analysis.figure.model import Figure, Group, Summary
 from rtqual.analysis.figure.summary import groups, measure
@@ -17,8 +17,6 @@ from rtqual.base.errors import BadInput
 from rtqual.base.words import count
 from rtqual.campaign import folder as kept
 from rtqual.mission import Mission
-
-_USUAL = ("p50", "p99", "max")
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def history(folders: Sequence[Path]) -> tuple[Series, ...]:
             versions = tuple(Version(label, figure) for label, figure in zip(labels, figures, strict=True))
             found.append(_explained(Series(group, name, versions), of_group))
     together = sum(not one.why_none for one in found)
-    margins = margins_of(_asked(missions))
+    margins = margins_of(asked_of(missions))
     return tuple(one if one.why_none else _marked(one, together, margins) for one in found)
 
 
@@ -77,18 +75,11 @@ def _labels(folders: Sequence[Path]) -> list[str]:
 def _names(group: Group, missions: Sequence[Mission], summaries: Sequence[Summary | None]) -> list[str]:
     """What the missions ask of the group; where they ask nothing, the usual figures or what the instrument printed."""
     names = [
-        figure_name(one) for one in _asked(missions) if (one.instrument, one.load) == (group.instrument, group.load)
+        figure_name(one) for one in asked_of(missions) if (one.instrument, one.load) == (group.instrument, group.load)
     ]
     given = list(dict.fromkeys(name for one in summaries if one for name in one.figures))
-    names = [name for name in dict.fromkeys([*names, *_USUAL]) if name in given]
+    names = [name for name in dict.fromkeys([*names, *USUAL]) if name in given]
     return names or given
-
-
-def _asked(missions: Sequence[Mission]) -> list[Asked]:
-    asked: list[Asked] = []
-    for one in missions:
-        asked += [*one.requirements, *one.criteria]
-    return asked
 
 
 def _point(figure: Figure | None) -> Point | None:

@@ -93,7 +93,7 @@ def init(file: Path, wanted: Wanted) -> None:
         try:
             load_mission(trial)
         except BadInput as error:
-            raise BadInput(f"no mission comes of that: {str(error).removeprefix(f'{trial}:')}") from None
+            raise BadInput(f"these answers make no mission: {str(error).removeprefix(f'{trial}:')}") from None
     try:
         with file.open("x") as new:
             new.write(text)

@@ -16,6 +16,7 @@ from rtqual.campaign import folder as kept
 from rtqual.mission import PUBLISHED
 from rtqual.record.schema import Record
 from rtqual.record.store import read
+from rtqual.stage.compare import plan_in
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
         campaign = kept.load(folder)
     except BadInput as error:
         records = tuple(map(read, paths))
-        plan = planned_runs(*kept.planned_in(folder)) if (folder / kept.CAMPAIGN).is_file() else {}
+        plan = plan_in(folder)
         summaries = tuple(with_plan(measure(*one), plan).summary for one in groups(records).items())
         return Shown(records, summaries, "", str(error), {}, missing(records, plan))
     mission, scale, result = campaign.mission, campaign.scale, campaign.result

@@ -23,8 +23,7 @@ def comparison_dict(one: Comparison) -> dict[str, object]:
 def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
     """A table for each pair, the reasons for what is undecided below it."""
     for (a, b), pair in groupby(comparisons, key=lambda one: (one.a, one.b)):
-        where = f"{a.instrument} {words.under(a.load)}, {a.board} board, {words.count(a.cpus, 'CPU')}"
-        rows = list(pair)
+        where, rows = a.title, list(pair)
         where += "; counted instructions: they rank, they are no latencies for flight" if rows[0].emulated else ""
         table = lean_table(f"{where}\na = {a.candidate}, b = {b.candidate}", "statistic")
         for column in ("a / b", "a - b", "P(a > b)"):

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from rtqual.analysis.figure import wording
+from rtqual.analysis.figure.asked import USUAL
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.base.units import step
-from rtqual.base.words import count, listed, under
+from rtqual.base.words import count, listed
 from rtqual.board.registry import HERE
 from rtqual.stage.show import Shown
 
-_SHOWN = ("p50", "p99", "max")
 _WIDE = 110  # columns that hold a figure and its interval side by side
 
 
@@ -29,10 +29,9 @@ def print_figures(console: Console, found: Shown) -> None:
     ordered = sorted(
         found.summaries, key=lambda one: (one.group.board == HERE.name, *one.group.cell, one.group.candidate)
     )
-    for (instrument, load, board, cpus), some in groupby(ordered, key=lambda one: one.group.cell):
+    for _, some in groupby(ordered, key=lambda one: one.group.cell):
         summaries = list(some)
-        title = f"\n{instrument} {under(load)}, {board} board, {count(cpus, 'CPU')}"
-        console.print(title, style="bold", highlight=False)
+        console.print(f"\n{summaries[0].group.title}", style="bold", highlight=False)
         console.print(_table(summaries, narrow=console.width < _WIDE))
         for line in _reasons(summaries):
             console.print(f"  {line}", highlight=False)
@@ -56,8 +55,8 @@ def _table(summaries: Sequence[Summary], *, narrow: bool) -> Table:
 def _names(summaries: Sequence[Summary]) -> list[str]:
     """Of samples the usual figures, else the first that the instrument itself printed."""
     printed = [name for one in summaries for name in one.figures]
-    usual = [name for name in _SHOWN if name in printed]
-    return usual or list(dict.fromkeys(printed))[: len(_SHOWN)]
+    usual = [name for name in USUAL if name in printed]
+    return usual or list(dict.fromkeys(printed))[: len(USUAL)]
 
 
 def _figure(one: Figure, *, narrow: bool) -> str:

@@ -9,7 +9,6 @@ from rich.table import Table
 
 from rtqual.analysis.figure import wording
 from rtqual.base.units import format_value
-from rtqual.base.words import count, under
 from rtqual.stage.history import Series
 from rtqual.terminal.plain import plain
 
@@ -17,16 +16,15 @@ from rtqual.terminal.plain import plain
 def print_history(console: Console, found: Sequence[Series]) -> None:
     """A table for each figure; a version that changed it says from what to what, and by how much."""
     for one in found:
-        group = one.group
-        place = f"{group.instrument} {under(group.load)}, {group.board} board, {count(group.cpus, 'CPU')}"
-        console.print(f"{group.candidate}, {one.name}: {place}", style="bold", highlight=False)
+        title = f"{one.group.candidate}, {one.name}: {one.group.title}"
+        console.print(title, style="bold", highlight=False)
         console.print(_table(one))
         if one.why_none:
             console.print(f"  no change looked for: {one.why_none}", highlight=False)
         console.print()
     changed = [one for one in found if one.changes]
     looked = sum(not one.why_none for one in found)
-    console.print(f"{count(len(changed), 'series')} of {looked} changed.", highlight=False)
+    console.print(f"{len(changed)} of {looked} series changed.", highlight=False)
 
 
 def _table(one: Series) -> Table:

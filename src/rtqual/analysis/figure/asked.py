@@ -8,9 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from rtqual.mission import Criterion, Requirement
+    from rtqual.mission import Criterion, Mission, Requirement
 
 Asked: TypeAlias = "Requirement | Criterion"
+
+USUAL = ("p50", "p99", "max")  # of samples, whatever is asked
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
@@ -49,6 +51,14 @@ def usual_cpus(runs: Iterable[tuple[int, int]]) -> int:
     for cpus, of_these in runs:
         total[cpus] += of_these
     return min(total, key=lambda cpus: (-total[cpus], cpus), default=1)
+
+
+def asked_of(missions: Iterable["Mission"]) -> list[Asked]:
+    """All that the missions ask for."""
+    asked: list[Asked] = []
+    for one in missions:
+        asked += [*one.requirements, *one.criteria]
+    return asked
 
 
 def figure_name(asked: Asked) -> str:

@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rtqual.base.words import count, under
 from rtqual.record.schema import Int64Array, Kind, Timing
 
 
@@ -63,6 +64,11 @@ class Group:
     def cell(self) -> tuple[str, str, str, int]:
         """What candidates that are compared have in common."""
         return self.instrument, self.load, self.board, self.cpus
+
+    @property
+    def title(self) -> str:
+        """The same in words: 'cyclictest under hackbench, virtual board, 1 CPU'."""
+        return f"{self.instrument} {under(self.load)}, {self.board} board, {count(self.cpus, 'CPU')}"
 
     def __str__(self) -> str:
         return f"{self.candidate}: {self.instrument}, load {self.load}, {self.cpus} CPU"

@@ -97,7 +97,7 @@ class Ssh:
                 "(ssh-keyscan -t ed25519)"
             )
         if code == _SSH_FAILED and any(sign in text for sign in _NO_ENTRY):
-            raise Refused(f"{self.where} lets us not in: {last}; put your public key into its authorized_keys")
+            raise Refused(f"{self.where} does not let us in: {last}; put your public key into its authorized_keys")
         if code == _SSH_FAILED:
             self.drop()
             raise Lost(f"{self.where} does not answer: {last or 'the connection broke'}")
