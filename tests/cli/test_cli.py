@@ -206,7 +206,7 @@ def test_a_machine_without_qemu_is_told_what_to_install(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    with mounted_disk(tmp_path / "small", "20m") as folder:
+    with mounted_disk(tmp_path / "small", "2m") as folder:
         yield folder
 
 
@@ -214,7 +214,7 @@ def test_a_disk_too_small_is_told_before_anything_runs(
     fails: Fails, mission: Callable[..., Path], small_disk: Path
 ) -> None:
     line = fails(3, "select", mission(), "--out", small_disk / "out")
-    assert "MiB of disk and 20 MiB are free" in line
+    assert "MiB of disk and 2 MiB are free" in line
     assert "--out" in line
 
 

@@ -10,7 +10,7 @@ from rtqual.campaign.cell import Cell
 
 _BOOT_S = 6.0
 _SWITCH_S = 120.0  # a board starts twice, and takes the upload between
-_STATE_BYTES, _RECORD_BYTES = 180 * 2**20, 64 * 2**10
+_RECORD_BYTES, _REPORT_BYTES = 64 * 2**10, 4 * 2**20  # saved guests lie in the cache
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def cost_of(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Cos
     wall_s = sum(cell.estimate_s for cell in alone) + _SWITCH_S * _switches(alone)
     together_s = sum(cell.estimate_s for cell in together) + _BOOT_S * len(boards) * booting
     wall_s += together_s / max(1, min(workers, len(together)))
-    return Cost(len(cells), wall_s, _STATE_BYTES * len(boards) + _RECORD_BYTES * len(cells))
+    return Cost(len(cells), wall_s, _RECORD_BYTES * len(cells) + _REPORT_BYTES)
 
 
 def _switches(cells: Sequence[Cell]) -> int:
