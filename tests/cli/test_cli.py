@@ -103,7 +103,7 @@ def test_a_good_mission_is_good(rtqual: Run, mission: Callable[..., Path]) -> No
     done = rtqual("mission", "check", mission())
     assert (done.returncode, done.stderr) == (0, "")
     good, *foreseen = done.stdout.splitlines()
-    assert good == f"{mission()}: good; 1 candidates, scales demo"
+    assert good == f"{mission()}: good; 1 candidate, scales demo"
     too_few = "'wake-up under load' gets 2 runs and max needs 6"
     assert foreseen == [f"scale demo: {too_few}", f"scale demo: no candidate can fly because {too_few}"]
 
