@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import rtqual
 from rtqual.base.scratch import scratch, sweep, sweep_fresh
 
@@ -88,14 +90,24 @@ def test_what_a_dead_process_began_to_write_goes(tmp_path: Path) -> None:
 def test_a_folder_that_was_not_marked_yet_or_no_longer_goes_with_its_process(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
-    dead, alive = tmp_path / f"rtqual-{gone.pid}-abcdefgh", tmp_path / f"rtqual-{os.getpid()}-abcdefgh"
+    dead, alive = (tmp_path / f"rtqual-{pid}-scratch-abcdefgh" for pid in (gone.pid, os.getpid()))
     for folder in (dead, alive):
         folder.mkdir()
         (folder / "samples").touch()
-    (tmp_path / f"rtqual-{gone.pid}-link").symlink_to(alive)
+    (tmp_path / f"rtqual-{gone.pid}-scratch-abcdefgi").symlink_to(alive)
     with scratch(tmp_path) as mine:  # the next one beside it sweeps
         assert not dead.exists()
         assert (alive / "samples").exists() and mine.is_dir()
+
+
+@pytest.mark.parametrize("name", ["rtqual-2024-results", "rtqual-1-backup", "rtqual-9999999999-scratch-abcdefgh"])
+def test_a_folder_that_somebody_named_like_ours_stays(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "thesis").write_text("years")
+    sweep({tmp_path})
+    with scratch(tmp_path):
+        pass
+    assert (tmp_path / name / "thesis").read_text() == "years"
 
 
 def test_nothing_else_makes_scratch_folders() -> None:

@@ -2,6 +2,7 @@
 """Booted guests in the cache: made once, never restored damaged, removed when nobody uses them."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,6 +97,23 @@ def test_a_damaged_guest_is_made_again(damage: str, tmp_path: Path) -> None:
     assert boots.made == 2
     assert again.devices.read_bytes() == b"devices"
     assert again.memory.stat().st_size == MEMORY_B
+
+
+@pytest.mark.parametrize("how", ["copied", "linked", "a file"])
+def test_a_guest_under_anothers_name_is_not_that_guest(how: str, tmp_path: Path) -> None:
+    boots = Boots()
+    for name in ("a", "b"):
+        saved(tmp_path, name, boots).release()
+    shutil.rmtree(tmp_path / "a")
+    if how == "copied":
+        shutil.copytree(tmp_path / "b", tmp_path / "a")
+    elif how == "linked":
+        (tmp_path / "a").symlink_to(tmp_path / "b")
+    else:
+        (tmp_path / "a").write_text("")
+    saved(tmp_path, "a", boots).release()
+    assert boots.made == 3
+    assert not (tmp_path / "a").is_symlink()
 
 
 def test_those_that_were_not_used_for_longest_go_and_those_in_use_stay(tmp_path: Path) -> None:

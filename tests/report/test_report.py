@@ -13,9 +13,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 from rtqual.analysis.model import Evidence
+from rtqual.analysis.verdict.model import Ground
 from rtqual.base.errors import RunFailed
-from rtqual.report.page.document import Cell, raised
+from rtqual.mission import Paper
+from rtqual.report.material import gather
+from rtqual.report.page.document import Beside, Cell, Table, raised
 from rtqual.report.page.text import prose
+from rtqual.report.view import build
 from rtqual.report.write import write_report
 from support.report_material import HEADLINE, HOSTILE, Page, evidence, mission, records
 
@@ -82,6 +86,38 @@ def test_candidates_that_were_not_measured_are_named(written: Path) -> None:
     text = Page((written / "report.html").read_text()).text
     assert "Candidates measured rt, stock, stock-full, here Not measured at this scale none" in text
     assert "It measured 4 of the 4 candidates." in text
+
+
+def test_one_markdown_report_elsewhere_leaves_the_plots_of_others_there(tmp_path: Path) -> None:
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "plots" / "figure-fit.svg").write_text("mine")
+    found = evidence()
+    write_report(tmp_path, mission(), found, records(found), {}, ("md",), tmp_path / "report.md")
+    assert (tmp_path / "plots" / "figure-fit.svg").read_text() == "mine"
+
+
+def test_the_first_page_has_every_board_that_decides_and_what_is_kept_in_mind_of_each() -> None:
+    found = evidence()
+    alpha = replace(found.verdicts[0], board="alpha", ground=Ground.FLIGHT, fly="rt", caveats=("Of alpha.",))
+    beta = replace(alpha, board="beta", caveats=("Of beta.",))
+    both = replace(found, verdicts=(alpha, beta))
+    page = build(gather(mission(), both, records(found), {})).decision
+    assert page
+    captions = [block.caption for block in page.blocks if isinstance(block, Table)]
+    captions += [table.caption for block in page.blocks if isinstance(block, Beside) for table in block.tables]
+    assert [caption.partition(":")[0] for caption in captions] == [
+        "Requirements, alpha board",
+        "Requirements, beta board",
+    ]
+    assert "Of alpha." in str(page.blocks)
+    assert "Of beta." in str(page.blocks)
+
+
+def test_what_the_document_says_of_itself_is_cleaned() -> None:
+    signed = mission().model_copy(update={"document": Paper(prepared="A\u202e\x1b[31mB", number="7")})
+    shown = build(gather(signed, evidence(), records(evidence()), {}))
+    assert "\x1b" not in str(shown.signatures)
+    assert "\u202e" not in str(shown.signatures)
 
 
 def test_needs_of_which_the_same_holds_are_one_row(written: Path) -> None:

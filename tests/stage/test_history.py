@@ -43,6 +43,13 @@ def test_versions_that_are_alike_are_not_marked(rtqual: Run, tmp_path: Path) -> 
     assert "became" not in rtqual("history", *folders).stdout
 
 
+def test_the_same_records_again_are_no_further_version(tmp_path: Path) -> None:
+    """Else a figure that repeats would seem to be surer each night."""
+    first, second, third = versions(tmp_path, 0, 9_000, 9_000)
+    (p50,) = [one for one in history([first, first, second, second, third]) if one.name == "p50"]
+    assert [number for number, _ in p50.points] == [0, 2, 4]
+
+
 def test_too_few_versions_or_runs_say_so(rtqual: Run, tmp_path: Path) -> None:
     two = {one.name: one for one in history(versions(tmp_path / "two", 0, 9_000))}
     assert "2 versions with an interval, 3 are needed" in two["p50"].why_none

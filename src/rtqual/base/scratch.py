@@ -17,7 +17,8 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 _PREFIX, _MARK = "rtqual-", ".rtqual-scratch"
-_NAMED = re.compile(_PREFIX + r"([1-9]\d{0,9})-[a-z0-9_]+", re.ASCII)
+# What nobody else calls a folder of his: one without a mark goes by its name alone.
+_NAMED = re.compile(_PREFIX + r"([1-9]\d{0,6})-(?:scratch-[a-z0-9_]{8}|duckdb)", re.ASCII)
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def scratch(parent: Path | None = None) -> Iterator[Path]:
     where = parent or Path(tempfile.gettempdir())
     where.mkdir(parents=True, exist_ok=True)
     sweep({where})
-    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=where) as name:
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-scratch-", dir=where) as name:
         folder = Path(name)
         with (folder / f"{_MARK}.new").open("w") as mark:
             flock(mark, LOCK_EX)
@@ -82,7 +83,7 @@ def sweep_fresh(folder: Path, name: str = ".+") -> list[Path]:
 def _lives(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # no process has such a number
         return False
     except OSError:
         pass  # somebody else's

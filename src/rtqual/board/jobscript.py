@@ -85,7 +85,7 @@ def unpack(frame: bytes, where: str) -> dict[str, str]:
             found = [m for m in tar.getmembers() if m.isfile() and not m.issparse()]
             members = [(m.name.removeprefix("./"), tar.extractfile(m)) for m in found]
             return {name: file.read().decode(errors="replace") for name, file in members if file}
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, EOFError, OverflowError, ValueError) as error:
         raise RunFailed(f"{where}: the result is no archive: {error}") from None
 
 

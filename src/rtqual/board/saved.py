@@ -53,14 +53,16 @@ def saved(folder: Path, name: str, make: Callable[[Path], None], *, at_most_b: i
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder / f"{name}.lock"):
-            made = not _is_sound(place)
+            made = place.is_symlink() or not _is_sound(place)
             if made:
+                if place.is_symlink() or place.is_file():
+                    place.unlink()
                 shutil.rmtree(place, ignore_errors=True)
                 shutil.rmtree(part, ignore_errors=True)
                 part.mkdir()
                 make(part)
                 (part / "used").touch()
-                (part / "sums").write_text(json.dumps(_sums(part)))
+                (part / "sums").write_text(json.dumps({"name": name, **_sums(part)}))
                 part.rename(place)
             used = (place / "used").open("rb")
             flock(used, LOCK_SH)
@@ -117,7 +119,8 @@ def _sums(folder: Path) -> dict[str, str]:
 
 def _is_sound(place: Path) -> bool:
     try:
-        return bool(json.loads((place / "sums").read_bytes()) == _sums(place)) and (place / "used").is_file()
+        said = json.loads((place / "sums").read_bytes())
+        return bool(said == {"name": place.name, **_sums(place)}) and (place / "used").is_file()
     except (OSError, ValueError, RecursionError):
         return False
 

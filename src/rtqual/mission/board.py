@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -57,6 +58,13 @@ class Power(Table):
     """Switches it off, as ["uhubctl", "-a", "off", "-p", "2"]."""
     on: _Argv
     """Switches it on."""
+
+
+def _at_home(path: str) -> Path:
+    """With "~" in its place; a user that there is not stays as written."""
+    with suppress(RuntimeError):
+        return Path(path).expanduser()
+    return Path(path)
 
 
 class BoardTable(Table):
@@ -123,7 +131,7 @@ class BoardTable(Table):
             switch=self.switch,
             switch_command=self.switch_command or (),
             serial=self.serial or "",
-            identity=Path(self.identity).expanduser() if self.identity else None,
+            identity=_at_home(self.identity) if self.identity else None,
             cpus=self.cpus,
             parameters=self.parameters,
             boot_timeout_s=self.boot_timeout / 1e9,

@@ -164,6 +164,8 @@ def _repeated_names(mission: Mission) -> Iterator[Problem]:
         for n, name in enumerate(names):
             if name in names[:n]:
                 yield Problem((table, n, "name"), f"{shown(name)} is the name of another {table} already")
+            if table == "requirement" and name.startswith("need "):
+                yield Problem((table, n, "name"), f"{shown(name)} is what reports call a need; begin with another word")
 
 
 def _study_problems(mission: Mission) -> Iterator[Problem]:

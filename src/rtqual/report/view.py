@@ -60,13 +60,13 @@ def build(material: Material) -> Document:
             *([("Of a published study", _names(material.published))] if material.published else []),
             ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
             ("Software", f"rtqual {__version__}"),
-            *([("Document", " issue ".join(filter(None, (paper.number, paper.issue))))] if paper.number else []),
+            *([("Document", prose(" issue ".join(filter(None, (paper.number, paper.issue)))))] if paper.number else []),
         ),
         signatures=(
-            ("Date", paper.date),
-            ("Prepared", paper.prepared),
-            ("Reviewed", paper.reviewed),
-            ("Approved", paper.approved),
+            ("Date", prose(paper.date)),
+            ("Prepared", prose(paper.prepared)),
+            ("Reviewed", prose(paper.reviewed)),
+            ("Approved", prose(paper.approved)),
         ),
         # Before the chapters, so that their tables have the first numbers.
         decision=decision(material),

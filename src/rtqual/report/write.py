@@ -64,7 +64,7 @@ def write_report(
         reports = dict.fromkeys(reports, out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for stale in unlinked.names(folder, PLOT_FOLDER) if "md" in formats else ():
+        for stale in unlinked.names(folder, PLOT_FOLDER) if "md" in formats and out is None else ():
             if fnmatch(stale, "figure-*.svg"):
                 unlinked.remove(folder, f"{PLOT_FOLDER}/{stale}")
         for name, content in contents.items():

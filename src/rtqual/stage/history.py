@@ -25,6 +25,7 @@ class Version:
 
     label: str
     figure: Figure | None
+    again: bool = False  # its records are those of a version before: not one draw more
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Series:
     @property
     def points(self) -> list[tuple[int, Point]]:
         """The figures with an interval of two ends, by the number of their version."""
-        return [(n, point) for n, one in enumerate(self.versions) if (point := _point(one.figure))]
+        return [(n, point) for n, one in enumerate(self.versions) if not one.again and (point := _point(one.figure))]
 
 
 def history(folders: Sequence[Path]) -> tuple[Series, ...]:
@@ -52,14 +53,20 @@ def history(folders: Sequence[Path]) -> tuple[Series, ...]:
         {group: measure(group, members).summary for group, members in groups(one.result.records).items()}
         for one in campaigns
     ]
+    hashes = [
+        {group: frozenset(r.manifest.hash for r in members) for group, members in groups(one.result.records).items()}
+        for one in campaigns
+    ]
     labels = _labels(folders)
     missions = [one.mission for one in campaigns]
     found = []
     for group in dict.fromkeys(group for one in summaries for group in one):
         of_group = [one.get(group) for one in summaries]
+        drawn = [one.get(group) for one in hashes]
+        again = [one is not None and one in drawn[:n] for n, one in enumerate(drawn)]
         for name in _names(group, missions, of_group):
             figures = [None if one is None or one.problems else one.figures.get(name) for one in of_group]
-            versions = tuple(Version(label, figure) for label, figure in zip(labels, figures, strict=True))
+            versions = tuple(map(Version, labels, figures, again))
             found.append(_explained(Series(group, name, versions), of_group))
     together = sum(not one.why_none for one in found)
     margins = margins_of(asked_of(missions))

@@ -44,6 +44,7 @@ def select(campaign: Campaign, watcher: Watcher) -> Selection:
 def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) -> kept.Kept:
     """Run what is not yet done and keep how it ended; the folder is ours alone meanwhile."""
     mission, folder = campaign.mission, campaign.folder
+    key()  # of the program that measures and judges, not of one that is installed meanwhile
     content = kept.content_of(mission)
     trims = kept.trims_in(folder)
     _check_disk(folder, cost_of(campaign.waiting(), campaign.workers).disk_b)

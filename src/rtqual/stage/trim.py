@@ -89,7 +89,11 @@ def trim(campaign: Campaign, candidate: Candidate, watcher: Watcher, *, builds: 
 
 def scenario(cells: Sequence[Cell], candidate: Candidate) -> tuple[Cell, ...]:
     """One run of everything that a campaign measures of a candidate."""
-    return tuple({cell.group: cell for cell in reversed(cells) if cell.candidate == candidate}.values())[::-1]
+    return tuple(
+        {
+            cell.group: cell for cell in reversed(cells) if cell.candidate == candidate and not cell.place.switched
+        }.values()
+    )[::-1]
 
 
 @dataclass

@@ -221,10 +221,11 @@ def _gates(scores: Iterable[Score]) -> list[Gate]:
     return [one for score in scores for one in score.gates.values()]
 
 
-def _kept_and_broken(scores: Sequence[Score]) -> tuple[int, int]:
-    """To sort by: the more kept the better, then the fewer broken."""
+def _kept_and_broken(scores: Sequence[Score]) -> tuple[bool, int, int]:
+    """To sort by: every goal kept somewhere, then the more kept the better, then the fewer broken."""
     seen = [one.seen for one in _gates(scores)]
-    return seen.count(Outcome.MET), -seen.count(Outcome.NOT_MET)
+    whole = any(len(one.gates) == one.goals and {g.seen for g in one.gates.values()} == {Outcome.MET} for one in scores)
+    return whole, seen.count(Outcome.MET), -seen.count(Outcome.NOT_MET)
 
 
 def _figure(summary: Summary, name: str) -> Figure | None:

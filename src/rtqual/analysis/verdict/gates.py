@@ -29,6 +29,7 @@ from rtqual.mission import PUBLISHED, Requirement
 
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
 _OF_TWO = frozenset({"max-min", "p95-avg"})  # differences
+_OF_DEADLINES = frozenset({"skipped_periods"})  # counts of what came too late: a limit in time
 _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
 
 
@@ -85,7 +86,8 @@ def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> 
     gate = Gate(
         requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
     )
-    return by_clock(gate, figures[worst].unit, [found.summary.timing], accept_virtual=cells.accept_virtual)
+    unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
+    return by_clock(gate, unit, [found.summary.timing], accept_virtual=cells.accept_virtual)
 
 
 def limit_text(requirement: Requirement) -> str:

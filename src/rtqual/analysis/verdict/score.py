@@ -119,7 +119,7 @@ class ScoreTable:
             for criterion, gap in zip(self.criteria, gaps, strict=True)
             if gap
         }
-        return {name: weight for name, weight in level.items() if weight >= 0}
+        return {name: weight for name, weight in level.items() if weight > 0}
 
 
 def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:

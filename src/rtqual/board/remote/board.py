@@ -76,6 +76,7 @@ class RemoteBoard(Board):
             polls = self._wait(detached, looked.boot_id, timeout_s)
             console = session.console.since(mark)
         files = self._files(detached)
+        console += files.get("kernel", "")  # where no console is read, or a killed rtqual read it
         self._taken = detached
         jobscript.check(job, files, self.where)
         facts, problems = self._facts(files)
@@ -135,7 +136,7 @@ class RemoteBoard(Board):
         told = {f"{name}_before": value for name, value in before.items() if after.get(name) != value}
         told |= {name: value for name, value in after.items() if name not in ("boot_id", "clocksource")}
         if after.get("virtual_machine", "0") not in ("0", truth.UNKNOWN):
-            told["hypervisor"] = f"an unknown hypervisor ({after['machine']})"
+            told["hypervisor"] = f"an unknown hypervisor ({after.get('machine', truth.UNKNOWN)})"
         own = {"board": settings.name, "model": settings.model, "candidate_nonce": self._candidate.identity}
         return {**told, **facts, **own, "connection": "ssh"}, problems
 

@@ -21,11 +21,13 @@ cd {folder} || exit 1
 rm -rf /run/result /run/memory
 mkdir -p /run/result /run/memory
 {before}
+dmesg -c > /dev/null
 setsid sh {folder}/job.sh &
 job=$!
 wait $job
 pkill -KILL -s $job
 {after}
+dmesg > /run/result/kernel
 echo boot_id=$(cat /proc/sys/kernel/random/boot_id) >> /run/result/facts
 tar -C /run/result -cf {folder}/result.new . && sync && mv {folder}/result.new {folder}/result.tar || exit 1
 (cd {folder} && sha256sum result.tar > sum.new) && sync && mv {folder}/sum.new {folder}/sum
@@ -91,13 +93,13 @@ class Detached:
 def unpacked(content: bytes, where: str) -> dict[str, str]:
     """Plain files by their names; nothing of it is written anywhere."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(content)) as tar:
-            members = [one for one in tar.getmembers() if one.isfile()]
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:  # neither packed nor with holes
+            members = [one for one in tar.getmembers() if one.isfile() and not one.issparse()]
             if sum(one.size for one in members) > _MOST_B:
                 raise RunFailed(f"{where}: the result unpacks to more than {_MOST_B // 2**20} MiB")
             files = [(one.name.removeprefix("./"), tar.extractfile(one)) for one in members]
             return {name: file.read().decode(errors="replace") for name, file in files if file}
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, EOFError, OverflowError, ValueError) as error:
         raise RunFailed(f"{where}: the result is no archive: {error}") from None
 
 

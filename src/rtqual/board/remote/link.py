@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -19,8 +20,10 @@ from rtqual.board.remote.settings import Lost, Refused, Settings
 
 _CONNECT_S, _ALIVE_S, _ALIVE_TIMES, _PERSIST_S = 5, 5, 2, 60
 _SSH_FAILED = 255
+_SLICE_S, _MOST_B = 0.5, 2**29  # looked at so often; no result of a board is longer
 _BYTES_PER_S = 50_000  # no link of a board is taken to be slower
 _STRANGER = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
+_HERE = ("command-line line", "too long for Unix domain socket", "expand: failed", "environment variable expansion")
 _NO_ENTRY = ("Permission denied", "Too many authentication failures")
 
 
@@ -98,6 +101,8 @@ class Ssh:
             )
         if code == _SSH_FAILED and any(sign in text for sign in _NO_ENTRY):
             raise Refused(f"{self.where} does not let us in: {last}; put your public key into its authorized_keys")
+        if code == _SSH_FAILED and any(sign in text for sign in _HERE):
+            raise Refused(f"{self.where}: ssh cannot be started here: {last}; TMPDIR={self._folder.parent}")
         if code == _SSH_FAILED:
             self.drop()
             raise Lost(f"{self.where} does not answer: {last or 'the connection broke'}")
@@ -134,13 +139,28 @@ def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | No
         interrupted.set()
         kill()
 
+    end_s, said, complaint = time.monotonic() + deadline_s, b"", b""
+    rest: bytes | None = give
     with process.registered(program, interrupt):
         try:
-            said, complaint = program.communicate(give, timeout=deadline_s)
-        except subprocess.TimeoutExpired:
-            kill()
-            said, complaint = program.communicate()
-            return None, said, complaint
+            while True:
+                try:
+                    said, complaint = program.communicate(rest, timeout=_SLICE_S)
+                    break
+                except subprocess.TimeoutExpired as late:
+                    said, complaint = late.stdout or b"", late.stderr or b""
+                    rest = None  # it goes on with what it was given
+                if interrupted.is_set() or time.monotonic() >= end_s or len(said) + len(complaint) > _MOST_B:
+                    kill()
+                    program.wait()
+                    # Not read to its end: the shared connection holds it for as long as the command there runs.
+                    for pipe in (program.stdin, program.stdout, program.stderr):
+                        if pipe:
+                            with suppress(OSError):
+                                pipe.close()
+                    if not interrupted.is_set():
+                        return None, said, complaint
+                    break
         except BaseException:
             kill()
             program.wait()

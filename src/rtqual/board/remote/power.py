@@ -30,16 +30,19 @@ class Switched:
         self._name, self._off, self._on = name, off, on
 
     def cycle(self) -> None:
-        self._run(self._off)
-        threading.Event().wait(_OFF_S)
-        self._run(self._on)
+        try:
+            self._run(self._off)
+            threading.Event().wait(_OFF_S)
+        finally:  # interrupted or failed: no board is left without power
+            self._run(self._on)
 
     def _run(self, command: tuple[str, ...]) -> None:
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_POWER_S, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                timeout=_POWER_S, check=False,
+            )  # fmt: skip
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise RunFailed(f"board {self._name}: its power command `{shlex.join(command)}`: {error}") from None
         if done.returncode:
             said = " ".join(done.stderr.split()[-20:])

@@ -11,7 +11,7 @@ _FACTS = {
     "clocksource": "cat /sys/devices/system/clocksource/clocksource0/current_clocksource",
     "governor": "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
     "frequency_khz": "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq",
-    "throttled": "vcgencmd get_throttled || cat /sys/devices/platform/soc/soc:firmware/get_throttled || "
+    "throttled": "vcgencmd get_throttled || sed 's/^/0x/' /sys/devices/platform/soc/soc:firmware/get_throttled || "
     "cat /sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count",
     "temperature_millicelsius": "cat /sys/class/thermal/thermal_zone*/temp",
     "idle_states": "grep -h . /sys/devices/system/cpu/cpu0/cpuidle/state*/name",
@@ -78,7 +78,7 @@ def _throttling(before: Mapping[str, str], after: Mapping[str, str]) -> list[str
     if bits := _bits(now):
         new = bits & ~(_bits(was) or 0) | (bits | (_bits(was) or 0)) & _THROTTLED_NOW
         return [f"the board was throttled in the run: get_throttled was {was}, then {now}"] if new else []
-    counted = [sum(int(n) for n in re.findall(r"\d+", one)) for one in (was, now)]
+    counted = [sum(int(n) for n in re.findall(r"\d{1,18}", one, re.ASCII)) for one in (was, now)]
     if _bits(now) is None and counted[1] > counted[0]:
         return [f"the processor was throttled {counted[1] - counted[0]} times in the run"]
     return []
@@ -96,5 +96,5 @@ def _time(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
 
 
 def _synchronised(status: str) -> bool | None:
-    found = re.match(r"(0x[0-9a-f]+|\d+)", status)
-    return not int(found[1], 0) & _UNSYNCHRONISED if found else None
+    found = re.match(r"0x([0-9a-f]{1,8})|(\d{1,9})", status, re.ASCII)
+    return not int(found[1] or found[2], 16 if found[1] else 10) & _UNSYNCHRONISED if found else None

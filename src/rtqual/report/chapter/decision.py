@@ -8,7 +8,7 @@ from rtqual.base.words import count, listed, under
 from rtqual.report.chapter.distributions import decisive
 from rtqual.report.chapter.verdicts import gate_matrix
 from rtqual.report.material import Material
-from rtqual.report.page.document import Beside, Block, VerdictBox, bullets
+from rtqual.report.page.document import Beside, Block, Paragraph, VerdictBox, bullets
 from rtqual.report.page.text import number, prose
 
 _MOST_BESIDE = 3  # candidates whose columns fit in half of the page
@@ -19,8 +19,14 @@ def decision(material: Material) -> VerdictBox | None:
     answer = material.evidence.answer
     if answer is None:
         return None
-    (_, verdict), *_ = material.evidence.headed
-    return VerdictBox("Decision", answer.fly is not None, prose(answer.headline), tuple(_blocks(material, verdict)))
+    deciding = [verdict for _, verdict in material.evidence.headed[: len(answer.boards)]]
+    blocks = [*_camera(material), *(block for one in deciding for block in _blocks(material, one))]
+    return VerdictBox("Decision", answer.fly is not None, prose(answer.headline), tuple(blocks))
+
+
+def _camera(material: Material) -> Iterator[Block]:
+    if material.evidence.camera.judged:
+        yield Paragraph(prose(f"Docking camera: {material.evidence.camera.reached.text}"))
 
 
 def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:

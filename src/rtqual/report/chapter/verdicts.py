@@ -31,14 +31,15 @@ _LEGEND = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
 
 def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
     """What every board gives; of the first, which decides, requirements and plot stand on the first page."""
+    deciding = material.evidence.answer.boards if material.evidence.answer else ()
     return tuple(
         VerdictBox(
             heading,
             verdict.fly is not None,
             prose(verdict.headline),
-            tuple(_box(material, verdict, decides=not index)),
+            tuple(_box(material, verdict, decides=verdict.board in deciding)),
         )
-        for index, (heading, verdict) in enumerate(material.evidence.headed)
+        for heading, verdict in material.evidence.headed
     )
 
 
@@ -109,7 +110,8 @@ def gate_matrix(material: Material, verdict: Verdict, most: int | None = None) -
     left = len(verdict.standings) - len(standings)
     more = f"; {count(left, 'more candidate')} below" if left else ""
     columns = [Column("Requirement", False), *material.columns(candidates)]
-    return material.numbering.table(f"Requirements: {_LEGEND}{more}", columns, rows, notes.listed())
+    caption = f"Requirements, {verdict.board} board: {_LEGEND}{more}"
+    return material.numbering.table(caption, columns, rows, notes.listed())
 
 
 def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -> Cell:
