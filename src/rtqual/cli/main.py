@@ -4,6 +4,7 @@
 A command is a file here: it parses, calls a stage, and hands what comes back to terminal/. commands.py lists them.
 """
 
+import locale
 import os
 import signal
 import sys
@@ -25,6 +26,8 @@ class _Terminated(KeyboardInterrupt):
 def main() -> None:
     """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted, 143
     ended by SIGTERM."""
+    if not sys.flags.utf8_mode and locale.getencoding().upper() != "UTF-8":  # whatever the locale, files are UTF-8
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - itself
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
         app = application(listed=not COMMANDS.keys() & set(sys.argv[1:2]))

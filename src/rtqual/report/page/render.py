@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The document as HTML, PDF and Markdown. Its text is of unknown origin and is escaped here."""
 
+import os
 import re
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rtqual.base.errors import BadInput
+from rtqual.base.scratch import scratch
 from rtqual.report.page.document import PLOT_FOLDER, Block, Document, Explorer, Note, Plot, Table
 from rtqual.report.page.explorer.scripts import Scripts, scripts
 from rtqual.report.page.explorer.sort import keys_of
@@ -40,7 +43,8 @@ def to_pdf(document: Document, *, annex: bool = False, archive: bool = False) ->
     apply the page's style to every stroke of an inline plot.
     """
     try:
-        from weasyprint import HTML  # noqa: PLC0415 - slow to load, and needs Pango
+        with _temporary_files_swept():  # it looks for libraries through gcc, which leaves files behind
+            from weasyprint import HTML  # noqa: PLC0415 - slow to load, and needs Pango
     except (ImportError, OSError) as error:
         raise BadInput(
             f"the PDF report needs WeasyPrint and Pango ({error}): "
@@ -51,6 +55,20 @@ def to_pdf(document: Document, *, annex: bool = False, archive: bool = False) ->
     variant = "pdf/a-3a" if archive else "pdf/ua-1"
     pdf: bytes = HTML(string=_page(kept, _as_image, None, left_out)).write_pdf(pdf_variant=variant)
     return pdf
+
+
+@contextmanager
+def _temporary_files_swept() -> Iterator[None]:
+    before = os.environ.get("TMPDIR")
+    with scratch() as folder:
+        os.environ["TMPDIR"] = str(folder)
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["TMPDIR"]
+            else:
+                os.environ["TMPDIR"] = before
 
 
 def _as_image(plot: Plot) -> str:
