@@ -30,6 +30,11 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.3g} %"
 
 
+def whole(text: str) -> int | None:
+    """A number that somebody else wrote, of at most 18 plain digits; None for anything else."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
+
+
 def some(names: Sequence[str], what: str, most: int = 2) -> str:
     """A few names, else how many there are: "'a' and 'b'", '10 criteria'."""
     return listed([f"'{name}'" for name in names]) if len(names) <= most else f"{len(names)} {what}"

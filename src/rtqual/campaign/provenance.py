@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from rtqual import __version__
+from rtqual.base.words import whole
 from rtqual.board import Outcome
 from rtqual.campaign.cell import Cell
 from rtqual.instrument.version import parse_version
@@ -27,7 +28,7 @@ def provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256: 
         kernel=known.pop("kernel", None),
         kernel_cmdline=known.pop("cmdline", None),
         clocksource=known.pop("clocksource", None),
-        clock_resolution_ns=int(resolution) if resolution else None,
+        clock_resolution_ns=whole(resolution) if resolution else None,
         threads=list(outcome.threads),
         page_faults=sum(faults) if (faults := _page_faults(outcome)) else None,
         facts={**known, "host": platform.machine()},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
-from rtqual.base.words import clean
+from rtqual.base.words import clean, whole
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.settings import Refused, Settings
 from rtqual.board.remote.staged import NONCE
@@ -101,7 +101,7 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
     places = ", ".join(switcher_of(settings).finds)
     yield Found("boot partition", bool(boot), boot or f"not in {places}", "" if boot else "mount it there")
     if boot:
-        free_mib = int(free) // 1024 if free.isdigit() else 0
+        free_mib = (whole(free) or 0) // 1024
         roomy = free_mib >= _ROOM_MIB
         yield Found("room", roomy, f"{free_mib} MiB free", "" if roomy else f"{_ROOM_MIB} MiB hold two candidates")
     if settings.switch == "systemd-boot":

@@ -10,6 +10,7 @@ import shlex
 from dataclasses import dataclass
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.words import whole
 from rtqual.board.remote.link import Link
 from rtqual.board.remote.settings import Refused
 
@@ -68,6 +69,9 @@ def take(link: Link, store: str, owner: str, name: str, *, force: bool = False) 
     script = f"mkdir -p {shlex.quote(store)}\n"
     script += _TAKE.format(store=shlex.quote(store), owner=shlex.quote(owner), force="yes" if force else "no")
     word, _, rest = link.run(script).decode(errors="replace").strip().partition(" ")
-    if word != "taken" or not rest.isdigit():
-        raise Refused(f"board {name} is in use by {rest}; where that is dead: `rtqual board restore {name} --take`")
-    return Lease(link, store, int(rest))
+    number = whole(rest)
+    if word != "taken" or number is None:
+        raise Refused(
+            f"board {name} is in use by {rest[:200]}; where that is dead: `rtqual board restore {name} --take`"
+        )
+    return Lease(link, store, number)

@@ -15,6 +15,7 @@ from rtqual.board.remote.settings import Settings
 _POWER_S, _OFF_S = 60.0, 3.0
 _RETRY_S = 0.5
 _SHOWN = 20_000  # characters of the console worth searching
+_LOG_MOST_B = 64 * 2**20
 
 
 class Power(Protocol):
@@ -94,7 +95,8 @@ class Console:
                         piece = source.recv(4096)
                         if not piece:
                             break
-                        log.write(piece)
+                        if log.tell() < _LOG_MOST_B:
+                            log.write(piece)
             self._over.wait(_RETRY_S)
 
     def _connected(self) -> socket.socket:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rtqual.base.apt import sha256_file
 from rtqual.base.errors import RunFailed
+from rtqual.base.words import whole
 from rtqual.board.remote.link import Link, put
 from rtqual.board.remote.settings import Settings
 from rtqual.board.system import Kernel
@@ -96,7 +97,8 @@ def _make_room(link: Link, settings: Settings, store: str, folder: str, size_b: 
     needed_kib = size_b // 1024 + _SPARE_KIB
     old = f'for one in {store}/????????????????????????????????*; do [ "$one" = {folder} ] || rm -rf "$one"; done'
     said = link.run(f"free=$({free}); [ $free -ge {needed_kib} ] || {{ {old}; sync; }}; {free}", deadline_s=60)
-    free_kib = int(said.split()[-1]) if said.split() and said.split()[-1].isdigit() else 0
+    words = said.decode(errors="replace").split()
+    free_kib = (whole(words[-1]) if words else None) or 0
     if free_kib < needed_kib:
         raise RunFailed(
             f"board {settings.name}: its boot partition has {free_kib // 1024} MiB free of the "
