@@ -122,7 +122,7 @@ def mutated_value(rng: random.Random, value: Any) -> Any:
         elif isinstance(holder[key], int | float):
             holder[key] = rng.choice((-holder[key], holder[key] + 1, holder[key] * 1000, rng.randrange(2**40)))
         elif isinstance(holder[key], str):
-            text = holder[key].encode()
+            text = holder[key].encode(errors="surrogatepass")
             lines = mutated(rng, [text], [text]).decode(errors="replace")
             holder[key] = lines
     return found

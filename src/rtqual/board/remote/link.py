@@ -118,14 +118,15 @@ class Ssh:
 
 def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | None, bytes, bytes]:
     """Exit code (None: it was ended at its deadline), output, complaints."""
+    given = os.memfd_create("given")  # a file: a pipe would have to be fed between two looks at the deadline
     try:
-        program = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        with os.fdopen(given, "wb") as file:
+            file.write(give)
+            file.flush()
+            os.lseek(given, 0, os.SEEK_SET)
+            program = subprocess.Popen(
+                command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            )
     except FileNotFoundError:
         raise RunFailed("ssh is missing: `apt-get install openssh-client`") from None
 
@@ -140,21 +141,19 @@ def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | No
         kill()
 
     end_s, said, complaint = time.monotonic() + deadline_s, b"", b""
-    rest: bytes | None = give
     with process.registered(program, interrupt):
         try:
             while True:
                 try:
-                    said, complaint = program.communicate(rest, timeout=_SLICE_S)
+                    said, complaint = program.communicate(timeout=_SLICE_S)
                     break
                 except subprocess.TimeoutExpired as late:
                     said, complaint = late.stdout or b"", late.stderr or b""
-                    rest = None  # it goes on with what it was given
                 if interrupted.is_set() or time.monotonic() >= end_s or len(said) + len(complaint) > _MOST_B:
                     kill()
                     program.wait()
                     # Not read to its end: the shared connection holds it for as long as the command there runs.
-                    for pipe in (program.stdin, program.stdout, program.stderr):
+                    for pipe in (program.stdout, program.stderr):
                         if pipe:
                             with suppress(OSError):
                                 pipe.close()
