@@ -28,7 +28,7 @@ def cost_of(cells: Sequence[Cell], workers: int, *, booting: bool = True) -> Cos
     wall_s = sum(cell.estimate_s for cell in alone) + _SWITCH_S * _switches(alone)
     together_s = sum(cell.estimate_s for cell in together) + _BOOT_S * len(boards) * booting
     wall_s += together_s / max(1, min(workers, len(together)))
-    return Cost(len(cells), wall_s, _RECORD_BYTES * len(cells) + _REPORT_BYTES)
+    return Cost(len(cells), wall_s, _RECORD_BYTES * len(cells) + _REPORT_BYTES * bool(cells))
 
 
 def _switches(cells: Sequence[Cell]) -> int:
