@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a board over ssh rests on, without a board: what refuses its figures, what boot loaders are told, the order."""
 
+import shlex
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 from rtqual.base.architecture import ARM64
 from rtqual.base.errors import RunFailed
 from rtqual.board.remote import truth
-from rtqual.board.remote.job import unpacked
+from rtqual.board.remote.job import ENDED, unpacked
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Switched
 from rtqual.board.remote.settings import Lost, Settings
@@ -120,3 +122,17 @@ def test_a_result_that_is_no_archive_or_holds_a_link_writes_nothing(tmp_path: Pa
     (tmp_path / "facts").write_text("cpus=1\n")
     packed = subprocess.run(["tar", "-C", tmp_path, "-cf", "-", "."], capture_output=True, check=True).stdout
     assert unpacked(packed, "x") == {"facts": "cpus=1\n"}
+
+
+def test_a_load_ends_with_its_job_and_no_other_process_does(tmp_path: Path) -> None:
+    """The script as the board's shell reads it, with its own programs only: the initramfs has no pkill."""
+    load = "while sleep 0.01; do :; done & sleep 60 & sleep 60"
+    script = f"sleep 60 & other=$!\nsetsid sh -c {shlex.quote(load)} & job=$!\nsleep 0.2\n{ENDED}\n"
+    script += "kill -0 $other && kill $other && echo $job"
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("sleep", "setsid", "sh", "cat"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    done = subprocess.run(["sh", "-c", script], env={"PATH": str(programs)}, capture_output=True, text=True, check=True)
+    sessions = [path.read_text().rpartition(")")[2].split() for path in Path("/proc").glob("[0-9]*/stat")]
+    assert [one for one in sessions if one[3] == done.stdout.strip() and one[0] != "Z"] == []
