@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "seal:seal",
         "Sign a finished campaign with an SSH key, or verify such a signature and all that it covers.",
     ),
+    "query": ("query:query", "Ask the records of many campaigns and boards in SQL (docs/query.md)."),
     "gate": ("gate:gate", "Fail (exit code 1) where something got worse than a baseline (docs/ci.md)."),
     "import": ("importing:import_", "Read what other tools measured into records (docs/import.md)."),
     "published": ("published:published_app", "Published studies: their figures, and what does not follow from them."),

@@ -13,5 +13,6 @@ history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
 explain.py    why samples were late
+query.py      records of many campaigns, asked in SQL
 seal.py       a campaign's signature
 """

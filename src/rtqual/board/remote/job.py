@@ -33,8 +33,8 @@ tar -C /run/result -cf {folder}/result.new . && sync && mv {folder}/result.new {
 (cd {folder} && sha256sum result.tar > sum.new) && sync && mv {folder}/sum.new {folder}/sum
 sync
 """
-# Debian's busybox has no pkill, and an initramfs no other: who is in the job's session (the fourth field behind the name
-# in stat, proc(5)) is looked for until nobody is; the dead that wait for their parent (Z) are nobody.
+# Debian's busybox has no pkill: who is in the job's session (in stat the fourth field behind the name, proc(5)) is
+# looked for until nobody is; the dead that wait for their parent (Z) are nobody.
 ENDED = """\
 tries=0
 while [ $tries -lt 100 ]; do
