@@ -79,3 +79,37 @@ def restore(name: str, /, *, mission: Path | None = None, take: Annotated[bool, 
     release = stage.restore(name, mission, tell, take=take)
     LITERAL.print(f"{name}: runs {release}", highlight=False, soft_wrap=True)
     return 0
+
+
+@board_app.command
+def tune(
+    name: str,
+    /,
+    *,
+    mission: Path | None = None,
+    reset: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
+) -> int:
+    """Set what steadies a board's time on its known-good system, until it starts again; say what was set.
+
+    Parameters
+    ----------
+    name
+        The board's name in the mission. `tune = true` there does the same for every candidate.
+    mission
+        The mission file; needed where those here and in missions/ do not name the board.
+    reset
+        Take it back.
+    """
+    from rtqual.stage import board as stage  # noqa: PLC0415
+
+    found = stage.tune(name, mission, tell, reset=reset)
+    if as_json:
+        print_json([asdict(one) for one in found])
+        return 0
+    nothing = "as it was before" if reset else "nothing to set: all is so already"
+    for line in [str(one) for one in found] or [nothing]:
+        LITERAL.print(f"{name}: {line}", highlight=False, soft_wrap=True)
+    if found:
+        LITERAL.print(f"Back: rtqual board tune {name} --reset, or its next start.", highlight=False, soft_wrap=True)
+    return 0

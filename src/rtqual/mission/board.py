@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Field, Strict, WithJsonSchema, model_validator
 
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.units import DurationNs
@@ -98,6 +98,8 @@ class BoardTable(Table):
     """How long it may take to start, as "180 s"."""
     watchdog: Annotated[DurationNs, Field(gt=0)] | None = None
     """The time-out of its watchdog, which candidates feed, as "15 s"."""
+    tune: Annotated[bool, Strict()] = False
+    """Whether each candidate's settings are steadied before it is measured, as `rtqual board tune` does."""
     power: Power | None = None
     """How it is switched off and on, where that is possible: { off = [...], on = [...] }."""
     console: Annotated[str, AfterValidator(_console), WithJsonSchema({"type": "string"})] | None = None
@@ -139,6 +141,7 @@ class BoardTable(Table):
             power_off=self.power.off if self.power else (),
             power_on=self.power.on if self.power else (),
             console=self.console or "",
+            tune=self.tune,
         )
 
     @property

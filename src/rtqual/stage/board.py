@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`rtqual board`: the boards that missions name; whether one is ready; bringing one back."""
+"""`rtqual board`: the boards that missions name; whether one is ready; bringing one back; steadying one."""
 
 import getpass
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from rtqual.board.remote.check import Found
 from rtqual.board.remote.check import check as look_at
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Settings
+from rtqual.board.remote.tune import Change
+from rtqual.board.remote.tune import reset as put_back
+from rtqual.board.remote.tune import tune as steady
 from rtqual.mission import load_mission
 from rtqual.mission.explain import suggest
 
@@ -63,11 +67,27 @@ def check(name: str, mission: Path | None) -> list[Found]:
 def restore(name: str, mission: Path | None, tell: Callable[[str], None], *, take: bool) -> str:
     """Bring a board to its known-good system, with nothing armed and nobody's lease on it. Which system that is."""
     settings = board(name, mission)
-    owner = f"{getpass.getuser()}@{platform.node()} rtqual board restore"
+    with _session(settings, "restore", tell, force=take) as session:
+        put_back(session.lease)
+    return settings.good
+
+
+def tune(name: str, mission: Path | None, tell: Callable[[str], None], *, reset: bool) -> list[Change]:
+    """Steady the settings of its known-good system until it starts again, or take that back."""
+    with _session(board(name, mission), "tune", tell) as session:
+        if not reset:
+            return steady(session.lease)
+        put_back(session.lease)
+    return []
+
+
+@contextmanager
+def _session(settings: Settings, what: str, tell: Callable[[str], None], *, force: bool = False) -> Iterator[Session]:
+    owner = f"{getpass.getuser()}@{platform.node()} rtqual board {what}"
     with scratch() as folder:
         session = Session(settings, owner, folder / "console.log", tell)
         try:
-            session.open(force=take)
+            session.open(force=force)
+            yield session
         finally:
             session.close()
-    return settings.good

@@ -9,6 +9,7 @@ power.py     its power, its console
 staged.py    a candidate's files, and their way onto the board
 job.py       a job that runs there by itself, and its results
 truth.py     what decides how the board keeps time, before and after a job
+tune.py      settings that steady it, and the way back
 check.py     whether a board has what a campaign needs
 session.py   known-good system -> candidate -> known-good system, whatever happens in between
 board.py     all this as a board like any other

@@ -19,6 +19,7 @@ from rtqual.board.remote.job import Detached
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Lost, Settings
 from rtqual.board.remote.staged import NONCE, Candidate
+from rtqual.board.remote.tune import NAMES
 from rtqual.board.system import Kernel
 from rtqual.initramfs import remote
 from rtqual.record.schema import digest
@@ -48,7 +49,8 @@ class RemoteBoard(Board):
         return self._kernel.config
 
     def artefacts(self) -> dict[str, str]:
-        return {**self._candidate.sums, "kernel parameters": " ".join(self._candidate.parameters)}
+        own = {**self._candidate.sums, "kernel parameters": " ".join(self._candidate.parameters)}
+        return own | ({"tuned": NAMES} if self._session.settings.tune else {})
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         """A result that an rtqual which was killed left on the board is taken, and the job is not run again."""
@@ -128,7 +130,8 @@ class RemoteBoard(Board):
         cmdline, release = facts.get("cmdline", "").split(), facts.get("kernel", "").partition(" ")[0]
         if f"{NONCE}={self._candidate.identity}" not in cmdline or release != self._kernel.release:
             raise RunFailed(f"{self.where}: another system measured: {facts.get('kernel', 'unknown')}")
-        problems = truth.problems(before, after)
+        problems = [*truth.problems(before, after), *truth.isolation(cmdline, after)]
+        facts |= truth.interrupts(files.get("interrupts_before", ""), files.get("interrupts", ""), after)
         if facts.get("boot_id") != before.get("boot_id"):
             problems.append("the board restarted in the run")
         if facts.get("cpus") != str(settings.cpus):

@@ -21,11 +21,13 @@ cd {folder} || exit 1
 rm -rf /run/result /run/memory
 mkdir -p /run/result /run/memory
 {before}
+cat /proc/interrupts > /run/result/interrupts_before
 dmesg -c > /dev/null
 setsid sh {folder}/job.sh &
 job=$!
 wait $job
 {ended}
+cat /proc/interrupts > /run/result/interrupts
 {after}
 dmesg > /run/result/kernel
 echo boot_id=$(cat /proc/sys/kernel/random/boot_id) >> /run/result/facts

@@ -17,7 +17,7 @@ from rtqual.base.words import clean
 from rtqual.board import process
 from rtqual.board.remote import job as jobs
 from rtqual.board.remote import lease as leases
-from rtqual.board.remote import staged
+from rtqual.board.remote import staged, tune
 from rtqual.board.remote.lease import Lease
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Console, power_of
@@ -61,6 +61,7 @@ class Session:
         self._opened = False
         self._fallen: dict[str, Fell] = {}  # candidates that do not come up, by their identity
         self._out: RunFailed | None = None
+        self._tuned = ""  # the boot whose settings were steadied
 
     @property
     def where(self) -> str:
@@ -170,6 +171,7 @@ class Session:
             raise known
         seen = self.look()
         if seen.nonce == candidate.identity:
+            self._steady(seen)
             return
         if not self.is_good(seen):
             self.restore()
@@ -186,8 +188,15 @@ class Session:
             raise
         mark = self.console.mark()
         self._restart()
-        self._up(candidate, before, mark)
+        self._steady(self._up(candidate, before, mark))
         self._settle()
+
+    def _steady(self, seen: Seen) -> None:
+        """Gone with the candidate: its next start has none of it."""
+        if self.settings.tune and self._tuned != seen.boot_id:
+            found = tune.tune(self.lease)
+            self._tuned = seen.boot_id
+            self._tell(f"{self.where}: set {'; '.join(map(str, found)) or 'nothing: all was so already'}")
 
     def _parameters(self, candidate: Candidate, good: Seen) -> str:
         uuid = self._partition()
@@ -206,7 +215,7 @@ class Session:
             raise RunFailed(f"{self.where}: {self._boot} is no FAT partition of its own, as boot loaders read")
         return f"{number[:4]}-{number[4:]}"
 
-    def _up(self, candidate: Candidate, before: Seen, mark: int) -> None:
+    def _up(self, candidate: Candidate, before: Seen, mark: int) -> Seen:
         seen = self._await(before.boot_id)
         silent = seen is None
         if seen is None:
@@ -215,7 +224,7 @@ class Session:
                 f"candidate {candidate.kernel.candidate} {why}{self._said(mark)}", known=before.boot_id
             )
         if seen.nonce == candidate.identity and seen.release == candidate.kernel.release:
-            return
+            return seen
         if silent:
             reason = f"did not answer within {self.settings.boot_timeout_s:.0f} s and the board was powered off and on"
         elif self.is_good(seen):

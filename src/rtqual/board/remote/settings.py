@@ -33,6 +33,7 @@ class Settings:
     power_off: tuple[str, ...] = ()
     power_on: tuple[str, ...] = ()
     console: str = ""
+    tune: bool = False  # every candidate, before it is measured
 
 
 class Lost(RunFailed):
