@@ -16,6 +16,7 @@ from rtqual.board.remote.check import check
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Lost, Refused, Settings
+from rtqual.board.remote.tune import reset, tune
 from rtqual.board.system import Kernel
 from rtqual.record.store import Store, read
 from support.command import Run
@@ -155,3 +156,12 @@ def test_check_tells_what_is_there_and_what_is_missing(there: StandIn, settings:
     other = {one.name: one for one in check(replace(settings, good="6.9", power_on=(), console=""))}
     assert [name for name, one in other.items() if not one.good] == ["system", "power", "console"]
     assert other["system"].mend == f'write good = "{there.release}", or boot 6.9'
+
+
+def test_settings_are_steadied_and_put_back_or_go_with_the_next_start(session: Session) -> None:
+    limit = "cat /proc/sys/kernel/sched_rt_runtime_us"
+    (first,) = (one for one in tune(session.lease) if one.name.startswith("limit of real-time"))
+    assert (first.before, first.after) == ("950000", "-1") and session.lease.run(limit) == b"-1\n"
+    assert tune(session.lease) == []
+    reset(session.lease)
+    assert session.lease.run(limit) == b"950000\n"
