@@ -32,11 +32,12 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
             for place in mission.places_of(part, candidate):
                 for cpus in (place.cpus(),) if place.cpus else part.cpus:
                     planned = place.name, candidate.name, name, load, 0 if place.cpus else cpus
+                    group = Group(name, load, place.name, cpus, candidate.name)
                     for run in range(runs.get(planned, 0) if runs and part.runs == AUTO else part.looks[-1]):
                         cell = Cell(candidate, instrument, parameters, load, cpus, seed=run + 1, place=place)
-                        rounds.setdefault(2 * run, {})[cell.group, 0] = cell
+                        rounds.setdefault(2 * run, {})[group, 0] = cell
                         if run == 0 and place.repeats:
-                            rounds.setdefault(1, {})[cell.group, 1] = replace(cell, repeat=1)
+                            rounds.setdefault(1, {})[group, 1] = replace(cell, repeat=1)
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
     together = [cell for cell in ordered if not cell.place.here and not cell.place.switched]
     return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]
