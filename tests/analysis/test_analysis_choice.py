@@ -122,7 +122,9 @@ def test_what_would_change_names_limits_and_needs() -> None:
     verdict = judged(asked, RT + STOCK)
     assert verdict.fly == "rt"
     assert any(
-        text == "Without the need realtime stock would meet every requirement, but rt would still lead the score."
+        text.startswith(
+            "Without the need realtime stock would meet every requirement, but rt would still lead the score, by "
+        )
         for text in verdict.would_change
     )
     largest = max(max(one.series[0].values) for one in RT)

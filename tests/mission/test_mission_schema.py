@@ -60,6 +60,13 @@ BEYOND_SCHEMA |= {
     "lists without end",
     "a fraction for a number",
 }
+BEYOND_SCHEMA |= {
+    "auto where nothing is asked",
+    "auto on several CPUs",
+    "auto beside a number",
+    "auto of sizes",
+    "most runs of a number",
+}
 BEYOND_SCHEMA |= {"thousands of digits", "syntax", "key twice", "very deep"}
 
 

@@ -7,16 +7,36 @@ from rtqual.analysis.difference.compare import COMPARED, compare
 from rtqual.analysis.difference.shift import shift_functions
 from rtqual.analysis.difference.statement import STANDS_FOR, margins_of
 from rtqual.analysis.figure.asked import Asked, figure_name
-from rtqual.analysis.figure.cells import planned_runs, with_plan
+from rtqual.analysis.figure.cells import measured_of
 from rtqual.analysis.figure.model import Group
-from rtqual.analysis.figure.summary import groups, measure, with_dependence
+from rtqual.analysis.figure.summary import groups, with_dependence
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.tails.group import tails
 from rtqual.analysis.verdict.camera import camera
 from rtqual.analysis.verdict.judge import judge
+from rtqual.analysis.verdict.model import Verdict
 from rtqual.kernel.needs import Known
 from rtqual.mission import Mission
 from rtqual.record.schema import Record
+
+
+def verdicts_of(
+    mission: Mission,
+    scale: str,
+    records: Iterable[Record],
+    configs: Mapping[str, Known],
+    failures: Mapping[Group, str],
+) -> tuple[Verdict, ...]:
+    """The verdicts alone, without what a report shows beside them."""
+    measured = measured_of(mission, scale, groups(records))
+    asked: list[Asked] = [*mission.requirements, *mission.criteria]
+    comparisons = compare(measured, _compared(asked), margins_of(asked))
+    return judge(mission, scale, measured, comparisons, (), configs=configs, failures=failures)
+
+
+def _compared(asked: Iterable[Asked], others: Iterable[str] = ()) -> tuple[str, ...]:
+    names = [figure_name(one) for one in asked]
+    return tuple(dict.fromkeys([*COMPARED, *(STANDS_FOR.get(name, name) for name in names), *others]))
 
 
 def analyse(
@@ -33,15 +53,11 @@ def analyse(
     """
     failures = failures or {}
     grouped = groups(records)
-    plan = planned_runs(mission, scale)
-    every = (with_dependence(measure(group, members), members) for group, members in grouped.items())
-    measured = [with_plan(one, plan) for one in every]
+    measured = [with_dependence(one, grouped[one.group]) for one in measured_of(mission, scale, grouped)]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
-    names = [figure_name(one) for one in asked]
     others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]
-    statistics = dict.fromkeys([*COMPARED, *(STANDS_FOR.get(name, name) for name in names), *others])
     margins = margins_of(asked)
-    comparisons = compare(measured, tuple(statistics), margins)
+    comparisons = compare(measured, _compared(asked, others), margins)
     shifts = shift_functions(measured, margins)
     far = {one.group: tails(one.summary, grouped[one.group], mission) for one in measured}
     return Evidence(

@@ -3,20 +3,27 @@
 
 Cells of this machine run first and alone; then guests, two at a time; then boards on the network, where a switch of the
 candidate costs minutes. Every group of deterministic cells runs one cell a second time, to test that it is.
+
+Where a plan says runs = "auto", all of its groups run as often as the first look asks; then those go on that are not
+decided (analysis/verdict/stopping.py), until the next look.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
 from rtqual.analysis.figure.model import Group
 from rtqual.campaign.cell import Cell
 from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.mission import Mission
+from rtqual.mission import Mission, PlannedCell
+from rtqual.mission.values import AUTO
 
 
-def plan(mission: Mission, scale: str) -> list[Cell]:
-    """Every cell of a scale, interleaved: the first run of every group, then the second of every group..."""
+def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = None) -> list[Cell]:
+    """Every cell of a scale, interleaved: the first run of every group, then the second of every group...
+
+    Where runs are "auto": up to the number given of each cell; without numbers as many as there may be.
+    """
     rounds: dict[int, dict[tuple[Group, int], Cell]] = {}
     for part in mission.scale(scale).plan:
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
@@ -24,11 +31,13 @@ def plan(mission: Mission, scale: str) -> list[Cell]:
             parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
             for place in mission.places_of(part, candidate):
                 for cpus in (place.cpus(),) if place.cpus else part.cpus:
-                    for run in range(part.runs):
+                    planned = place.name, candidate.name, name, load, 0 if place.cpus else cpus
+                    group = Group(name, load, place.name, cpus, candidate.name)
+                    for run in range(runs.get(planned, 0) if runs and part.runs == AUTO else part.looks[-1]):
                         cell = Cell(candidate, instrument, parameters, load, cpus, seed=run + 1, place=place)
-                        rounds.setdefault(2 * run, {})[cell.group, 0] = cell
+                        rounds.setdefault(2 * run, {})[group, 0] = cell
                         if run == 0 and place.repeats:
-                            rounds.setdefault(1, {})[cell.group, 1] = replace(cell, repeat=1)
+                            rounds.setdefault(1, {})[group, 1] = replace(cell, repeat=1)
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
     together = [cell for cell in ordered if not cell.place.here and not cell.place.switched]
     return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]

@@ -7,6 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from rtqual.analysis.figure.model import Group
@@ -19,6 +20,7 @@ from rtqual.board.registry import BOARDS
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.folder import Result
+from rtqual.campaign.looks import Looks
 from rtqual.campaign.plan import plan
 from rtqual.campaign.prepared import Prepared
 from rtqual.campaign.provenance import kernel_complaints, provenance, replayed
@@ -39,6 +41,7 @@ class Watcher:
     def started(self, cell: Cell) -> None: ...
     def finished(self, cell: Cell, failure: str | None) -> None: ...
     def waits(self, cells: Sequence[Cell], why: str) -> None: ...
+    def goes_on(self, cells: Sequence[Cell], why: Sequence[str]) -> None: ...
     def warning(self, text: str) -> None: ...
 
 
@@ -48,7 +51,9 @@ class Campaign:
     def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2) -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
         self.folder = folder
-        self.cells = plan(mission, scale)
+        self._looks = Looks(mission, scale)
+        self.cells = plan(mission, scale)  # as many as there may be
+        self.least = plan(mission, scale, self._looks.runs)  # until the first look
         self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
@@ -64,10 +69,41 @@ class Campaign:
             sweep({cache_dir(), *cache_dir().iterdir()})
         self._tell = watcher.preparing
         self._prepared.prepare(self.cells, watcher.preparing)
-        keys = {cell: self._inputs(cell) for cell in self.cells}
-        done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
-        waiting = [cell for cell in self.cells if (keys[cell].key(), cell.repeat) not in done]
-        watcher.kept([cell for cell in self.cells if cell not in set(waiting)])
+        keys: dict[Cell, Inputs] = {}
+        failures: dict[Group, str] = {}
+        cells = self.least
+        try:
+            while cells:
+                keys |= {cell: self._inputs(cell) for cell in cells}
+                failures |= self._run_missing(cells, keys, watcher)
+                cells = self._after_a_look(keys, failures, watcher) if self._looks.may_go_on else []
+        finally:
+            self._close(watcher)
+        return Result(
+            (*self._measured(keys), *self._published()), failures, self._configs, tuple(self._prepared.accounts)
+        )
+
+    def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
+        """The further cells of a campaign that is not decided."""
+        why = self._looks.look(self._measured(keys), self._configs, failures)
+        cells = [cell for cell in plan(self.mission, self.scale, self._looks.runs) if cell not in keys]
+        if cells:
+            watcher.goes_on(cells, why)
+        return cells
+
+    def _measured(self, keys: Mapping[Cell, Inputs]) -> list[Record]:
+        fixed = {row.name for row in BOARDS if not row.repeats}
+        return settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
+
+    @cached_property
+    def _configs(self) -> dict[str, str | None]:
+        return self._prepared.configs({name: one.config for name, one in self._before.items()})
+
+    def _run_missing(self, cells: Sequence[Cell], keys: Mapping[Cell, Inputs], watcher: Watcher) -> dict[Group, str]:
+        """Run those that have no record."""
+        done = self._finished({(keys[cell].key(), cell.repeat) for cell in cells}, watcher)
+        waiting = [cell for cell in cells if (keys[cell].key(), cell.repeat) not in done]
+        watcher.kept([cell for cell in cells if cell not in set(waiting)])
         failures: dict[Group, str] = {}
         for name, why in self.later.items():
             if cells := [cell for cell in waiting if cell.candidate.name == name]:
@@ -76,16 +112,9 @@ class Campaign:
         ready = [cell for cell in waiting if cell.candidate.name not in self.later]
         here, switched = ([c for c in ready if c.place.here], [c for c in ready if c.place.switched])
         together = [cell for cell in ready if not cell.place.here and not cell.place.switched]
-        try:
-            for cells, workers in ((here, 1), (together, self.workers), (switched, 1)):
-                failures |= self._run_all(cells, workers, keys, watcher)
-        finally:
-            self._close(watcher)
-        fixed = {row.name for row in BOARDS if not row.repeats}
-        measured = settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
-        records = (*measured, *self._published())
-        configs = self._prepared.configs({name: one.config for name, one in self._before.items()})
-        return Result(records, failures, configs, tuple(self._prepared.accounts))
+        for some, workers in ((here, 1), (together, self.workers), (switched, 1)):
+            failures |= self._run_all(some, workers, keys, watcher)
+        return failures
 
     def _close(self, watcher: Watcher) -> None:
         for board in self._boards.values():

@@ -63,7 +63,7 @@ class Run:
         if self.dry_run:
             _print_plan(campaign, as_json=self.as_json)
             return 0
-        display = Display(STDERR, campaign.cells, self.jobs)
+        display = Display(STDERR, campaign.least, self.jobs)
         with display.shown():
             selection = stage(campaign, display)
         if self.as_json:
@@ -80,6 +80,8 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
 
     waiting = campaign.waiting()
     needed = cost_of(waiting, campaign.workers)
+    least = set(campaign.least)
+    at_least = cost_of([cell for cell in waiting if cell in least], campaign.workers)
     built = list(dict.fromkeys(cell.candidate.name for cell in waiting if cell.candidate.tailor))
     left = set(waiting)
     later = [why for name, why in campaign.later.items() if any(cell.candidate.name == name for cell in waiting)]
@@ -93,6 +95,7 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
             {
                 "cells": rows,
                 "left": vars(needed),
+                "left_at_least": vars(at_least),
                 "kernels_to_build": built,
                 "foreseen": vars(foreseen),
                 "waiting": later,
@@ -105,11 +108,14 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     table = Table("candidate", "instrument", "load", "CPUs", "runs", "done", "s a run", box=box.SIMPLE)
     for group, cells in groups.items():
         done = sum(cell not in left for cell in cells)
-        row = (group.candidate, group.instrument, group.load, group.cpus, len(cells), done)
+        first = sum(cell in least for cell in cells)
+        runs = f"{first} to {len(cells)}" if first < len(cells) else len(cells)
+        row = (group.candidate, group.instrument, group.load, group.cpus, runs, done)
         table.add_row(*map(str, row), f"{cells[0].estimate_s:.1f}")
     STDOUT.print(table)
     told = [*later, *foreseen.lines(campaign.scale)]
-    told += [f"Left to do: {cost_text(needed)} (an estimate; downloads come on top)."]
+    either = "" if at_least == needed else f"at least {cost_text(at_least)}; at most "
+    told += [f"Left to do: {either}{cost_text(needed)} (an estimate; downloads come on top)."]
     told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
     for line in told:
         LITERAL.print(line, soft_wrap=True)

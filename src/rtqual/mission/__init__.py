@@ -24,6 +24,7 @@ from rtqual.mission.model import (
     Need,
     Paper,
     Plan,
+    PlannedCell,
     Requirement,
     Scale,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "Need",
     "Paper",
     "Plan",
+    "PlannedCell",
     "Preempt",
     "Quantity",
     "Requirement",

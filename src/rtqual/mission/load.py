@@ -7,6 +7,7 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
+from rtqual.base.words import under
 from rtqual.board.registry import Row
 from rtqual.instrument.probe.families import PROGRAM as PROBE
 from rtqual.instrument.registry import INSTRUMENTS
@@ -22,9 +24,10 @@ from rtqual.load.registry import LOADS
 from rtqual.mission.board import problems_of_plan
 from rtqual.mission.candidate import Candidate
 from rtqual.mission.explain import Problem, dotted, problem, shown, suggest
-from rtqual.mission.model import Mission, Plan
+from rtqual.mission.model import Mission, Plan, PlannedCell
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.toml_lines import KeyPath, key_lines, line_of
+from rtqual.mission.values import AUTO
 
 MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
 _GIVE = "give a mission file (TOML)"
@@ -128,6 +131,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         *_one_kernel_problems(mission),
         *_baseline_problems(mission),
         *_plan_problems(mission),
+        *_auto_problems(mission),
         *_parameter_problems(mission),
     ]
 
@@ -209,7 +213,7 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
         for n, plan in enumerate(scale.plan):
             path: KeyPath = ("scale", scale_name, "plan", n)
             lists = (mission.candidates_of(plan), plan.instruments, plan.loads, plan.cpus)
-            before, cells = cells, cells + plan.runs * prod(map(len, lists))
+            before, cells = cells, cells + plan.looks[-1] * prod(map(len, lists))
             if before <= _MOST_CELLS < cells:  # told once
                 message = f"makes {cells:,} runs of this scale, with all its lists; write at most {_MOST_CELLS:,}"
                 yield Problem((*path, "runs"), message)
@@ -226,6 +230,31 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
             for candidate in mission.candidates_of(plan):
                 for place in mission.places_of(plan, candidate):
                     yield from _problems_of_board(candidate, place, plan, path)
+
+
+def _auto_problems(mission: Mission) -> Iterator[Problem]:
+    """Plans that ask for as many runs as it takes where no number of them decides anything."""
+    asked = {(one.instrument, one.load) for one in (*mission.requirements, *mission.criteria)}
+    advice = "give it a plan of its own with a number of runs"
+    for scale_name, scale in mission.scales.items():
+        planned: dict[PlannedCell, Plan] = {}
+        for n, plan in enumerate(scale.plan):
+            path: KeyPath = ("scale", scale_name, "plan", n)
+            auto = plan.runs == AUTO
+            if auto and len(plan.cpus) > 1:
+                yield Problem((*path, "cpus"), f'a verdict rests on one number of CPUs; with runs = "{AUTO}" write one')
+            for instrument, load in product(plan.instruments, plan.loads) if auto else ():
+                if INSTRUMENTS[instrument].whole_boot:
+                    yield Problem((*path, "runs"), f"{instrument} reads the same off a system each time; {advice}")
+                elif (instrument, load) not in asked:
+                    what = f"no requirement or criterion asks for {instrument} {under(load)}"
+                    yield Problem((*path, "runs"), f"{what}, so nothing says when it is decided; {advice}")
+            for cell in mission.cells_of(plan):
+                before = planned.setdefault(cell, plan)
+                if AUTO in (plan.runs, before.runs) and plan.looks != before.looks:
+                    message = f"another plan runs {cell[2]} {under(cell[3])} of {cell[1]} too; leave it to one of them"
+                    yield Problem((*path, "runs"), message)
+                    break
 
 
 def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPath) -> Iterator[Problem]:

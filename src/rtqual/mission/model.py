@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the flight engineer wrote, as a typed model."""
 
+from collections.abc import Iterator
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -16,6 +18,8 @@ from rtqual.mission.explain import At, suggest
 from rtqual.mission.goal import Goal
 from rtqual.mission.table import Figure, Table, one_limit, one_of
 from rtqual.mission.values import (
+    AUTO,
+    MOST_RUNS,
     CpuCount,
     Distinct,
     InstrumentName,
@@ -25,11 +29,15 @@ from rtqual.mission.values import (
     NonEmpty,
     ParameterTables,
     Quantity,
+    Runs,
     Slug,
     Text,
 )
 
 DEFAULT_SCALE = "demo"
+# Board, candidate, instrument, load, CPUs (0 where the machine decides on them).
+PlannedCell = tuple[str, str, str, str, int]
+FIRST_LOOK, USUAL_MOST = 10, 80  # runs, with runs = "auto"; fewer than the first give no interval (docs/statistics.md)
 
 
 class Need(StrEnum):
@@ -152,10 +160,28 @@ class Plan(Table):
     """What disturbs."""
     cpus: Annotated[tuple[CpuCount, ...], NonEmpty, Distinct] = (1,)
     """Numbers of CPUs of the virtual board: 1, 2 or 4."""
-    runs: Annotated[int, Strict(), Field(ge=1, le=10_000)]
-    """How often each cell runs, each time with another seed."""
+    runs: Runs
+    """How often each cell runs, each time with another seed; "auto": until what the mission asks of it is decided."""
+    most_runs: Annotated[int, Strict(), Field(ge=FIRST_LOOK, le=MOST_RUNS)] | None = None
+    """With runs = "auto": how many at most; 80 when left out."""
     parameters: ParameterTables = Field({})
     """Parameters of instruments in this plan; they win over those of the scale."""
+
+    @model_validator(mode="after")
+    def _fitting_most(self) -> Self:
+        if self.most_runs is not None and self.runs != AUTO:
+            raise At("most_runs", f'needs runs = "{AUTO}" beside it')
+        return self
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The numbers of runs after which a campaign looks whether it may stop; the only one where it is fixed."""
+        if self.runs != AUTO:
+            return (self.runs,)
+        looks, most = [FIRST_LOOK], self.most_runs or USUAL_MOST
+        while looks[-1] < most:
+            looks.append(min(2 * looks[-1], most))
+        return tuple(looks)
 
 
 class Scale(Table):
@@ -231,6 +257,13 @@ class Mission(Table):
         if plan.boards:
             return tuple(one.place for one in self.boards if one.name in plan.boards)
         return (candidate.place,) if candidate.place else ()
+
+    def cells_of(self, plan: Plan) -> Iterator[PlannedCell]:
+        """All that a plan runs."""
+        for candidate, instrument, load in product(self.candidates_of(plan), plan.instruments, plan.loads):
+            for place in self.places_of(plan, candidate):
+                for cpus in (0,) if place.cpus else plan.cpus:
+                    yield place.name, candidate.name, instrument, load, cpus
 
     def baseline(self, tailored: Candidate) -> str | None:
         """The candidate that a tailored kernel is compared with; none where no other kernel is its equal's board."""

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """JSON Schema of the mission file, for editors and for saying what is allowed."""
 
+import ast
+import inspect
 import json
+import textwrap
 from copy import deepcopy
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,6 +17,7 @@ from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 from rtqual.base.units import format_value
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission.model import Mission, Plan, Scale
+from rtqual.mission.table import Table
 
 
 class TomlJsonSchema(GenerateJsonSchema):
@@ -38,8 +43,34 @@ def mission_schema() -> dict[str, Any]:
     return deepcopy(_built())
 
 
+def _describe(table: type[Table]) -> None:
+    """Give the keys of a table, and of all that derive from it, the string below each as their description."""
+    for field, name in ((field, name) for name, field in table.model_fields.items() if not field.description):
+        field.description = next((said[name] for one in table.__mro__ if name in (said := _strings(one))), None)
+    table.model_rebuild(force=True)
+    for derived in table.__subclasses__():
+        _describe(derived)
+
+
+@cache
+def _strings(of: type) -> dict[str, str]:
+    """Attribute -> the string below it."""
+    if not issubclass(of, Table):
+        return {}
+    (node,) = ast.parse(textwrap.dedent(inspect.getsource(of))).body
+    assert isinstance(node, ast.ClassDef)  # noqa: S101
+    return {
+        one.target.id: inspect.cleandoc(below.value.value)
+        for one, below in pairwise(node.body)
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and isinstance(below, ast.Expr)
+        if isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
+    }
+
+
 @cache
 def _built() -> dict[str, Any]:
+    _describe(Table)
+    Mission.model_rebuild(force=True)  # once more, of tables that have their descriptions now
     tables: dict[str, type[BaseModel]] = {name: instrument.parameters for name, instrument in INSTRUMENTS.items()}
     models: list[type[BaseModel]] = [Mission, Scale, Plan, *tables.values()]
     refs, schema = models_json_schema([(model, "validation") for model in models], schema_generator=TomlJsonSchema)

@@ -30,12 +30,13 @@ class Statistic(StrEnum):
 
 
 class Table(BaseModel):
+    """What a string below an attribute says of it, schema.py reads: finding it takes time, and few commands want it."""
+
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
         validate_by_name=True,
         validate_by_alias=True,
-        use_attribute_docstrings=True,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticKnownError
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 from rtqual.instrument.registry import INSTRUMENTS
@@ -17,6 +18,8 @@ from rtqual.mission.explain import shown, suggest
 from rtqual.study.catalogue import systems
 
 Unit = Literal["ns", "B", "%"]
+AUTO: Literal["auto"] = "auto"  # as many runs as it takes
+MOST_RUNS = 10_000
 _PARSERS: tuple[tuple[Unit, Callable[[str], int]], ...] = (("ns", parse_duration_ns), ("B", parse_size_b))
 
 
@@ -84,6 +87,20 @@ def _published(name: str) -> str:
     return name
 
 
+def _runs(written: object) -> int | Literal["auto"]:
+    if written == AUTO:
+        return AUTO
+    if isinstance(written, str):
+        raise ValueError(f'{shown(written)} is not a number of runs: write a whole number, or "{AUTO}"')
+    if not isinstance(written, int) or isinstance(written, bool):
+        raise PydanticKnownError("int_type")
+    if written < 1:
+        raise PydanticKnownError("greater_than_equal", {"ge": 1})
+    if written > MOST_RUNS:
+        raise PydanticKnownError("less_than_equal", {"le": MOST_RUNS})
+    return written
+
+
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
     for n, value in enumerate(values):
         if value in values[:n]:
@@ -105,6 +122,11 @@ def _written(quantity: Quantity) -> str | float:
 
 _AS_WRITTEN = PlainSerializer(_written)
 CpuCount = Annotated[Literal[1, 2, 4], BeforeValidator(_not_a_truth)]
+Runs = Annotated[
+    int | Literal["auto"],
+    PlainValidator(_runs),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_RUNS}, {"enum": [AUTO]}]}),
+]
 NonEmpty = Field(min_length=1)
 Distinct = AfterValidator(_distinct)
 Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split())), NonEmpty]

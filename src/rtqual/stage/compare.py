@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`rtqual compare`: two records, or two campaigns, beside each other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,12 +9,13 @@ from rtqual.analysis.difference.compare import compare_pair
 from rtqual.analysis.difference.model import Comparison
 from rtqual.analysis.difference.statement import Margins, margins_of
 from rtqual.analysis.figure.asked import asked_of
-from rtqual.analysis.figure.cells import Plan, planned_runs, with_plan
+from rtqual.analysis.figure.cells import Plan, measured_of, planned_runs
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import Measured, groups, measure
 from rtqual.base.errors import BadInput
 from rtqual.campaign import folder as kept
 from rtqual.mission import Quantity, load_mission
+from rtqual.record.schema import Record
 from rtqual.record.store import read
 
 
@@ -31,30 +32,32 @@ def compare_paths(
 
     Raises BadInput where nothing matches.
     """
-    plans = [plan_in(folder) for folder in folders] or [{}, {}]
-    of_a, of_b = (groups([r for r in map(read, paths) if r.manifest.repeat == 0]) for paths in (a, b))
+    grouped = [groups([r for r in map(read, paths) if r.manifest.repeat == 0]) for paths in (a, b)]
+    where: Sequence[Path | None] = folders or (None, None)
+    of_a, of_b = (
+        {one.group: one for one in measured_in(folder, some)[0]} for folder, some in zip(where, grouped, strict=True)
+    )
     comparisons: list[Comparison] = []
-    for group_a, records_a in of_a.items():
-        for group_b, records_b in of_b.items():
+    for group_a, one in of_a.items():
+        for group_b, other in of_b.items():
             same = (group_a.instrument, group_a.load, group_a.board) == (
                 group_b.instrument,
                 group_b.load,
                 group_b.board,
             )
             if same and group_a.cpus == group_b.cpus and (group_a.candidate == group_b.candidate or len(of_a) == 1):
-                one = with_plan(measure(group_a, records_a), plans[0])
-                other = _named_apart(with_plan(measure(group_b, records_b), plans[1]), group_a)
-                comparisons += compare_pair(one, other, margins=margins)
+                comparisons += compare_pair(one, _named_apart(other, group_a), margins=margins)
     if not comparisons:
         raise BadInput(f"{a[0]} and {b[0]}: nothing to compare: instrument, load, board and CPUs must be the same")
     return comparisons
 
 
-def plan_in(folder: Path) -> Plan:
-    """The runs that a finished campaign should have; empty for records alone."""
-    if not (folder / kept.CAMPAIGN).is_file():
-        return {}
-    return planned_runs(*kept.planned_in(folder))
+def measured_in(folder: Path | None, grouped: Mapping[Group, Sequence[Record]]) -> tuple[list[Measured], Plan]:
+    """The groups, and the runs that they should have by the plan of a finished campaign; none for records alone."""
+    if folder is None or not (folder / kept.CAMPAIGN).is_file():
+        return [measure(*one) for one in grouped.items()], {}
+    mission, scale = kept.planned_in(folder)
+    return measured_of(mission, scale, grouped), planned_runs(mission, scale, grouped)
 
 
 def _named_apart(measured: Measured, other: Group) -> Measured:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from rtqual.analysis.difference.statement import Margins, margin_value, margins_of
 from rtqual.analysis.figure.asked import USUAL, asked_of, figure_name
+from rtqual.analysis.figure.cells import measured_of
 from rtqual.analysis.figure.comparable import unlike
 from rtqual.analysis.figure.model import Figure, Group, Summary
-from rtqual.analysis.figure.summary import groups, measure
+from rtqual.analysis.figure.summary import groups
 from rtqual.analysis.regression.changes import LEAST, Change, Point, changes
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count
@@ -50,7 +51,7 @@ def history(folders: Sequence[Path]) -> tuple[Series, ...]:
         raise BadInput("rtqual history: takes the folders of two campaigns or more, the oldest version first")
     campaigns = [kept.load(folder) for folder in folders]
     summaries = [
-        {group: measure(group, members).summary for group, members in groups(one.result.records).items()}
+        {m.group: m.summary for m in measured_of(one.mission, one.scale, groups(one.result.records))}
         for one in campaigns
     ]
     hashes = [

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.analysis.figure.cells import Plan, planned_runs, with_plan
+from rtqual.analysis.figure.cells import Plan, measured_of, planned_runs
 from rtqual.analysis.figure.model import Group, Summary
-from rtqual.analysis.figure.summary import groups, measure
+from rtqual.analysis.figure.summary import groups
 from rtqual.analysis.verdict.headline import answer
 from rtqual.analysis.verdict.judge import judge
 from rtqual.base.errors import BadInput
@@ -16,7 +16,7 @@ from rtqual.campaign import folder as kept
 from rtqual.mission import PUBLISHED
 from rtqual.record.schema import Record
 from rtqual.record.store import read
-from rtqual.stage.compare import plan_in
+from rtqual.stage.compare import measured_in
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,13 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
         campaign = kept.load(folder)
     except BadInput as error:
         records = tuple(map(read, paths))
-        plan = plan_in(folder)
-        summaries = tuple(with_plan(measure(*one), plan).summary for one in groups(records).items())
+        grouped = groups(records)
+        measured, plan = measured_in(folder, grouped)
+        summaries = tuple(one.summary for one in measured)
         return Shown(records, summaries, "", str(error), {}, missing(records, plan))
     mission, scale, result = campaign.mission, campaign.scale, campaign.result
-    plan = planned_runs(mission, scale)
-    measured = [with_plan(measure(*one), plan) for one in groups(result.records).items()]
+    grouped = groups(result.records)
+    measured, plan = measured_of(mission, scale, grouped), planned_runs(mission, scale, grouped)
     verdicts = judge(mission, scale, measured, (), (), configs=result.configs, failures=result.failures)
     said = answer([one for one in verdicts if one.board != PUBLISHED])  # what a study chose stands in the report
     return Shown(

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from rtqual.base.units import format_duration
-from rtqual.base.words import count
+from rtqual.base.words import count, listed
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.cost import Cost, cost_of
 from rtqual.campaign.run import Watcher
@@ -54,7 +54,7 @@ class Display(Watcher):
     def kept(self, cells: Sequence[Cell]) -> None:
         with self._lock:
             self._left = [cell for cell in self._left if cell not in set(cells)]
-        self._bar.update(self._task, completed=len(cells))
+        self._bar.update(self._task, advance=len(cells))
         if cells:
             self._console.print(f"{len(cells)} of {len(cells) + len(self._left)} cells are done already")
 
@@ -80,6 +80,13 @@ class Display(Watcher):
             self._left = [cell for cell in self._left if cell not in set(cells)]
         text = f"[yellow]waiting[/yellow] {count(len(cells), 'cell')}: {escape(why)}"
         self._console.print(text, highlight=False, soft_wrap=True)
+
+    def goes_on(self, cells: Sequence[Cell], why: Sequence[str]) -> None:
+        with self._lock:
+            self._left += cells
+        self._bar.update(self._task, total=(self._bar.tasks[0].total or 0) + len(cells))
+        text = f"not decided yet: {listed(why)}; {count(len(cells), 'more cell')}"
+        self._console.print(text, highlight=False, soft_wrap=True, markup=False)
 
     def warning(self, text: str) -> None:
         self._console.print(f"[yellow]warning[/yellow] {escape(text)}", highlight=False, soft_wrap=True)

@@ -23,6 +23,14 @@ RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 NONE_SEEN = -math.log(TAIL)  # where so many are expected, none may be drawn, with 2.5 %
 
 
+def tail(looks: int) -> float:
+    """What each end of an interval may miss, so that 95 % hold though a campaign may stop at any of so many looks.
+
+    Bonferroni's correction: at every look the interval is one of 100 % - 5 % / looks, so all of them hold together.
+    """
+    return TAIL / looks
+
+
 def fraction(quantile: str) -> Fraction:
     """'p99.9' -> 999/1000."""
     return Fraction(quantile.removeprefix("p")) / 100

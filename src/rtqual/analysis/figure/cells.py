@@ -2,17 +2,16 @@
 """What was measured on one board, looked up as a mission names it: by instrument, load and candidate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import dataclass, field, replace
 
 from rtqual.analysis.figure.asked import Asked, figure_name, usual_cpus
 from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.model import Figure, Group
-from rtqual.analysis.figure.summary import Measured
-from rtqual.mission import PUBLISHED, Mission
+from rtqual.analysis.figure.summary import Measured, measure
+from rtqual.mission import PUBLISHED, Mission, PlannedCell
+from rtqual.record.schema import Record
 
-# (candidate, instrument, load, CPUs; 0 where the machine decides on them) -> runs that a mission plans
-Plan = Mapping[tuple[str, str, str, str, int], int]
+Plan = Mapping[PlannedCell, int]  # runs that a mission plans
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,7 @@ class Cells:
     failures: Mapping[Group, str]
     planned: frozenset[tuple[str, str, str]]  # (candidate, instrument, load)
     unplanned: frozenset[str] = frozenset()  # requirements that the scale measures of no candidate on any board
+    looks: Mapping[Group, tuple[int, ...]] = field(default_factory=dict)  # runs after which each group may stop
     accept_virtual: bool = False  # the mission takes counted instructions for time
 
     def cpus(self, instrument: str, load: str) -> int:
@@ -51,15 +51,32 @@ class Cells:
         return [one for group, one in self.measured.items() if group.candidate == candidate]
 
 
-def planned_runs(mission: Mission, scale: str) -> Plan:
-    runs: dict[tuple[str, str, str, str, int], int] = {}
+def planned_looks(mission: Mission, scale: str) -> dict[PlannedCell, tuple[int, ...]]:
+    """The numbers of runs after which each cell may stop."""
+    looks: dict[PlannedCell, tuple[int, ...]] = {}
     for plan in mission.scale(scale).plan:
-        for candidate, instrument, load in product(mission.candidates_of(plan), plan.instruments, plan.loads):
-            for place in mission.places_of(plan, candidate):
-                for cpus in (0,) if place.cpus else plan.cpus:
-                    cell = place.name, candidate.name, instrument, load, cpus
-                    runs[cell] = max(plan.runs, runs.get(cell, 0))
+        for cell in mission.cells_of(plan):
+            looks[cell] = max(plan.looks, looks.get(cell, ()), key=lambda some: some[-1:])
+    return looks
+
+
+def planned_runs(mission: Mission, scale: str, grouped: Mapping[Group, Sequence[Record]]) -> Plan:
+    """The runs that each cell should have: with runs = "auto", the look that the records of any candidate reach."""
+    seeds: dict[tuple[str, str, str, int], int] = {}
+    for group, records in grouped.items():
+        seeds[group.cell] = max(seeds.get(group.cell, 0), *(one.inputs.seed for one in records))
+    runs: dict[PlannedCell, int] = {}
+    for cell, looks in planned_looks(mission, scale).items():
+        board, _, instrument, load, cpus = cell
+        seen = [n for of, n in seeds.items() if of[:3] == (instrument, load, board) and cpus in (0, of[3])]
+        runs[cell] = next((look for look in looks if look >= max(seen, default=0)), looks[-1])
     return runs
+
+
+def looks_of(group: Group, looks: Mapping[PlannedCell, tuple[int, ...]]) -> tuple[int, ...]:
+    """Of a group; one look where its plan is not known."""
+    place = group.board, group.candidate, group.instrument, group.load
+    return looks.get((*place, group.cpus)) or looks.get((*place, 0)) or (0,)
 
 
 def planned_of(group: Group, plan: Plan) -> int | None:
@@ -75,18 +92,18 @@ def with_plan(one: Measured, plan: Plan) -> Measured:
     return replace(one, summary=replace(summary, caveats=caveats))
 
 
+def measured_of(mission: Mission, scale: str, grouped: Mapping[Group, Sequence[Record]]) -> list[Measured]:
+    """All groups of a campaign, with what its mission plans of them."""
+    plan, looks = planned_runs(mission, scale, grouped), planned_looks(mission, scale)
+    every = (measure(group, members, len(looks_of(group, looks))) for group, members in grouped.items())
+    return [with_plan(one, plan) for one in every]
+
+
 def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:
     """The cells of each board that has any, or should have by the mission's plans."""
     names = [candidate.name for candidate in mission.candidates]
-    planned = frozenset(
-        (place.name, candidate.name, instrument, load)
-        for plan in mission.scale(scale).plan
-        for candidate in mission.candidates_of(plan)
-        for place in mission.places_of(plan, candidate)
-        for instrument in plan.instruments
-        for load in plan.loads
-    )
-    groups = {one.group: one for one in measured}
+    planned = frozenset(cell[:4] for plan in mission.scale(scale).plan for cell in mission.cells_of(plan))
+    groups, looks = {one.group: one for one in measured}, planned_looks(mission, scale)
     wanted = {(board, name) for board, name, _, _ in planned}
     taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[2:] for cell in planned}
     unplanned = frozenset(one.name for one in mission.requirements if (one.instrument, one.load) not in taken)
@@ -99,6 +116,7 @@ def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failure
             failures={group: why for group, why in failures.items() if group.board == board},
             planned=frozenset(cell[1:] for cell in planned if cell[0] == board),
             unplanned=frozenset() if board == PUBLISHED else unplanned,
+            looks={group: looks_of(group, looks) for group in groups if group.board == board},
             accept_virtual=mission.mission.accept_virtual,
         )
         for board in sorted({board for board, name in present if name in names}, reverse=True)

@@ -37,7 +37,7 @@ STEPS_TO_FOLLOW = 20  # distinct values within a quantile's interval; on fewer i
 def pool_figures(pool: Pool) -> dict[str, Figure]:
     """Every statistic the pool can give, in the order to print."""
     medians = run_medians(pool)
-    found = None if medians is None else spread(medians)
+    found = None if medians is None else spread(medians, pool.tail)
     figures = {name: _figure(pool, name, value) for name, value in evaluate(pool).items() if math.isfinite(value)}
     return {name: replace(one, spread=None if name in EXTREMES else found) for name, one in figures.items()}
 
@@ -91,7 +91,7 @@ def _why_none(pool: Pool, name: str) -> str:
     if name == "min":
         return "samples give a minimum no lower end"
     if name in EXTREMES:
-        bound = exceedance_bound(0, pool.samples)
+        bound = exceedance_bound(0, pool.samples, 1 - 2 * pool.tail)
         rare = f"; larger ones are rarer than {one_in(bound)} (95 %, if independent)"
         return f"samples give a maximum no upper end{rare if bound <= RARE and name == 'max' else ''}"
     if name.startswith("median run"):
@@ -101,9 +101,10 @@ def _why_none(pool: Pool, name: str) -> str:
 
 def _interval(pool: Pool, name: str, value: float) -> Interval | None:
     if name.startswith("median run"):
-        return median_interval(pool.highs if name == "median run max" else pool.highs - pool.lows)
+        return median_interval(pool.highs if name == "median run max" else pool.highs - pool.lows, tail=pool.tail)
     if name in ("avg", "std"):
-        return mean_interval(value, left_out(pool, name), SKEW if name == "avg" else SKEW_OF_SQUARES)
+        skew = SKEW if name == "avg" else SKEW_OF_SQUARES
+        return mean_interval(value, left_out(pool, name), skew, tail=pool.tail)
     if name in ("p95-avg", "(p95-avg)/p95"):
         return _p95_to_average(pool, value, relative=name in RELATIVE)
     return _quantile_interval(pool, name)
@@ -111,10 +112,10 @@ def _interval(pool: Pool, name: str, value: float) -> Interval | None:
 
 def _quantile_interval(pool: Pool, name: str) -> Interval:
     if pool.kind == Kind.SUMMARY:
-        return mean_interval(quantile(pool, name), left_out(pool, name))
+        return mean_interval(quantile(pool, name), left_out(pool, name), tail=pool.tail)
     q = fraction(name)
     samples = int(pool.together[-1])
-    found = share_interval(_shares(pool, q), float(q), samples)
+    found = share_interval(_shares(pool, q), float(q), samples, tail=pool.tail)
     low = pool.at_rank(math.ceil(samples * found.low)) if found.low > 0 else -math.inf
     high = pool.at_rank(min(math.floor(samples * found.high) + 1, samples)) if found.high < 1 else math.inf
     return Interval(low, high, BY_RUNS, runs_to_close=found.runs_to_close)
@@ -140,12 +141,12 @@ def _p95_to_average(pool: Pool, value: float, *, relative: bool) -> Interval:
     without = left_out(pool, "avg")
     if pool.kind == Kind.SUMMARY:
         rest = left_out(pool, "p95")
-        return mean_interval(value, 1 - without / rest if relative else rest - without)
-    of_p95, of_average = _quantile_interval(pool, "p95"), mean_interval(average, without)
+        return mean_interval(value, 1 - without / rest if relative else rest - without, tail=pool.tail)
+    of_p95, of_average = _quantile_interval(pool, "p95"), mean_interval(average, without, tail=pool.tail)
     within = (pool.counts > 0) & (pool.values >= of_p95.low) & (pool.values <= of_p95.high)
     alike = 0.0
     if within.sum() >= STEPS_TO_FOLLOW:
-        alike = sure_correlation(-_shares(pool, QUANTILES["p95"]), -without)
+        alike = sure_correlation(-_shares(pool, QUANTILES["p95"]), -without, tail=pool.tail)
     if not relative:
         return difference(Sure(p95, of_p95), Sure(average, of_average), alike)
     parts = ratio(Sure(average, of_average), Sure(p95, of_p95), alike)  # (p95 - avg) / p95 = 1 - avg / p95
@@ -170,7 +171,7 @@ def certain_miss(pool: Pool, name: str, limit: float) -> str:
     if pool.runs < RUNS_FOR_INTERVAL or not 0 < kept < 1:
         return ""
     per_run: FloatArray = kept + pool.runs * (below - kept * of_run) / samples
-    beyond = 1 - share_interval(per_run, kept, samples).high
+    beyond = 1 - share_interval(per_run, kept, samples, tail=pool.tail).high
     if beyond <= left:
         return ""
     return f"at least {100 * beyond:.2g} % of the samples are beyond the limit, and {name} allows {100 * left:g} %"

@@ -13,6 +13,8 @@ gives the interval:
 - differences, ratios, the score: from the ends of the figures' own intervals (MOVER: Zou & Donner 2008).
 - medians over runs: order statistics, exact.
 
+Where a campaign may stop at one of several looks, each of its intervals allows for that (tail in asked.py).
+
 A skewed spread looks small in just those campaigns that missed its far side, so its variance is raised (SKEW).
 
     95 % intervals, 2,000 campaigns: held, in % (an end open, in %); kind of samples and number of runs
@@ -44,7 +46,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from rtqual.analysis.figure.asked import LEVEL, NONE_SEEN, RUNS_FOR_MEDIAN, TAIL
+from rtqual.analysis.figure.asked import LEVEL, RUNS_FOR_MEDIAN, TAIL
 from rtqual.analysis.figure.model import Interval
 
 FloatArray = npt.NDArray[np.float64]
@@ -76,7 +78,7 @@ def variances(per_run: FloatArray, skew: float = SKEW) -> tuple[float, float]:
     return plain, plain + skew * float(abs(above**2 - below**2))
 
 
-def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW) -> Interval:
+def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW, *, tail: float = TAIL) -> Interval:
     """Of a figure that varies smoothly with the runs; `left_out` is what it would be without each of them in turn."""
     runs = len(left_out)
     logarithmic = value > 0 and bool((left_out > 0).all())
@@ -84,13 +86,13 @@ def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW) -> Int
     if np.ptp(parts) <= ROUNDING * max(1.0 if logarithmic else 0.0, abs(whole)):
         return Interval(value, value, BY_RUNS)
     _, variance = variances(runs * whole - (runs - 1) * parts, skew)
-    half = _student(runs) * math.sqrt(variance)
+    half = _student(runs, tail) * math.sqrt(variance)
     if logarithmic:
         return Interval(value * math.exp(-half), value * _exponential(half), BY_RUNS)
     return Interval(value - half, value + half, BY_RUNS)
 
 
-def share_interval(per_run: FloatArray, share: float, samples: int) -> Interval:
+def share_interval(per_run: FloatArray, share: float, samples: int, *, tail: float = TAIL) -> Interval:
     """The interval of the share of samples below a quantile's estimate; `per_run` is what each run contributes to it.
 
     An end at 0 or 1 is open.
@@ -100,16 +102,17 @@ def share_interval(per_run: FloatArray, share: float, samples: int) -> Interval:
     runs, binomial = len(per_run), share * (1 - share)
     plain, raised = (max(one, binomial / samples) for one in variances(per_run))
     independent = binomial / plain
-    effective = binomial / raised * (float(special.ndtri(1 - TAIL)) / _student(runs)) ** 2
-    low = float(special.betaincinv(effective * share, effective * (1 - share) + 1, TAIL))
-    high = float(special.betaincinv(effective * share + 1, effective * (1 - share), 1 - TAIL))
+    effective = binomial / raised * (float(special.ndtri(1 - tail)) / _student(runs, tail)) ** 2
+    low = float(special.betaincinv(effective * share, effective * (1 - share) + 1, tail))
+    high = float(special.betaincinv(effective * share + 1, effective * (1 - share), 1 - tail))
+    none_seen = -math.log(tail)
     least = min(share, 1 - share)
-    more = math.ceil(runs * NONE_SEEN / (independent * least))
+    more = math.ceil(runs * none_seen / (independent * least))
     return Interval(
-        low if independent * share >= NONE_SEEN else 0.0,
-        high if independent * (1 - share) >= NONE_SEEN else 1.0,
+        low if independent * share >= none_seen else 0.0,
+        high if independent * (1 - share) >= none_seen else 1.0,
         BY_RUNS,
-        runs_to_close=more if independent * least < NONE_SEEN else None,
+        runs_to_close=more if independent * least < none_seen else None,
     )
 
 
@@ -137,19 +140,19 @@ def minus(a: float, b: float) -> float:
     return 0.0 if math.isclose(a, b, rel_tol=ROUNDING) else a - b
 
 
-def sure_correlation(a: FloatArray, b: FloatArray) -> float:
-    """A lower bound (95 %) of the correlation of two figures, from what each run contributes to them; at least 0."""
+def sure_correlation(a: FloatArray, b: FloatArray, *, tail: float = TAIL) -> float:
+    """A lower bound (95 %, one-sided) of the correlation of two figures, from what each run contributes to them; at least 0."""
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return 0.0
     from scipy import special  # noqa: PLC0415
 
     found = float(np.corrcoef(a, b)[0, 1])
-    fisher = math.atanh(min(max(found, 0.0), 1 - ROUNDING)) - float(special.ndtri(LEVEL)) / math.sqrt(len(a) - 3)
+    fisher = math.atanh(min(max(found, 0.0), 1 - ROUNDING)) - float(special.ndtri(1 - 2 * tail)) / math.sqrt(len(a) - 3)
     return math.tanh(max(0.0, fisher))
 
 
 @cache
-def quantile_ranks(n: int, q: Fraction) -> tuple[int, int]:
+def quantile_ranks(n: int, q: Fraction, tail: float = TAIL) -> tuple[int, int]:
     """1-based ranks of the order statistics that enclose the q-quantile of n independent values.
 
     Rank 0 means there is no lower end, rank n + 1 no upper (David & Nagaraja, Order Statistics, section 7.1).
@@ -157,14 +160,14 @@ def quantile_ranks(n: int, q: Fraction) -> tuple[int, int]:
     from scipy import special  # noqa: PLC0415
 
     at_most = special.bdtr(np.arange(n + 1), n, float(q))
-    return int(np.searchsorted(at_most, TAIL)), int(np.searchsorted(at_most, 1 - TAIL)) + 1
+    return int(np.searchsorted(at_most, tail)), int(np.searchsorted(at_most, 1 - tail)) + 1
 
 
-def median_interval(values: FloatArray) -> Interval | None:
-    """Order-statistic interval of the median of independent values; None for fewer than RUNS_FOR_MEDIAN."""
-    if len(values) < RUNS_FOR_MEDIAN:
+def median_interval(values: FloatArray, *, tail: float = TAIL) -> Interval | None:
+    """Order-statistic interval of the median of independent values; None where they are too few."""
+    if len(values) < max(RUNS_FOR_MEDIAN, math.ceil(1 - math.log2(2 * tail))):
         return None
-    low, high = quantile_ranks(len(values), Fraction(1, 2))
+    low, high = quantile_ranks(len(values), Fraction(1, 2), tail)
     ordered = np.sort(values)
     return Interval(float(ordered[low - 1]), float(ordered[high - 1]), "order statistics of the runs")
 
@@ -182,10 +185,10 @@ def exceedance_bound(exceeding: float, n: float, level: float = LEVEL) -> float:
 
 
 @cache
-def _student(runs: int) -> float:
+def _student(runs: int, tail: float) -> float:
     from scipy import special  # noqa: PLC0415
 
-    return float(special.stdtrit(runs - 1, 1 - TAIL))
+    return float(special.stdtrit(runs - 1, 1 - tail))
 
 
 def _together(a: float, b: float, correlation: float) -> float:

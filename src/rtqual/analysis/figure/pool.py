@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from rtqual.analysis.figure.asked import TAIL, tail
 from rtqual.analysis.figure.intervals import FloatArray
 from rtqual.record.schema import Int64Array, Kind, Series, SeriesInfo
 
@@ -35,6 +36,7 @@ class Pool:
     ceiling: int | None
     max_known: bool
     avg_known: bool  # exactly: no overflow, or the tool printed it to less than the step of its samples
+    tail: float = TAIL  # what each end of an interval may miss
     incomplete: bool = False  # the tool saw larger samples than it counted: quantiles and the rest are at least
 
     @property
@@ -52,7 +54,7 @@ class Pool:
         return float(self.values[np.searchsorted(self.together, rank)])
 
 
-def pool_runs(runs: Sequence[Sequence[Series]]) -> Pool | None:
+def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1) -> Pool | None:
     """Put runs together, the series of a run (its CPUs) as one. None where no run has samples or figures."""
     spoken = [[one for one in run if one.total or one.info.reported] for run in runs]
     kept = [run for run in spoken if run]
@@ -87,6 +89,7 @@ def pool_runs(runs: Sequence[Sequence[Series]]) -> Pool | None:
         ceiling=int(ceilings.min()) if overflown else None,
         max_known=all("max" in one.info.reported for one in overflown),
         avg_known=all(map(_is_average_exact, overflown)),
+        tail=tail(looks),
         incomplete=any(map(is_incomplete, every)),
     )
 

@@ -2,7 +2,7 @@
 """Whether the runs of a group are of one kind: some may be late, or slow, as a whole.
 
 A kind of run that comes one time in five is missed by ten runs in 11 % of all campaigns, and then no interval can tell.
-So runs that stand far apart from the rest are counted; fewer than 3.7 of them (NONE_SEEN) might as well not have been
+So runs that stand far apart from the rest are counted; fewer than 3.7 of them (NONE_SEEN in asked.py) might as well not have been
 drawn.
 """
 
@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rtqual.analysis.figure.asked import NONE_SEEN, RUNS_FOR_INTERVAL
+from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL, TAIL
 from rtqual.analysis.figure.intervals import FloatArray
 from rtqual.analysis.figure.model import Spread
 from rtqual.analysis.figure.pool import Pool
@@ -20,15 +20,16 @@ FACTOR = 2.0  # runs that differ by less are of one kind
 SPREADS = 3.0  # how far apart, in standard deviations of the rest; found by trial: one false alarm in 10 to 50
 
 
-def spread(values: FloatArray) -> Spread:
+def spread(values: FloatArray, tail: float = TAIL) -> Spread:
     """Of one value a run: their ends, and how many stand apart; fewer than RUNS_FOR_INTERVAL do not show that."""
     low, high, runs = float(values.min()), float(values.max()), len(values)
     odd = 0
     if runs >= RUNS_FOR_INTERVAL and low > 0:
         ordered = np.log(np.sort(values))
         odd = max(_above(ordered), _above(-ordered[::-1]))
-    few = 0 < odd < NONE_SEEN
-    return Spread(low, high, odd if few else 0, math.ceil(runs * NONE_SEEN / odd) if few else 0)
+    none_seen = -math.log(tail)
+    few = 0 < odd < none_seen
+    return Spread(low, high, odd if few else 0, math.ceil(runs * none_seen / odd) if few else 0)
 
 
 def run_medians(pool: Pool) -> FloatArray | None:

@@ -14,6 +14,7 @@ from itertools import chain
 
 import numpy as np
 
+from rtqual.analysis.figure.asked import tail
 from rtqual.analysis.figure.dependence import dependence
 from rtqual.analysis.figure.figures import pool_figures, quantile_figures, why_few
 from rtqual.analysis.figure.intervals import mean_interval
@@ -63,18 +64,18 @@ def groups(records: Iterable[Record]) -> dict[Group, list[Record]]:
     }
 
 
-def measure(group: Group, records: Sequence[Record]) -> Measured:
-    """The group's figures. The first record's first series gives the headline, others carry their name."""
+def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured:
+    """The group's figures; the campaign may have stopped at any of so many looks. The first record's first series gives the headline, others carry their name."""
     names = list(dict.fromkeys(one.info.name for record in records for one in record.series))
     figures: dict[str, Figure] = {}
-    pools = {name: pool_runs(_series(records, name)) for name in names}
+    pools = {name: pool_runs(_series(records, name), looks) for name in names}
     for name, pool in pools.items():
         prefix = "" if name == names[0] else f"{name} "
         if pool is not None:
             figures |= {prefix + statistic: figure for statistic, figure in pool_figures(pool).items()}
     headline = pools[names[0]] if names else None
-    by_cpu = _by_cpu(records, names[:1])
-    scalars = _scalar_figures(records)
+    by_cpu = _by_cpu(records, names[:1], looks)
+    scalars = _scalar_figures(records, tail(looks))
     summary = Summary(
         group=group,
         timing=max((record.manifest.timing for record in records), key=_TIMINGS.index),
@@ -111,7 +112,7 @@ def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> lis
     ]
 
 
-def _scalar_figures(records: Sequence[Record]) -> dict[str, Figure]:
+def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]:
     """A scalar is one draw a run: its figure is the average over the runs."""
     figures: dict[str, Figure] = {}
     for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
@@ -125,18 +126,18 @@ def _scalar_figures(records: Sequence[Record]) -> dict[str, Figure]:
         seen = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
         why = READ_ONCE if is_size(drawn[0].unit) and runs == 1 else why_few(runs, seen=seen)
         if not why:
-            interval = mean_interval(mean, (values.sum() - values) / (runs - 1))
-        of_runs = None if is_size(drawn[0].unit) else spread(values)
+            interval = mean_interval(mean, (values.sum() - values) / (runs - 1), tail=tail)
+        of_runs = None if is_size(drawn[0].unit) else spread(values, tail)
         figures[name] = Figure(mean, drawn[0].unit, runs, runs, interval, why, spread=of_runs)
     return figures
 
 
-def _by_cpu(records: Sequence[Record], names: Sequence[str]) -> dict[int | None, Pool]:
+def _by_cpu(records: Sequence[Record], names: Sequence[str], looks: int) -> dict[int | None, Pool]:
     """The headline's runs on each CPU, where there is more than one."""
     cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
     if len(cpus) < 2:
         return {}
-    pools = {cpu: pool_runs(_series(records, names[0], cpu)) for cpu in cpus}
+    pools = {cpu: pool_runs(_series(records, names[0], cpu), looks) for cpu in cpus}
     return {cpu: pool for cpu, pool in pools.items() if pool}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL, RUNS_FOR_STD, RUNS_TO_JUDGE, figure_name
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.statistics import is_size
-from rtqual.analysis.figure.wording import digits
+from rtqual.analysis.figure.wording import digits, span
 from rtqual.analysis.verdict.gates import need_name
 from rtqual.analysis.verdict.model import Gate, Outcome, Standing
 from rtqual.analysis.verdict.score import ScoreTable
@@ -48,7 +48,7 @@ def _own_margins(mission: Mission, flying: Standing) -> Iterator[str]:
 
 def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | None) -> Iterator[str]:
     """What would let a candidate that fails fly."""
-    unmet = [gate for gate in one.gates if gate.outcome != Outcome.MET]
+    unmet = [gate for gate in one.gates if gate.seen != Outcome.MET]
     judged = {gate.requirement for gate in one.gates}
     all_judged = all(requirement.name in judged for requirement in mission.requirements)
     then = _then(one.candidate, table, fly) if len(unmet) == 1 and all_judged else ""
@@ -63,15 +63,19 @@ def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | 
     if needs and len(needs) == len(failed) and all_judged:
         lacking = f"need{'s' if len(needs) > 1 else ''} {listed(needs)}"
         then = _then(one.candidate, table, fly) if fly else ""
-        yield f"Without the {lacking} {one.candidate} would meet every requirement{then}."
+        emulated = any(gate.on_emulator for gate in one.gates)
+        keep = "keep every requirement on the emulator" if emulated else "meet every requirement"
+        yield f"Without the {lacking} {one.candidate} would {keep}{then}."
 
 
 def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
     """What readmission would come to in the score."""
     if fly is None or candidate not in table.candidates or fly not in table.candidates or not table.criteria:
         return ", its only unmet requirement" if fly is None else ""
-    lead, _ = table.lead(candidate, fly)
-    return ", and would lead the score" if lead > 0 else f", but {fly} would still lead the score"
+    lead, interval = table.lead(fly, candidate)
+    if lead < 0:
+        return ", and would lead the score"
+    return f", but {fly} would still lead the score, by {lead:.3f}{span(interval, '1') if interval else ''}"
 
 
 def _weights(standings: Sequence[Standing], table: ScoreTable) -> Iterator[str]:

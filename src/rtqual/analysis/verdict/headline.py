@@ -164,20 +164,29 @@ def _tie(tied: Sequence[str], table: ScoreTable) -> str:
     return f"and their scores do not tell them apart (lead {lead:.3f}{span(interval, '1')})"
 
 
+def _scores(one: Standing, table: ScoreTable, fly: str | None) -> str:
+    """By how much less than the chosen one, where both have a score and it is the lower for certain."""
+    if fly is None or one.total is None or table.total(fly) is None:
+        return ""
+    lead, interval = table.lead(fly, one.candidate)
+    if one.seen != Outcome.MET and not table.leads(fly, one.candidate):
+        return ""
+    return f" and scores {lead:.3f}{span(interval, '1')} less"
+
+
 def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
     """A candidate that was not chosen, in a clause."""
     if one.seen == Outcome.MET:
         too = f"{one.candidate} {'keeps' if one.may_fly == Outcome.INDICATIVE else 'meets'} them too"
-        if fly is None or one.total is None or table.total(fly) is None:
-            return too
-        lead, interval = table.lead(fly, one.candidate)
-        return f"{too} and scores {lead:.3f}{span(interval, '1')} less"
+        return f"{too}{_scores(one, table, fly)}"
     failed = [gate for gate in one.gates if gate.outcome == Outcome.NOT_MET]
     broken = [gate for gate in one.gates if gate.seen == Outcome.NOT_MET]
     if broken:
         verb = "fails" if failed else "breaks"
         more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        return f"{one.candidate} {verb} {shortfall((failed or broken)[0])}{more}"
+        unmeasured = all(gate.measured is None for gate in broken)
+        scores = _scores(one, table, fly) if unmeasured else ""
+        return f"{one.candidate} {verb} {shortfall((failed or broken)[0])}{more}{scores}"
     undecided = [gate for gate in one.gates if gate.outcome == Outcome.UNDECIDED]
     if not undecided and NOT_MEASURED not in one.refusals and one.refusals:
         return f"{one.candidate} is refused: {one.refusals[0]}"

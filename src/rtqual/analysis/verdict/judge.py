@@ -16,6 +16,7 @@ from rtqual.analysis.verdict.gates import beyond, gates, limit_text
 from rtqual.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
 from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.analysis.verdict.score import ScoreTable, score_table, scores_of
+from rtqual.analysis.verdict.stopping import told, undecided
 from rtqual.base.words import count, listed, some, under
 from rtqual.kernel.needs import Known
 from rtqual.mission import Mission, Requirement
@@ -45,18 +46,25 @@ def judge(
 ) -> tuple[Verdict, ...]:
     """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read."""
     return tuple(
-        _verdict(mission, cells, tuple(findings(mission, cells, comparisons, shifts)), configs)
+        _verdict(mission, cells, tuple(findings(mission, cells, comparisons, shifts)), comparisons, configs)
         for cells in by_board(mission, scale, measured, failures)
     )
 
 
-def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Mapping[str, Known]) -> Verdict:
+def _verdict(
+    mission: Mission,
+    cells: Cells,
+    found: tuple[str, ...],
+    comparisons: Sequence[Comparison],
+    configs: Mapping[str, Known],
+) -> Verdict:
     table = score_table(mission.criteria, cells)
     unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
     standings = _standings(mission, cells, table, configs)
     ground = ground_of(mission, cells)
     flies = ground != Ground.REFERENCE
     first = _choice([one for one in standings if one.seen == Outcome.MET]) if flies else None
+    left = undecided(mission, cells, standings, table, comparisons, first)
     return Verdict(
         board=cells.board,
         ground=ground,
@@ -66,7 +74,8 @@ def _verdict(mission: Mission, cells: Cells, found: tuple[str, ...], configs: Ma
         standings=standings,
         findings=found,
         would_change=would_change(mission, standings, table, first) if flies else (),
-        caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *_caveats(mission, cells, table)])),
+        caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *told(cells, left), *_caveats(mission, cells, table)])),
+        undecided=left,
         not_measured=tuple(one.name for one in unplanned),
     )
 

@@ -82,6 +82,16 @@ class Standing:
 
 
 @dataclass(frozen=True)
+class Open:
+    """What more runs of a cell could decide."""
+
+    instrument: str
+    load: str
+    cpus: int
+    why: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What the records support on one kind of board: figures of two kinds are not ranked together."""
 
@@ -94,6 +104,7 @@ class Verdict:
     findings: tuple[str, ...]  # the candidates beside each other in each required figure
     would_change: tuple[str, ...]  # what would turn it
     caveats: tuple[str, ...]
+    undecided: tuple[Open, ...] = ()
     not_measured: tuple[
         str, ...
     ] = ()  # requirements that the scale measures for no candidate: no gate judges them, and no candidate may fly
