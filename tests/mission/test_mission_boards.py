@@ -96,6 +96,11 @@ def test_cells_go_in_blocks_and_the_second_half_in_the_other_order(written: Call
         ('loads = ["none", "hackbench"]', "cpus = [2]", "a board runs with the CPUs that its table states"),
         ('package = "linux-image-amd64"', "this-machine = true", "'pi-a' cannot run debian: it is no kernel"),
         ('boot_timeout = "180 s"', 'boot_timeout = "2 h"', "board[0].boot_timeout: is more than an hour"),
+        (
+            'watchdog = "15 s"',
+            'watchdog = "5.9 s"',
+            "board[0].watchdog: is less than 6 s; candidates feed it",
+        ),
     ],
 )
 def test_each_mistake_is_told(
