@@ -11,7 +11,7 @@ from rtqual.campaign.cost import cost_of
 from rtqual.campaign.foresee import foresee
 from rtqual.campaign.plan import plan
 from rtqual.mission import load_mission
-from support.command import Run
+from support.command import Run, rtqual_here
 
 BOARD = """
 [[board]]
@@ -114,7 +114,7 @@ def test_boards_are_listed_and_found_by_name(
     written: Callable[..., Path], rtqual: Run, fails: Callable[..., str]
 ) -> None:
     path = written()
-    assert "192.168.7.20:2222" in rtqual("board", "list", path, env={"COLUMNS": "200"}).stdout
+    assert "192.168.7.20:2222" in rtqual_here("board", "list", path, COLUMNS="200").stdout
     told = fails(2, "board", "check", "pi-x", "--mission", path)
     assert f"no board 'pi-x' in {path}; did you mean 'pi-a'?" in told
     path.unlink()
