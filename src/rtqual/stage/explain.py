@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rtqual.base.apt import cache_dir, locked
 from rtqual.base.architecture import AMD64
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded
