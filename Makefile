@@ -55,6 +55,9 @@ PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
 	--config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Ddevelop=true \
 	--config-settings=setup-args=-Dpython.install_env=venv
 
+# Half of a test run's start is compiling Python where nobody keeps the bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -81,7 +84,7 @@ stepwise: packages kernel-packages $(VENV)/.built
 
 # What needs neither a guest, nor Debian's packages, nor a network, nor long: two tests at a time.
 check: lint $(VENV)/.built
-	$(BIN)/pytest -q -n 2 --dist loadfile -m "not guest and not full and not manual"
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not guest and not full and not manual"
 
 test: test-packages check
 	$(BIN)/pytest -m "guest and not full and not manual"

@@ -25,6 +25,7 @@ from support.command import CANDIDATES, Run, mission_text, rtqual_command, rtqua
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
+OF_REPORTS = {"written", "material", "page"}  # fixtures that take seconds to make
 # Fixtures that boot guests, fetch Debian's packages or start a browser; a test that uses one is marked `guest`.
 OF_GUESTS = {"kernel", "board", "campaign", "chromium"}
 
@@ -34,21 +35,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if OF_GUESTS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.guest)
+        # In one process: a file's tests, for its own fixtures, and all that look at the one written report.
+        shared = OF_REPORTS & set(getattr(item, "fixturenames", ()))
+        item.add_marker(pytest.mark.xdist_group("written" if shared else str(item.path)))
 
 
 @pytest.fixture(scope="session")
 def rtqual() -> Run:
-    """Runs the command, as a process of its own where it gets a folder or an environment; never with a traceback."""
+    """Runs the command, as a process of its own where it gets an environment; never with a traceback."""
 
     def run(
         *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        if cwd is None and env is None:
-            return rtqual_here(*arguments)
+        if env is None:
+            return rtqual_here(*arguments, cwd=cwd)
         done = subprocess.run(
             rtqual_command(*arguments),
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, **env},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

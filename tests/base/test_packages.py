@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from rtqual.base import apt as packages
-from rtqual.base.apt import cache_dir, fetch, fetch_closure, known, sha256_file
+from rtqual.base.apt import fetch, fetch_closure, known
+from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.system import Kernel
 from rtqual.candidate.debian import prepare

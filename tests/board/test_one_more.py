@@ -2,9 +2,10 @@
 """A board is a file and a row (docs/architecture.md): all that asks about boards takes one that only its row names."""
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,15 @@ repetitions = 2
 instruments = ["hackbench"]
 runs = 6
 """
+SERVE = """
+import json, sys
+import one_more
+from support.command import rtqual_here
+one_more.registry.BOARDS += (one_more.FAR,)
+for line in sys.stdin:
+    done = rtqual_here(*json.loads(line))
+    print(json.dumps([done.returncode, done.stdout, done.stderr]), flush=True)
+"""
 Far = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -47,6 +57,24 @@ def mission(tmp_path: Path) -> Path:
     path = tmp_path / "afar.toml"
     path.write_text(MISSION)
     return path
+
+
+@pytest.fixture(scope="module")
+def asked() -> Iterator[Far]:
+    """rtqual with that board, for what only asks: one process for all, as a mission's model is made once."""
+    here = os.pathsep.join(map(str, (PROGRAM.parent, PROGRAM.parents[1])))
+    command, env = [sys.executable, "-c", SERVE], {**os.environ, "PYTHONPATH": here}
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin and server.stdout
+        given, told = server.stdin, server.stdout
+
+        def ask(*arguments: object) -> subprocess.CompletedProcess[str]:
+            given.write(json.dumps([str(one) for one in arguments]) + "\n")
+            given.flush()
+            return subprocess.CompletedProcess(arguments, *json.loads(told.readline()))
+
+        yield ask
+        given.close()
 
 
 def far(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -88,23 +116,23 @@ def test_a_campaign_on_it_ends_in_a_report(mission: Path, tmp_path: Path) -> Non
         ("runs = 6", "runs = 6\ncpus = [1, 2]", "cpus: what ttyUSB0 leads to has one CPU; give afar a plan"),
     ],
 )
-def test_a_mission_is_checked_against_its_row(mission: Path, old: str, new: str, says: str) -> None:
+def test_a_mission_is_checked_against_its_row(asked: Far, mission: Path, old: str, new: str, says: str) -> None:
     mission.write_text(MISSION.replace(old, new))
-    refused = far("mission", "check", mission)
+    refused = asked("mission", "check", mission)
     assert refused.returncode == 2
     assert says in refused.stderr
 
 
-def test_what_its_row_says_is_foreseen(mission: Path) -> None:
-    checked = far("mission", "check", mission)
+def test_what_its_row_says_is_foreseen(asked: Far, mission: Path) -> None:
+    checked = asked("mission", "check", mission)
     assert (checked.returncode, checked.stderr) == (0, "")
     assert "no candidate can fly" not in checked.stdout, "its figures are of real time"
     mission.write_text(MISSION.replace("ttyUSB0", "ttyAMA0"))
-    assert "no candidate can fly because ttyAMA0 is a console" in far("mission", "check", mission).stdout
+    assert "no candidate can fly because ttyAMA0 is a console" in asked("mission", "check", mission).stdout
 
 
-def test_the_schema_has_its_key() -> None:
-    schema = json.loads(far("mission", "schema").stdout)
+def test_the_schema_has_its_key(asked: Far) -> None:
+    schema = json.loads(asked("mission", "schema").stdout)
     candidate = schema["$defs"]["Candidate"]
     assert candidate["properties"]["far"] == {
         "description": "Its line.", "pattern": "^tty[A-Z]+[0-9]$", "type": "string"

@@ -136,6 +136,7 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     for one in records:
         facts = one.provenance.facts
         assert (one.timing, one.problems, one.inputs.board) == ("real", [], "qemu-pc")
+        assert "of the host's over" in facts["clock_rate"]
         assert facts["board"] == NAME and facts["serial"] == SERIAL and len(facts["boot_id"]) == 36
         assert f"rtqual.candidate={facts['candidate_nonce']}" in (one.provenance.kernel_cmdline or "")
         assert ("PREEMPT_RT" in (one.provenance.kernel or "")) == (one.inputs.candidate == "debian-rt")

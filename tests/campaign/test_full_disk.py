@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.base.apt import cache_dir
+from rtqual.base.cache import cache_dir
 from rtqual.record.store import SAMPLES, Store, read
 from support.command import rtqual_command
 from support.small_disk import PrivateDisk, environment, private_disk

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.base.apt import cache_dir
+from rtqual.base.cache import cache_dir
 from rtqual.record.store import MANIFEST, SAMPLES, Store, read
 from support.command import children, mission_text, rtqual_command
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.base.apt import cache_dir
+from rtqual.base.cache import cache_dir
 from rtqual.record.store import Store, read
 from support.command import Run, mission_text, rtqual_command
 

@@ -154,6 +154,7 @@ def test_where_every_candidate_waits_the_command_fails_with_what_to_boot(tmp_pat
         run(mission_at(tmp_path, BY_RELEASE), tmp_path / "out")
 
 
+@pytest.mark.guest
 def test_the_command_ends_with_3_and_one_line_a_candidate(tmp_path: Path, rtqual: Run) -> None:
     stated = ('release = "0.0.1-none"', f'release = "{platform.release()}"')
     done = rtqual("select", mission_at(tmp_path, stated), "--out", tmp_path / "out")

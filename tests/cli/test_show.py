@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.record.schema import Timing
-from support.command import Fails, Run, rtqual_command
+from support.command import Fails, Run, rtqual_here
 from support.gate_records import noisy, runs
 from support.made_campaign import campaign_of
 
@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def shown(folder: Path, columns: int, *more: str) -> list[str]:
-    env = {**os.environ, "COLUMNS": str(columns)}
-    done = subprocess.run(rtqual_command("show", folder, *more), env=env, capture_output=True, text=True, check=True)
+    done = rtqual_here("show", folder, *more, COLUMNS=str(columns))
+    assert done.returncode == 0, done.stderr
     return [line.rstrip() for line in done.stdout.splitlines()]
 
 
@@ -61,9 +61,7 @@ def test_a_campaign_that_has_not_ended_shows_what_there_is(tmp_path: Path) -> No
 
 
 def opened(cwd: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    plain = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    command = rtqual_command("open", *arguments)
-    return subprocess.run(command, cwd=cwd, env={**plain, **env}, capture_output=True, text=True, check=False)
+    return rtqual_here("open", *arguments, cwd=cwd, **{"DISPLAY": "", "WAYLAND_DISPLAY": "", **env})
 
 
 def report(folder: Path, age_s: int) -> Path:

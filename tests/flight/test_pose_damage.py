@@ -13,7 +13,7 @@ from support.software_camera import programs
 POSE = Path(__file__).parents[2] / "flight" / "pose"
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(more, marks=pytest.mark.guest) for more in (2, 3))])
 @pytest.mark.parametrize("depth", [0.6, 0.35])
 def test_damaged_frames_never_break_it_and_it_tracks(tmp_path: Path, seed: int, depth: float) -> None:
     """Under the address and undefined-behaviour sanitizers; each answer is finite, or it is "not found"."""

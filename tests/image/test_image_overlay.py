@@ -105,6 +105,7 @@ def test_a_link_laid_over_a_folder_or_a_circle_is_refused(root: Root, overlay: P
         root.write("a/x", "")
 
 
+@pytest.mark.guest  # asks apt for busybox
 @pytest.mark.parametrize("target", ["absolute", "../../../../../../../../..", "climbing"])
 @pytest.mark.parametrize("needs", [(), (Need.USB,)])
 def test_the_hosts_modules_survive_a_link_in_place_of_lib(

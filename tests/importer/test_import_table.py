@@ -170,6 +170,13 @@ def test_what_is_imported_is_what_numpy_counts(tmp_path: Path, values: list[int]
     assert (series.values.tolist(), series.counts.tolist()) == (distinct.tolist(), counts.tolist())
 
 
+@pytest.mark.parametrize("first", ['0"', '17""', 'a,5"'])
+def test_a_first_number_with_a_stray_quotation_mark_is_not_taken_for_a_title(tmp_path: Path, first: str) -> None:
+    column = "5" if "," not in first else "x,5"
+    with pytest.raises(BadInput, match=r"stray quotation mark, which is no column's name"):
+        kept(text(tmp_path, f"{first}\n{column}\n"), tmp_path, "csv", unit="ns")
+
+
 @settings(deadline=None, max_examples=60, suppress_health_check=ANY_FOLDER)
 @given(st.text(st.sampled_from('0123456789,.-"ea \n\r\t\x00\x1b\ufeff;'), max_size=60), st.sampled_from(["", "a_ns\n"]))
 def test_any_text_is_read_or_refused(tmp_path: Path, content: str, header: str) -> None:

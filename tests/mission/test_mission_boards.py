@@ -11,7 +11,7 @@ from rtqual.campaign.cost import cost_of
 from rtqual.campaign.foresee import foresee
 from rtqual.campaign.plan import plan
 from rtqual.mission import load_mission
-from support.command import Run
+from support.command import Run, rtqual_here
 
 BOARD = """
 [[board]]
@@ -96,6 +96,11 @@ def test_cells_go_in_blocks_and_the_second_half_in_the_other_order(written: Call
         ('loads = ["none", "hackbench"]', "cpus = [2]", "a board runs with the CPUs that its table states"),
         ('package = "linux-image-amd64"', "this-machine = true", "'pi-a' cannot run debian: it is no kernel"),
         ('boot_timeout = "180 s"', 'boot_timeout = "2 h"', "board[0].boot_timeout: is more than an hour"),
+        (
+            'watchdog = "15 s"',
+            'watchdog = "5.9 s"',
+            "board[0].watchdog: is less than 6 s; candidates feed it",
+        ),
     ],
 )
 def test_each_mistake_is_told(
@@ -109,7 +114,7 @@ def test_boards_are_listed_and_found_by_name(
     written: Callable[..., Path], rtqual: Run, fails: Callable[..., str]
 ) -> None:
     path = written()
-    assert "192.168.7.20:2222" in rtqual("board", "list", path, env={"COLUMNS": "200"}).stdout
+    assert "192.168.7.20:2222" in rtqual_here("board", "list", path, COLUMNS="200").stdout
     told = fails(2, "board", "check", "pi-x", "--mission", path)
     assert f"no board 'pi-x' in {path}; did you mean 'pi-a'?" in told
     path.unlink()

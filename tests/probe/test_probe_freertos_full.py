@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.base.apt import cache_dir, fetch_closure, sha256_file
+from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import ARMHF
+from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.board import Machine
 from rtqual.board.registry import PACKAGE, row_for
 from rtqual.board.rtos import RtosBoard

@@ -235,7 +235,7 @@ def test_a_report_of_nothing_is_still_a_report(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RunFailed, match=r"^[^\n]*cannot be written[^\n]*$"):
-        write_report(tmp_path / "file", mission(), Evidence((), (), ()), [], {})
+        write_report(tmp_path / "file", mission(), Evidence((), (), ()), [], {}, ("md",))
 
 
 @pytest.mark.full

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from rtqual.base.apt import cache_dir
+from rtqual.base.cache import cache_dir
 from rtqual.image.system import MINIMAL_ROOT_AT_MOST_B
 from rtqual.kernel.configure.tree import debian_tree, open_tree
 from rtqual.kernel.make.build import Built, build

@@ -7,8 +7,9 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -76,12 +77,14 @@ def rtqual_command(*arguments: object) -> list[str]:
     return [str(Path(sys.executable).with_name("rtqual")), *map(str, arguments)]
 
 
-def rtqual_here(*arguments: object) -> subprocess.CompletedProcess[str]:
+def rtqual_here(*arguments: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command line in this process: it has loaded the libraries already. An exception would be a traceback."""
     stdout, stderr, argv = io.StringIO(), io.StringIO(), sys.argv
     sys.argv = ["rtqual", *map(str, arguments)]
     try:
         with (
+            chdir(cwd or "."),
+            patch.dict(os.environ, environment),
             warnings.catch_warnings(),
             redirect_stdout(stdout),
             redirect_stderr(stderr),

@@ -9,5 +9,6 @@ architecture.py  the processors that guests run on
 libraries.py     libraries that are missing: the command that installs them
 child.py         programs that end when rtqual does
 scratch.py       scratch folders, and those that the dead left
+cache.py         the cache that campaigns share; files by their hashes
 apt.py           Debian packages, fetched without installing them
 """

@@ -4,21 +4,19 @@
 Downloads and unpacked trees lie in the cache; an unpacked tree is named by the hash of its package.
 """
 
-import hashlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
-from fcntl import LOCK_EX, flock
 from functools import cache
 from pathlib import Path
 from typing import Self
 
 from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.cache import cache_dir, locked, sha256_file
 from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
@@ -26,28 +24,6 @@ from rtqual.base.scratch import scratch
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 KERNELS = "linux-image-"  # how the names of packages with kernels begin
 _MAKE_ROOM = "make room or set XDG_CACHE_HOME"
-
-
-def cache_dir() -> Path:
-    """Where downloads and images are kept between campaigns (XDG base directories)."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(base) / "rtqual"
-    path.mkdir(parents=True, exist_ok=True)
-    return path
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold `path`'s lock: two campaigns may fill the cache at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.with_name(path.name + ".lock").open("w") as file:
-        flock(file, LOCK_EX)
-        yield
-
-
-def sha256_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)

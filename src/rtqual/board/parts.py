@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, sha256_file
+from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.errors import BadInput
 
 _PLACES = {

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rtqual import __version__
-from rtqual.base.apt import sha256_file
+from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Left, Machine, Outcome, Rebuilt, Recorded

@@ -21,7 +21,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import NoteSegment
 
-from rtqual.base.apt import cache_dir, locked, sha256_file
+from rtqual.base.cache import cache_dir, locked, sha256_file
 from rtqual.base.errors import RunFailed
 
 _MAGIC, _MAGIC_AT = b"HdrS", 0x202

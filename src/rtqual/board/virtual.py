@@ -21,8 +21,8 @@ from pathlib import Path
 
 from qemu.qmp import QMPError
 
-from rtqual.base.apt import cache_dir, locked, sha256_file
 from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.cache import cache_dir, locked, sha256_file
 from rtqual.base.errors import RunFailed, naming
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript

@@ -17,7 +17,6 @@ campaign.json. What a report shows is a record or a file whose hash campaign.jso
 version 1 none at all, and they are read as they stand. No link in the folder is followed (base/unlinked.py).
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -32,6 +31,7 @@ from pydantic import BaseModel, ConfigDict
 
 from rtqual.analysis.figure.model import Group
 from rtqual.base import unlinked
+from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
 from rtqual.board import Held
@@ -129,7 +129,7 @@ def content_of(mission: Mission) -> bytes:
         content = mission.path.read_bytes()
     except OSError as error:
         raise BadInput(f"{mission.path}: cannot be read again: {error.strerror}; run the command again") from None
-    if hashlib.sha256(content).hexdigest() != mission.sha256:
+    if sha256_of(content) != mission.sha256:
         raise BadInput(f"{mission.path}: was changed while rtqual started; run the command again")
     return content
 
@@ -162,12 +162,12 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
             files[name] = _write(folder, name, text + "\n")
     names = [store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records]
     campaign = _Campaign(
-        mission_sha256=hashlib.sha256(content).hexdigest(),
+        mission_sha256=sha256_of(content),
         scale=scale,
         records=names,
         failures=[_Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
         files=files,
-        manifests={name: _hash(unlinked.read(folder, _manifest(name))) for name in names},
+        manifests={name: sha256_of(unlinked.read(folder, _manifest(name))) for name in names},
     )
     campaign = campaign.model_copy(update={"sha256": _own_hash(json.loads(campaign.model_dump_json()))})
     unlinked.write(folder, MISSION, content)
@@ -246,11 +246,7 @@ def _held_config(folder: Path, candidate: str) -> str | None:
 
 def _write(folder: Path, name: str, text: str) -> str:
     unlinked.write(folder, name, text.encode())
-    return _hash(text.encode())
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return sha256_of(text.encode())
 
 
 def _own_hash(value: dict[str, Any]) -> str:
@@ -264,7 +260,7 @@ def _manifest(name: str) -> str:
 
 def _record(folder: Path, name: str, campaign: _Campaign) -> Record:
     record = read(unlinked.require(folder, f"{RECORDS}/{name}"))
-    if campaign.manifests is None or _hash(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
+    if campaign.manifests is None or sha256_of(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
         return record
     raise BadInput(
         f"{folder / RECORDS / name}: not the record that was kept (its hash differs): run the campaign again"
@@ -280,7 +276,7 @@ def _content(folder: Path, name: str, campaign: _Campaign | None) -> bytes | Non
         content = unlinked.read(folder, name)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    if files is not None and _hash(content) != files[name]:
+    if files is not None and sha256_of(content) != files[name]:
         raise BadInput(
             f"{folder / name}: not the one that was kept (its hash differs): run the campaign's command again"
         )

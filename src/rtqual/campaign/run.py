@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rtqual.analysis.figure.model import Group
-from rtqual.base.apt import cache_dir
+from rtqual.base.cache import cache_dir
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
 from rtqual.base.scratch import sweep
 from rtqual.board import PATIENCE, Board, Machine

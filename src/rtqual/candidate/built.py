@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.apt import Package, cache_dir, locked
+from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput
 from rtqual.board.system import Kernel
 from rtqual.candidate.carried import carried

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.apt import Package, cache_dir, fetch, locked
+from rtqual.base.apt import Package, fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.kernel.configure.tree import Tree
 from rtqual.kernel.make.build import Built

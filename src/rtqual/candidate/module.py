@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, locked
 from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.candidate import headers as headers_module

@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, locked
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board.system import Rtos

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir
+from rtqual.base.cache import cache_dir
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_bytes, format_ns
 from rtqual.board.local import facts, processors

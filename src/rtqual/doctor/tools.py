@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, names
+from rtqual.base.apt import names
+from rtqual.base.cache import cache_dir
 from rtqual.base.errors import RunFailed
 from rtqual.base.libraries import install_command
 from rtqual.board.registry import BOARDS, Program

@@ -5,8 +5,9 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.base.apt import Package, cache_dir, fetch, locked, sha256_file
+from rtqual.base.apt import Package, fetch
 from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.base.cache import cache_dir, locked, sha256_file
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 

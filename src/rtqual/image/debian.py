@@ -7,8 +7,9 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, indexes, known, locked, need_space
+from rtqual.base.apt import indexes, known, need_space
 from rtqual.base.architecture import Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.image.own import own_text

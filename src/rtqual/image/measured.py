@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from rtqual.base.apt import Package, cache_dir, locked
+from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.scratch import scratch
 from rtqual.board.system import Kernel
 from rtqual.image import debian
@@ -139,5 +140,4 @@ def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Seq
         return
     root.link("etc/init.d/mission", os.path.relpath(_MEASURE, "etc/init.d"))
     for name in _PROGRAMS:
-        program = contents.find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), name)
-        contents.copy_program(program, root.folder, trees, architecture.triplet)
+        contents.copy_program(name, root.folder, trees, architecture.triplet)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The minimal root: busybox, the static probe, the modules the mission's needs name; mounted read-only."""
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,14 +23,7 @@ def busybox(folder: Path, architecture: Architecture) -> Package:
     """Put busybox and the links to all it can do into bin/."""
     package = fetch("busybox-static", architecture=architecture)
     (folder / "bin").mkdir(parents=True, exist_ok=True)
-    root = Root(folder)
-    root.copy(contents.find([package.tree], ("bin", "usr/bin"), "busybox"), "bin/busybox")
-    # Debian builds the same busybox for every processor; this machine's own tells what is in it.
-    here = fetch("busybox-static") if architecture.foreign else package
-    asked = contents.find([here.tree], ("bin", "usr/bin"), "busybox")
-    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
-        if applet != "busybox":
-            (folder / "bin" / applet).symlink_to("busybox")
+    contents.copy_busybox(folder, [package.tree], architecture)
     return package
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from rtqual import __version__
-from rtqual.base.apt import Package, sha256_file
+from rtqual.base.apt import Package
 from rtqual.base.architecture import ARM64, Architecture
+from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.image import debian, initrd, minimal, sbom

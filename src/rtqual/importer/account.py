@@ -46,6 +46,12 @@ def bad(path: Path, line: int | None, what: str) -> BadInput:
     return BadInput(f"{path}{'' if line is None else f':{line}'}: {what}")
 
 
+def refuse_damage(path: Path, cut: tuple[int, str] | None) -> None:
+    """A row unlike the others may be the cut end of a file; followed by more, the file is damaged."""
+    if cut:
+        raise bad(path, cut[0], f"{cut[1]}: the file is damaged; take this line out if it is noise")
+
+
 @dataclass
 class Account:
     """`used` and `skipped` (by reason) count lines; in JSON, XML and YAML values, in tables rows."""

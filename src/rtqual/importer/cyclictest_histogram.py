@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.importer import cyclictest_lines, cyclictest_summary
-from rtqual.importer.account import bad
+from rtqual.importer.account import bad, refuse_damage
 from rtqual.importer.invocation import COMMAND, Invocation
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.importer.source import Source
@@ -84,7 +84,7 @@ def _runs(source: Source) -> Iterator[_Run]:
             _add_row(source.path, number, run, int(row[1]), tuple(map(int, row[2].split())))
             source.use()
         elif footer:
-            _refuse_damage(source.path, run)
+            refuse_damage(source.path, run.cut)
             run.footer[footer[1]] = [int(value) for value in footer[2].split()]
             source.use()
         elif match := _THREAD.fullmatch(line):
@@ -104,7 +104,7 @@ def _runs(source: Source) -> Iterator[_Run]:
 
 
 def _add_row(path: Path, number: int, run: _Run, bin_: int, counts: tuple[int, ...]) -> None:
-    _refuse_damage(path, run)
+    refuse_damage(path, run.cut)
     run.columns = run.columns or len(counts)
     if len(counts) != run.columns:
         run.cut = (number, f"{len(counts)} counts where the rows before have {run.columns}")
@@ -119,12 +119,6 @@ def _add_row(path: Path, number: int, run: _Run, bin_: int, counts: tuple[int, .
     run.empty_rows = run.empty_rows or not any(counts)
     if any(counts):
         run.rows[bin_] = counts
-
-
-def _refuse_damage(path: Path, run: _Run) -> None:
-    """A row unlike the others may be the cut end of a file; followed by more, the file is damaged."""
-    if run.cut:
-        raise bad(path, run.cut[0], f"{run.cut[1]}: the file is damaged; take this line out if it is noise")
 
 
 def _reading(path: Path, run: _Run, unit: str | None) -> Reading:

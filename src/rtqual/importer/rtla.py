@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.importer.account import bad
+from rtqual.importer.account import bad, refuse_damage
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.importer.source import Source
 from rtqual.importer.tally import LARGEST, Tally
@@ -132,7 +132,7 @@ def _take(source: Source, run: _Run, number: int, line: str) -> bool:
     elif match := _ROW.fullmatch(line):
         _add_row(path, run, number, int(match[1]), [int(count) for count in match[2].split()])
     elif match := _FOOTER.fullmatch(line):
-        _refuse_damage(path, run)
+        refuse_damage(path, run.cut)
         values = match[2].split()
         if match[1] in run.footer:
             raise bad(path, number, f"'{match[1]}:' a second time: the file is damaged; give the whole file")
@@ -147,18 +147,13 @@ def _take(source: Source, run: _Run, number: int, line: str) -> bool:
 
 
 def _add_row(path: Path, run: _Run, number: int, index: int, counts: list[int]) -> None:
-    _refuse_damage(path, run)
+    refuse_damage(path, run.cut)
     if len(counts) != len(run.columns):
         run.cut = (number, f"{len(counts)} counts for {len(run.columns)} columns")
     elif index in run.rows or max(counts) >= LARGEST:
         raise bad(path, number, f"bucket {index} twice, or an impossible count: the file is damaged")
     else:
         run.rows[index] = counts
-
-
-def _refuse_damage(path: Path, run: _Run) -> None:
-    if run.cut:
-        raise bad(path, run.cut[0], f"{run.cut[1]}: the file is damaged; take this line out if it is noise")
 
 
 def _reading(path: Path, run: _Run, asked: str | None) -> Reading:

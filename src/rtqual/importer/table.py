@@ -67,6 +67,8 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
     except csv.Error as error:
         raise bad(path, number, f"{error}: give comma-separated text") from None
     header = not any(_NUMBER.fullmatch(cell) for cell in cells)
+    if header and any(_NUMBER.fullmatch(cell.replace('"', "").strip()) for cell in cells):
+        raise bad(path, number, "a number with a stray quotation mark, which is no column's name: mend the line")
     titles = cells if header else ["value"] if len(cells) == 1 else [f"column {i}" for i in range(1, len(cells) + 1)]
     if len(set(titles)) < len(titles):
         raise bad(path, number, "two columns have the same name: give each its own")

@@ -12,8 +12,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from rtqual.base.apt import Package, cache_dir, fetch, fetch_closure, locked
+from rtqual.base.apt import Package, fetch, fetch_closure
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 
@@ -92,15 +93,9 @@ def _fill(
     for folder in ("bin", "dev", "etc/rtqual", "proc", "sys", "run", "tmp", "usr/bin", "var/run"):
         (root / folder).mkdir(parents=True)
     trees = [tool.tree for tool in tools]
-    busybox = find(trees, ("bin", "usr/bin"), "busybox")
-    shutil.copy(busybox, root / "bin/busybox")
-    # Debian builds the same busybox for every processor; this machine's own tells what is in it.
-    asked = find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
-    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
-        if applet != "busybox":
-            (root / "bin" / applet).symlink_to("busybox")
+    copy_busybox(root, trees, architecture)
     for program in PROGRAMS:
-        copy_program(find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program), root, trees, architecture.triplet)
+        copy_program(program, root, trees, architecture.triplet)
     for place, file in own.items():
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, root / place)
@@ -138,8 +133,21 @@ def _needed(program: Path) -> Iterable[str]:
                 yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
 
 
-def copy_program(program: Path, root: Path, trees: Sequence[Path], triplet: str) -> None:
-    """A program and the libraries it loads."""
+def copy_busybox(root: Path, trees: Sequence[Path], architecture: Architecture) -> None:
+    """busybox, with a link for all that it can be called."""
+    busybox = find(trees, ("bin", "usr/bin"), "busybox")
+    shutil.copy(busybox, root / "bin/busybox")
+    # Debian builds the same busybox for every processor; this machine's own tells what is in it.
+    asked = find([fetch("busybox-static").tree], ("bin", "usr/bin"), "busybox") if architecture.foreign else busybox
+    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        if applet != "busybox":
+            (root / "bin" / applet).symlink_to("busybox")
+
+
+def copy_program(program: str | Path, root: Path, trees: Sequence[Path], triplet: str) -> None:
+    """A program, one of the trees by its name or a file, and the libraries it loads."""
+    if isinstance(program, str):
+        program = find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program)
     shutil.copy(program, root / "usr/bin" / program.name)
     waiting = list(_needed(program))
     libraries = root / "lib" / triplet

@@ -4,12 +4,12 @@
 import gzip
 import hashlib
 import shutil
-import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, fetch, fetch_closure, locked
+from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.scratch import scratch
 from rtqual.initramfs import contents
 from rtqual.initramfs.contents import TOOL_PACKAGES, guest_file
@@ -87,16 +87,9 @@ def _fill(
     ):
         (root / folder).mkdir(parents=True)
     (root / "sbin").symlink_to("bin")
-    busybox = contents.find(trees, ("bin", "usr/bin"), "busybox")
-    shutil.copy(busybox, root / "bin/busybox")
-    here = [fetch("busybox-static").tree] if architecture.foreign else trees
-    asked = contents.find(here, ("bin", "usr/bin"), "busybox")
-    for applet in subprocess.run([asked, "--list"], capture_output=True, text=True, check=True).stdout.split():
-        if applet != "busybox":
-            (root / "bin" / applet).symlink_to("busybox")
+    contents.copy_busybox(root, trees, architecture)
     for program in programs:
-        found = contents.find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program)
-        contents.copy_program(found, root, trees, architecture.triplet)
+        contents.copy_program(program, root, trees, architecture.triplet)
     for place, file in own.items():
         shutil.copy(file, root / place)
     contents.copy_modules(root, tree, release, MODULES)

@@ -24,6 +24,7 @@ _SSH = re.compile(r"(?:([a-z_][a-z0-9_-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-
 _HOST_KEY = r"(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9+/]+=*"
 _CONSOLE = r"(?:socket:/.+|tcp:[^:]+:\d+)"
 _ENDLESS_S = 3600.0
+_LEAST_WATCHDOG_S = 6.0  # candidates feed it every 3 s (guest/init-board)
 
 
 def _address(text: str) -> str:
@@ -97,7 +98,7 @@ class BoardTable(Table):
     boot_timeout: Annotated[DurationNs, Field(gt=0)] = 180_000_000_000
     """How long it may take to start, as "180 s"."""
     watchdog: Annotated[DurationNs, Field(gt=0)] | None = None
-    """The time-out of its watchdog, which candidates feed, as "15 s"."""
+    """The time-out of its watchdog, which candidates feed, as "15 s"; 6 s at least, for it is fed every 3 s."""
     tune: Annotated[bool, Strict()] = False
     """Whether each candidate's settings are steadied before it is measured, as `rtqual board tune` does."""
     power: Power | None = None
@@ -115,6 +116,8 @@ class BoardTable(Table):
             raise At("model", f"{shown(self.model)} is a name of rtqual's own; write the board's")
         if self.boot_timeout > _ENDLESS_S * 1e9:
             raise At("boot_timeout", "is more than an hour; no board takes that long")
+        if self.watchdog is not None and self.watchdog < _LEAST_WATCHDOG_S * 1e9:
+            raise At("watchdog", "is less than 6 s; candidates feed it every 3 s, and a busy one would be restarted")
         return self
 
     @property

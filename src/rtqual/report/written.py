@@ -17,7 +17,7 @@ from pathlib import Path
 
 import rtqual
 from rtqual.base import unlinked
-from rtqual.base.apt import cache_dir
+from rtqual.base.cache import cache_dir, sha256_of
 from rtqual.base.errors import BadInput
 
 _KEPT = 200  # campaigns
@@ -25,7 +25,7 @@ _KEPT = 200  # campaigns
 
 def key(*inputs: str) -> str:
     """The hash of a report's inputs, of the program that writes it among them."""
-    return _hash(json.dumps([*_program(), *inputs]).encode())
+    return sha256_of(json.dumps([*_program(), *inputs]).encode())
 
 
 @cache
@@ -45,14 +45,14 @@ def stands(folder: Path, inputs: str) -> bool:
     """Whether these inputs were reported on, and the folder has what came out."""
     try:
         files = json.loads((_memory() / inputs).read_bytes())
-        return bool(files) and all(_hash(unlinked.read(folder, name)) == one for name, one in files.items())
+        return bool(files) and all(sha256_of(unlinked.read(folder, name)) == one for name, one in files.items())
     except (OSError, ValueError, AttributeError, BadInput):
         return False
 
 
 def remember(inputs: str, contents: Mapping[str, bytes]) -> None:
     """Where the cache cannot be written, the next report is written again."""
-    files = {name: _hash(content) for name, content in contents.items()}
+    files = {name: sha256_of(content) for name, content in contents.items()}
     with suppress(OSError):
         _memory().mkdir(exist_ok=True)
         fresh = _memory() / f"{inputs}.{os.getpid()}"
@@ -64,7 +64,3 @@ def remember(inputs: str, contents: Mapping[str, bytes]) -> None:
 
 def _memory() -> Path:
     return cache_dir() / "reports"
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

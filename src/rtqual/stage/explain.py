@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rtqual.base.apt import cache_dir, locked
 from rtqual.base.architecture import AMD64
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded
@@ -34,11 +34,11 @@ from rtqual.cause.symbols import Symbols
 from rtqual.cause.tally import Tally, tally
 from rtqual.cause.timeline import Timeline, timeline
 from rtqual.cause.windows import apart, places, window
-from rtqual.image.measured import MEMORY_MIB
 from rtqual.initramfs.contents import guest_file
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Record, digest, samples_digest
 from rtqual.record.store import read
+from rtqual.stage.reproduce import machine_of
 
 _TIMEOUT_S = 1200.0
 _JOB = TypeAdapter(Job)
@@ -141,7 +141,7 @@ class _Run:
             self.parameters = CyclictestParameters.model_validate(inputs.parameters)
         except ValidationError:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
-        self.machine = self._machine()
+        self.machine = machine_of(inputs, lambda machine: self._board(machine).artefacts())
 
     def explained(self, asked: Asked) -> Explained:
         parameters, inputs = self.parameters, self.record.inputs
@@ -170,19 +170,6 @@ class _Run:
             len(matched.samples), parameters.interval, told,
             tuple(sections.by_place(where, _LONGEST)), len(windows),
         )  # fmt: skip
-
-    def _machine(self) -> Machine:
-        """The machine whose artefacts are the record's. Raises BadInput where none is."""
-        then, other = self.record.inputs.artefacts, ""
-        for memory_mib in (Machine().memory_mib, MEMORY_MIB):
-            machine = Machine(self.record.inputs.cpus, memory_mib)
-            here = self._board(machine).artefacts()
-            differing = sorted(what for what in {**then, **here} if then.get(what) != here.get(what))
-            if not differing:
-                return machine
-            what = differing[0]
-            other = other or f"its {what} was {then.get(what, 'none')[:80]!r}, here {here.get(what, 'none')[:80]!r}"
-        raise BadInput(f"{other}: run its campaign again")
 
     @property
     def _named(self) -> tuple[str, ...]:

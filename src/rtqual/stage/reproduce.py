@@ -7,7 +7,7 @@ rtqual, and the job is a script for the guest.
 
 import shlex
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from rtqual.board.registry import Row, row_of
 from rtqual.campaign.find import find
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.record.schema import Record, samples_digest
+from rtqual.record.schema import Inputs, Record, samples_digest
 from rtqual.record.store import read
 
 _TIMEOUT_S = 1200.0
@@ -83,17 +83,27 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
 
 def _rebuilt(row: Row, record: Record, job: Job, folder: Path, *, disks: bool) -> Rebuilt:
     """The run with the very artefacts of the record. Raises BadInput where they are not those of here."""
-    assert row.rebuilt is not None, "the caller looked"  # noqa: S101
     inputs = record.inputs
     named = tuple(Path(word).name for word in record.manifest.provenance.command)
-    other: list[str] = []
-    for machine in (Machine(inputs.cpus, disks=disks), Machine(inputs.cpus, MEMORY_MIB, disks)):
-        rebuilt = row.rebuilt(Recorded(job, inputs.seed, machine, inputs.artefacts, named, folder))
-        other = [what for what in {**inputs.artefacts, **rebuilt.artefacts}
-                 if inputs.artefacts.get(what) != rebuilt.artefacts.get(what)]  # fmt: skip
-        if not other:
-            return rebuilt
-    raise BadInput(
-        f"its {other[0]} was {inputs.artefacts.get(other[0], 'not told')[:80]!r}, "
-        f"here it is {rebuilt.artefacts.get(other[0], 'none')[:80]!r}: run its campaign again"
-    )
+    made: dict[Machine, Rebuilt] = {}
+
+    def artefacts(machine: Machine) -> Mapping[str, str]:
+        assert row.rebuilt is not None, "the caller looked"  # noqa: S101
+        made[machine] = row.rebuilt(Recorded(job, inputs.seed, machine, inputs.artefacts, named, folder))
+        return made[machine].artefacts
+
+    return made[machine_of(inputs, artefacts, disks=disks)]
+
+
+def machine_of(inputs: Inputs, artefacts: Callable[[Machine], Mapping[str, str]], *, disks: bool = False) -> Machine:
+    """The machine on which the artefacts of a run are the record's. Raises BadInput where none is."""
+    then, other = inputs.artefacts, ""
+    for memory_mib in (Machine().memory_mib, MEMORY_MIB):
+        machine = Machine(inputs.cpus, memory_mib, disks)
+        here = artefacts(machine)
+        differing = sorted(what for what in {**then, **here} if then.get(what) != here.get(what))
+        if not differing:
+            return machine
+        what = differing[0]
+        other = other or f"its {what} was {then.get(what, 'none')[:80]!r}, here it is {here.get(what, 'none')[:80]!r}"
+    raise BadInput(f"{other}: run its campaign again")

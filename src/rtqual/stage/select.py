@@ -100,12 +100,12 @@ def conclude(
         evidence,
         manifests,
         result.failures,
-        formats,
-        out,
-        with_trims(result.accounts, result.trims),
-        result.approach,
-        printed,
-        "" if anew else _inputs(campaign, formats),
+        formats=formats,
+        out=out,
+        accounts=with_trims(result.accounts, result.trims),
+        approach=result.approach,
+        printed=printed,
+        inputs="" if anew else _inputs(campaign, formats),
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from rtqual.base.apt import locked
+from rtqual.base.cache import locked
 from rtqual.base.errors import RtqualError, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Machine

@@ -8,6 +8,7 @@ switch.py    how a boot loader starts another system once
 power.py     its power, its console
 staged.py    a candidate's files, and their way onto the board
 job.py       a job that runs there by itself, and its results
+clock.py     whether its clock runs as fast as the host's
 truth.py     what decides how the board keeps time, before and after a job
 tune.py      settings that steady it, and the way back
 check.py     whether a board has what a campaign needs

@@ -14,7 +14,7 @@ from pathlib import Path
 from rtqual.base.errors import RunFailed
 from rtqual.board import PATIENCE, Board, Job, Outcome, jobscript
 from rtqual.board.registry import Row, Start, Starts
-from rtqual.board.remote import truth
+from rtqual.board.remote import clock, truth
 from rtqual.board.remote.job import Detached
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Lost, Settings
@@ -66,6 +66,8 @@ class RemoteBoard(Board):
         key = digest({"job": job.as_inputs(), "seed": seed, "candidate": self._candidate.identity, "of": self._owner})
         detached = Detached(session.lease, session.store, key[:32])
         console, polls = "", 0
+        first: clock.Reading | None = None
+        last: clock.Reading | None = None
         if not detached.look().done:
             session.put_on(self._candidate)
             detached = Detached(session.lease, session.store, key[:32])
@@ -74,22 +76,25 @@ class RemoteBoard(Board):
             looked = detached.look()
             if not looked.lives:
                 detached.clear()
+                first = clock.reading(session.lease)
                 detached.start(job, seed)
             polls = self._wait(detached, looked.boot_id, timeout_s)
+            last = clock.reading(session.lease)
             console = session.console.since(mark)
         files = self._files(detached)
         console += files.get("kernel", "")  # where no console is read, or a killed rtqual read it
         self._taken = detached
         jobscript.check(job, files, self.where)
         facts, problems = self._facts(files)
+        rate, away = clock.compared(first, last)
         found = jobscript.outcome(
             files,
-            facts | {"polls": str(polls)},
+            facts | rate | {"polls": str(polls)},
             console=console,
             wall_s=time.monotonic() - started,
             command=job.measure.argv,
         )
-        return replace(found, problems=tuple(problems))
+        return replace(found, problems=(*problems, *away))
 
     def _wait(self, detached: Detached, boot_id: str, timeout_s: float) -> int:
         """How often it looked: first when the job should be done, for looking disturbs."""

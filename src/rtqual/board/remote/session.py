@@ -120,7 +120,8 @@ class Session:
         return self._link
 
     def _take(self, *, force: bool) -> None:
-        self._reach()
+        """Another's lease cannot be read of a silent board, so only who takes it by force switches its power."""
+        self._reach(by_power=force)
         boot = self._boot_place()
         self._lease = leases.take(self._ssh(), store_in(boot), self._owner, self.settings.name, force=force)
 
@@ -281,18 +282,24 @@ class Session:
 
     def died(self) -> None:
         """A job's board started again by itself, or does not answer: find out, and bring it back."""
-        self._reach()
+        self._reach(by_power=True)
         self._settle()
         self.restore()
 
-    def _reach(self) -> None:
+    def _reach(self, *, by_power: bool) -> None:
         """Wait for as long as a start takes, then help by the power."""
         try:
             self.look()
         except Lost as error:
             self._tell(f"{error}; waiting for it")
-            if self._await("") is None:
-                self._recover(str(error))
+            if self._await("") is not None:
+                return
+            if not by_power:
+                raise Refused(
+                    f"{error}; who holds it is not known: `rtqual board restore {self.settings.name} --take` switches "
+                    f"its power and takes it"
+                ) from None
+            self._recover(str(error))
 
     def close(self) -> None:
         """Restore and give back. Raises RunFailed where the board could not be restored."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.apt import sha256_file
+from rtqual.base.cache import sha256_file
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import whole
 from rtqual.board.remote.link import Link, put

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, fetch, locked
+from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 

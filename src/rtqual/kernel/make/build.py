@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.apt import cache_dir, locked
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_duration
 from rtqual.kernel.configure.config import parse
