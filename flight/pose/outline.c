@@ -10,6 +10,8 @@
 #define SAMPLES 24
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
+#define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
+#define LEAST_CONTRAST 0.12
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -20,78 +22,172 @@ struct face {
 	double normal[3], level;
 };
 
-/* How much of a pixel shows the face inside, by its light if it is about as far away; -1: unknown. */
-static double membership(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
-			 const struct face *face, int at, double slack)
+/* A pixel's light as the sensor sums it: a vector whose angle is the range. So a pixel that shows two things has the sum
+ * of their vectors, and its share of one of them follows whatever the other is.
+ */
+struct light {
+	double i, q;
+};
+
+/* A line's pixels, from -reach to reach. */
+struct profile {
+	double expected[2 * MOST_REACH + 1], range[2 * MOST_REACH + 1], bright[2 * MOST_REACH + 1];
+	bool inside[2 * MOST_REACH + 1];
+	double gate; /* m between ranges of different things */
+};
+
+static struct light vector_of(const struct pose *pose, double amplitude, double range)
 {
-	int x = line->x + at * line->dx, y = line->y + at * line->dy;
-	double ray[3], range = frame_range(pose, frame, x, y);
+	double phase = 2 * M_PI / pose->set.ambiguity * range;
 
-	if (frame_saturated(pose, frame, x, y))
-		return -1;
-	if (range == 0)
-		return 0;
-	camera_ray(pose, x, y, ray);
-	double expected = face->level / dot3(face->normal, ray);
-
-	return fabs(range - expected) < 5 * range_noise(pose, expected) + 0.01 + slack;
+	return (struct light){ amplitude * cos(phase), amplitude * sin(phase) };
 }
 
-static double light(const struct pose *pose, const struct pose_frame *frame, const struct line *line, int at)
+/* False where a pixel is saturated. */
+static bool read_profile(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+			 const struct face *face, int reach, double slack, struct profile *out)
 {
-	return frame->amplitude[(long)(line->y + at * line->dy) * pose->camera.width + line->x + at * line->dx];
-}
-
-/* Where the target ends, in pixels outwards from the middle one's centre; false where no single end is seen. */
-static bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
-		     const struct face *face, int reach, double slack, double *end)
-{
-	double inside[2 * MOST_REACH + 1], sum = 0, best = -INFINITY;
-	int last = -reach - 1;
-
-	/* The end that best separates pixels of the target from the others. */
 	for (int j = -reach; j <= reach; j++) {
-		double member = membership(pose, frame, line, face, j, slack);
+		int x = line->x + j * line->dx, y = line->y + j * line->dy;
+		const float *at = pose->rays + 2 * ((long)y * pose->camera.width + x);
+		double length = sqrt(1 + (double)at[0] * at[0] + (double)at[1] * at[1]);
+		double across = (at[0] * face->normal[0] + at[1] * face->normal[1] + face->normal[2]) / length;
 
-		if (member < 0)
+		if (frame_saturated(pose, frame, x, y))
 			return false;
-		inside[j + reach] = member;
-		sum += 2 * member - 1;
+		out->expected[j + reach] = face->level / across;
+		out->range[j + reach] = frame_range(pose, frame, x, y);
+		/* A face's light goes with its cosine by its range squared. */
+		out->bright[j + reach] = fabs(across * across * across);
+	}
+	double far = out->expected[reach];
+
+	out->gate = 5 * range_noise(pose, frame, line->x - line->dx, line->y - line->dy, far) + 0.01 + slack;
+	for (int j = 0; j <= 2 * reach; j++)
+		out->inside[j] = out->range[j] > 0 && fabs(out->range[j] - out->expected[j]) < out->gate;
+	return true;
+}
+
+/* The pixel that best separates those of the target from the others; false where no single end is seen. */
+static bool last_inside(const struct profile *profile, int reach, int *last)
+{
+	int sum = 0, best = -100, within = 0, beyond = 0;
+
+	*last = -reach - 1;
+	for (int j = -reach; j <= reach; j++) {
+		sum += profile->inside[j + reach] ? 1 : -1;
 		if (sum > best) {
 			best = sum;
-			last = j;
+			*last = j;
 		}
 	}
 	/* Needs three pixels of evidence on either side, else the end may lie beyond. */
-	if (last < -reach + 2 || last > reach - 3)
+	if (*last < -reach + 2 || *last > reach - 3)
 		return false;
-	int within = 0, beyond = 0;
-
-	for (int j = last - 2; j <= last + 3; j++) {
-		within += j <= last && inside[j + reach] > 0;
-		beyond += j > last && inside[j + reach] > 0;
+	for (int j = *last - 2; j <= *last + 3; j++) {
+		within += j <= *last && profile->inside[j + reach];
+		beyond += j > *last && profile->inside[j + reach];
 	}
-	if (within < 2 || beyond > 1)
+	return within >= 2 && beyond <= 1;
+}
+
+/* The integral of a number held between 0 and 1. */
+static double held(double x)
+{
+	return x < 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
+}
+
+/* How much of a pixel lies within an edge that crosses its middle row at `end`, and moves by `slope` a row. */
+static double covered(double end, double slope)
+{
+	if (slope < 0.01)
+		return fmax(0, fmin(1, end + 0.5));
+	return (held(end + 0.5 + slope / 2) - held(end + 0.5 - slope / 2)) / slope;
+}
+
+/* Where the target ends, in pixels outwards from the middle one's centre; false where that is not seen. `lost` is the
+ * deviation of what too little light hides.
+ */
+static bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+		     const struct face *face, int reach, double slack, double *end, double *lost)
+{
+	struct profile profile;
+	double light[2 * MOST_REACH + 1], full = 0, dark_range = 0;
+	struct light dark = { 0, 0 };
+	int last, inner = 0, outer = 0;
+
+	*lost = 0;
+	if (!read_profile(pose, frame, line, face, reach, slack, &profile) || !last_inside(&profile, reach, &last))
 		return false;
 	*end = last + 0.5;
 	if (!frame->amplitude)
 		return true;
-	/* A pixel that the target fills in part gives that part of the light. */
-	int from = last - 3 < -reach ? -reach : last - 3, count = 0;
-	double full = 0;
-
-	for (int j = from; j < last; j++) {
-		if (inside[j + reach] > 0) {
-			full += light(pose, frame, line, j);
-			count++;
+	/* Pixels from last - 1 to last + 2 may show both sides. */
+	if (last - 3 < -reach || last + BEYOND > reach)
+		return false;
+	for (int j = -reach; j <= reach; j++)
+		light[j + reach] = frame->amplitude[(long)(line->y + j * line->dy) * pose->camera.width + line->x +
+						    j * line->dx];
+	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
+		if (profile.inside[j + reach]) {
+			full += light[j + reach] / profile.bright[j + reach];
+			inner++;
 		}
 	}
-	if (count == 0 || full <= 0)
-		return true;
-	full /= count;
-	*end = last - 0.5;
-	for (int j = last; j <= last + 1; j++)
-		*end += fmin(1, light(pose, frame, line, j) / full);
+	for (int j = last + 3; j <= last + BEYOND; j++) {
+		double range = profile.range[j + reach];
+
+		if (range == 0)
+			continue;
+		/* Something in front hides where the target ends. */
+		if (range < profile.expected[j + reach] - profile.gate)
+			return false;
+		struct light one = vector_of(pose, light[j + reach], range);
+
+		dark.i += one.i / (BEYOND - 2);
+		dark.q += one.q / (BEYOND - 2);
+		dark_range += range;
+		outer++;
+	}
+	if (inner < 2 || full <= 0)
+		return false;
+	full /= inner;
+	if (outer) {
+		dark_range /= outer;
+		for (int j = last + 3; j <= last + BEYOND; j++)
+			if (profile.range[j + reach] == 0 || fabs(profile.range[j + reach] - dark_range) > profile.gate)
+				return false;
+		if (dark_range < profile.expected[last + reach] + profile.gate)
+			return false;
+	}
+	double slope = sqrt(fmax(0, 1 - line->slant * line->slant)) / line->slant;
+	bool hidden = false;
+
+	*end = last - 1.5;
+	for (int j = last - 1; j <= last + 2; j++) {
+		double expected = full * profile.bright[j + reach];
+		struct light target = vector_of(pose, expected, profile.expected[j + reach]);
+		struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach]);
+		double i = target.i - dark.i, q = target.q - dark.q, contrast = i * i + q * q;
+
+		if (contrast < LEAST_CONTRAST * LEAST_CONTRAST * expected * expected)
+			return false;
+		if (profile.range[j + reach] > 0) {
+			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
+			continue;
+		}
+		/* A pixel of too little light reads nothing. It may show as much as does not count, and where the edge
+		 * is thought to be tells how much it does.
+		 */
+		double most = fmin(1, pose->set.least_amplitude / expected);
+
+		if (outer)
+			return false;
+		if (!hidden)
+			*lost = PIXEL * most;
+		*end += slack > 0 ? (hidden ? 0 : most / 2) : fmin(most, covered(line->predicted - j, slope));
+		hidden = true;
+	}
 	return true;
 }
 
@@ -146,10 +242,11 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 {
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
+	double hidden[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
-	int count = 0;
+	int count = 0, seen = 0;
 
 	rotate(at->r, corners[0], from);
 	rotate(at->r, corners[1], along);
@@ -159,7 +256,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		out[k] = from[k] + 0.5 * along[k] - out[k];
 	}
 	for (int i = 0; i < SAMPLES; i++) {
-		double arm[3], end;
+		double arm[3], end, lost;
 		struct line line;
 
 		dither += GOLDEN;
@@ -168,10 +265,11 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		for (int k = 0; k < 3; k++)
 			arm[k] = from[k] + place[count] * along[k];
 		if (!line_across(pose, at, arm, along, out, reach, &line) ||
-		    !crossing(pose, frame, &line, face, reach, slack, &end))
+		    !crossing(pose, frame, &line, face, reach, slack, &end, &lost))
 			continue;
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
+		hidden[count] = lost;
 		low = across < low ? across : low;
 		high = across > high ? across : high;
 		error[count] = (end - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
@@ -179,11 +277,18 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	}
 	if (count == 0)
 		return;
-	double own = scatter(error, place, count, noise), gate = slack > 0 ? 3 : 3 * noise;
+	for (int i = 0; i < count; i++) {
+		shared += hidden[i] / count;
+		if (hidden[i] > 0)
+			continue;
+		seen_error[seen] = error[i];
+		seen_place[seen++] = place[i];
+	}
+	double own = scatter(seen_error, seen_place, seen, noise), gate = slack > 0 ? 3 : 3 * noise;
 
-	if (count > 2) {
-		normal->scatter += own * own / (noise * noise) * count;
-		normal->outline += count;
+	if (seen > 2) {
+		normal->scatter += own * own / (noise * noise) * seen;
+		normal->outline += seen;
 	}
 	for (int i = 0; i < count; i++) {
 		double z = fabs(error[i]) / gate;
@@ -191,7 +296,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		/* As with pixels: full weight up to `gate`, none from 5/3 of it on. */
 		if (z > 5.0 / 3)
 			continue;
-		double weight = (z < 1 ? 1 : (5 - 3 * z) / 2) / (own * own);
+		double weight = (z < 1 ? 1 : (5 - 3 * z) / 2) / (own * own + hidden[i] * hidden[i]);
 
 		normal->crossings++;
 		normal_add(normal, row[i], error[i], weight);
@@ -206,7 +311,10 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	 */
 	double parts = frame->amplitude ? 4 : 1, span = parts * (high - low);
 
-	bias->sigma = frame->amplitude ? SHADE + pose->set.edge_bias / (1 + span * span) : PIXEL / (1 + span * span);
+	bias->sigma = PIXEL / (1 + span * span);
+	if (frame->amplitude)
+		bias->sigma = SHADE + pose->set.edge_bias / (1 + span * span) +
+			      shared / (1 + (high - low) * (high - low));
 }
 
 enum sight { HIDDEN, UNSURE, SEEN };

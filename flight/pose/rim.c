@@ -41,7 +41,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 	if (!(jump > LEAST_JUMP && jump < 0.5 * distance))
 		return;
 	/* Beside the outline a place this uncertain adds nothing; most frames of an approach skip this work. */
-	if (range_noise(pose, distance) * sqrt(2 * reach + 1) > jump)
+	if (range_noise(pose, frame, line.x, line.y, distance) * sqrt(2 * reach + 1) > jump)
 		return;
 	for (int j = -reach; j <= reach; j++) {
 		int x = line.x + j * line.dx, y = line.y + j * line.dy;
@@ -50,7 +50,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 
 		if (range == 0 || !surface_predict(pose, at, view, x, y, &hit, one))
 			return;
-		double sigma = range_noise(pose, hit.range);
+		double sigma = range_noise(pose, frame, x, y, hit.range);
 
 		if (fabs(range - hit.range) > jump + 5 * sigma)
 			return;
