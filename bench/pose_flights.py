@@ -40,7 +40,7 @@ class Flight:
         return float(np.linalg.norm(self.start[:3]))
 
     def line(self) -> str:
-        """As bench/pose/grid_scene.c reads it."""
+        """As bench/grid/grid_scene.c reads it."""
         head = (
             *(self.frames, self.step_s, self.seed, self.sun, self.albedo, self.wall_m, self.wall_albedo),
             *(self.offset_mm, self.drift_mm_per_k, self.temperature_c, self.loss, len(self.clutter)),

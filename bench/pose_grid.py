@@ -39,7 +39,7 @@ class Grid:
 
 
 def program() -> Path:
-    return built(ROOT / "bench" / "pose", "pose-grid") / "pose-grid"
+    return built(ROOT / "bench" / "grid", "pose-grid") / "pose-grid"
 
 
 def fly(flights: list[Flight], workers: int = 1) -> Grid:

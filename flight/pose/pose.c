@@ -352,7 +352,6 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		filter_start(pose, &turned);
 		return;
 	}
-if (getenv("KD")) fprintf(stderr,"%g %g %g %g\n",norm3(pose->at.p),pose->evidence[0],pose->evidence[1],pose->evidence[2]);
 fill(pose, &fitted, which == KEYS_RIGHT, result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);
