@@ -12,6 +12,8 @@
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
 #define LEAST_CONTRAST 0.12
+#define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
+#define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -20,7 +22,27 @@
 /* The face inside: a ray meets it at level / (normal . ray). */
 struct face {
 	double normal[3], level;
+	const struct placed *at;
+	int axis;
 };
+
+/* Does pixel `j` of a line show this face, not another one beside it? */
+static bool on_face(const struct pose *pose, const struct line *line, const struct face *face, int j, double expected)
+{
+	const struct pose_part *body = pose->model.part;
+	double ray[3], x[3];
+
+	camera_ray(pose, line->x + j * line->dx, line->y + j * line->dy, ray);
+	for (int k = 0; k < 3; k++)
+		x[k] = expected * ray[k] - face->at->p[k];
+	for (int k = 0; k < 3; k++) {
+		double along = face->at->r[k] * x[0] + face->at->r[3 + k] * x[1] + face->at->r[6 + k] * x[2];
+
+		if (k != face->axis && fabs(along - body->centre[k]) > body->half[k])
+			return false;
+	}
+	return true;
+}
 
 /* A pixel's light as the sensor sums it: a vector whose angle is the range. So a pixel that shows two things has the sum
  * of their vectors, and its share of one of them follows whatever the other is.
@@ -149,7 +171,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		dark_range += range;
 		outer++;
 	}
-	if (inner < 2 || full <= 0)
+	if (inner < 2 || full <= 0 || !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4, profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
 		return false;
 	full /= inner;
 	if (outer) {
@@ -183,9 +205,11 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 
 		if (outer)
 			return false;
-		if (!hidden)
+		double there = covered(line->predicted - j, slope);
+
+		if (!hidden && covered(line->predicted - j + NEAR, slope) > 0)
 			*lost = PIXEL * most;
-		*end += slack > 0 ? (hidden ? 0 : most / 2) : fmin(most, covered(line->predicted - j, slope));
+		*end += slack > 0 ? (hidden ? 0 : most / 2) : fmin(most, there);
 		hidden = true;
 	}
 	return true;
@@ -314,7 +338,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	bias->sigma = PIXEL / (1 + span * span);
 	if (frame->amplitude)
 		bias->sigma = SHADE + pose->set.edge_bias / (1 + span * span) +
-			      shared / (1 + (high - low) * (high - low));
+			      shared * (HIDDEN_SHARED + 1 / (1 + (high - low) * (high - low)));
 }
 
 enum sight { HIDDEN, UNSURE, SEEN };
@@ -363,7 +387,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 			if (of_a == of_b || of_a == UNSURE || of_b == UNSURE)
 				continue;
 			double corners[2][3], outwards[3] = { 0 }, corner[3];
-			struct face face;
+			struct face face = { .at = at, .axis = of_a == SEEN ? a : b };
 
 			for (int end = 0; end < 2; end++) {
 				corners[end][axis] = body->centre[axis] + (end ? body->half[axis] : -body->half[axis]);
