@@ -215,25 +215,6 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	return true;
 }
 
-/* Without amplitudes every pixel counts that shows some of the target, so the target seems wider, by the same on all
- * sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame. These are the sums needed to solve for it.
- */
-struct wider {
-	double row[6], weight, error;
-};
-
-/* Schur's complement: what is left of the equations once the unknown has its best value for every pose. */
-static void solve_wider(const struct wider *wider, struct normal *normal)
-{
-	double whole = wider->weight + 1 / (WIDER_BY * WIDER_BY);
-
-	for (int i = 0; i < 6; i++) {
-		for (int j = 0; j <= i; j++)
-			normal->h[6 * i + j] -= wider->row[i] * wider->row[j] / whole;
-		normal->g[i] -= wider->row[i] * wider->error / whole;
-	}
-}
-
 /* The noise of an edge's crossings, from the crossings themselves: whatever the pose's error, they lie on a line, and
  * their distance from it is noise. It differs by edge: an edge along a row cuts all its pixels alike, an edge across
  * rows is averaged within each. `pooled`, the mean of all edges, counts as PRIOR further crossings.
@@ -262,7 +243,7 @@ static double scatter(const double error[SAMPLES], const double place[SAMPLES], 
 /* One edge, from corner to corner (target coordinates). */
 static void measure_edge(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 			 const double corners[2][3], const struct face *face, int reach, double slack,
-			 struct normal *normal, struct wider *wider)
+			 struct normal *normal, struct offset *wider)
 {
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
@@ -325,10 +306,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		normal->crossings++;
 		normal_add(normal, row[i], error[i], weight);
 		bias_add(bias, row[i], weight);
-		wider->weight += weight;
-		wider->error += weight * error[i];
-		for (int k = 0; k < 6; k++)
-			wider->row[k] += weight * row[i][k];
+		offset_add(wider, row[i], 1, error[i], weight);
 	}
 	/* An edge along the rows cuts all its pixels alike, so all have the same error; when it crosses half a pixel or
 	 * more, the error averages away. What does not average away is that the face's light changes towards its edge.
@@ -368,7 +346,10 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 {
 	const struct pose_part *body = pose->model.part;
 	double eye[3], light = normal->samples ? normal->light / normal->samples : 0;
-	struct wider wider = { 0 };
+	/* Without amplitudes every pixel counts that shows some of the target, so the target seems wider, by the same on
+	 * all sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame.
+	 */
+	struct offset wider = { 0 };
 	enum sight seen[3][2];
 
 	rotate_back(at->r, at->p, eye);
@@ -405,5 +386,5 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 		}
 	}
 	if (!frame->amplitude)
-		solve_wider(&wider, normal);
+		offset_solve(&wider, WIDER_BY, normal);
 }

@@ -29,11 +29,17 @@ struct bias {
 	double sigma, row[6];
 };
 
+/* An unknown that is solved for beside the pose: the sums needed to eliminate it. */
+struct offset {
+	double row[6], weight, error;
+};
+
 /* Normal equations of one linearisation: sum of rows J^T J / sigma^2 and J^T e / sigma^2. */
 struct normal {
 	double h[36], g[6];
 	struct bias bias[MOST_BIASES];
 	int biases;
+	struct offset offset; /* that all ranges share */
 	int samples, crossings;
 	int shown, agreeing;       /* pixels that should show the target; pixels that do */
 	int contrary;              /* pixels that show something else, in front of it or behind it */
@@ -177,6 +183,18 @@ static inline unsigned int view_parts(const struct pose *pose, const struct view
 void normal_add(struct normal *normal, const double row[6], double error, double weight);
 /* Rows that share one unknown. Their sums are kept so that the unknown can be eliminated afterwards. */
 struct bias *normal_bias(struct normal *normal, double sigma);
+/* A measurement that the unknown moves by `times`. */
+static inline void offset_add(struct offset *offset, const double row[6], double times, double error, double weight)
+{
+	for (int i = 0; i < 6; i++)
+		offset->row[i] += times * weight * row[i];
+	offset->weight += times * times * weight;
+	offset->error += times * weight * error;
+}
+/* Schur's complement: what is left of the equations once the unknown, of this deviation, has its best value for every
+ * pose.
+ */
+void offset_solve(const struct offset *offset, double sigma, struct normal *normal);
 void bias_add(struct bias *bias, const double row[6], double weight);
 
 /* line.c: a line of pixels along a row or column, across an edge of the model. */
@@ -197,7 +215,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 		     double slack, struct normal *normal);
 /* What a pixel should read, and the range's row; false if that is of no use. */
 bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
-		     struct hit *hit, double row[6]);
+		     struct hit *hit, double direction[3], double row[6]);
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
 		     double slack, struct normal *normal);
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
