@@ -14,6 +14,7 @@
 #define LEAST_CONTRAST 0.12
 #define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
 #define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
+#define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -113,6 +114,15 @@ static bool last_inside(const struct profile *profile, int reach, int *last)
 	return within >= 2 && beyond <= 1;
 }
 
+struct end {
+	double at;
+	double lost; /* deviation of what too little light hides */
+	/* How far light that does not count would move it, if there was as much as that beyond the edge; and the sum
+	 * that tells of it: light across the target's, which such light makes in mixed pixels.
+	 */
+	double dim, across;
+};
+
 /* The integral of a number held between 0 and 1. */
 static double held(double x)
 {
@@ -127,18 +137,17 @@ static double covered(double end, double slope)
 	return (held(end + 0.5 + slope / 2) - held(end + 0.5 - slope / 2)) / slope;
 }
 
-/* Where the target ends, in pixels outwards from the middle one's centre; false where that is not seen. `lost` is the
- * deviation of what too little light hides.
- */
+/* Where the target ends, in pixels outwards from the middle one's centre; false where that is not seen. */
 static bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
-		     const struct face *face, int reach, double slack, double *end, double *lost)
+		     const struct face *face, int reach, double slack, struct end *out)
 {
+	double *end = &out->at, *lost = &out->lost;
 	struct profile profile;
 	double light[2 * MOST_REACH + 1], full = 0, dark_range = 0;
 	struct light dark = { 0, 0 };
 	int last, inner = 0, outer = 0;
 
-	*lost = 0;
+	*out = (struct end){ 0 };
 	if (!read_profile(pose, frame, line, face, reach, slack, &profile) || !last_inside(&profile, reach, &last))
 		return false;
 	*end = last + 0.5;
@@ -179,7 +188,12 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		for (int j = last + 3; j <= last + BEYOND; j++)
 			if (profile.range[j + reach] == 0 || fabs(profile.range[j + reach] - dark_range) > profile.gate)
 				return false;
-		if (dark_range < profile.expected[last + reach] + profile.gate)
+		/* Of little light, what counts is more than it is on average. */
+		double noise = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity *
+			       sqrt(pose->set.amplitude_at_1m * (pose->set.least_amplitude + pose->sun));
+
+		if (dark_range < profile.expected[last + reach] + profile.gate ||
+		    sqrt(dark.i * dark.i + dark.q * dark.q) < pose->set.least_amplitude + 3 * noise + 1)
 			return false;
 	}
 	double slope = sqrt(fmax(0, 1 - line->slant * line->slant)) / line->slant;
@@ -195,7 +209,13 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		if (contrast < LEAST_CONTRAST * LEAST_CONTRAST * expected * expected)
 			return false;
 		if (profile.range[j + reach] > 0) {
+			double beyond = 1 - covered(line->predicted - j, slope), least = pose->set.least_amplitude;
+
 			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
+			if (!outer) {
+				out->dim += beyond * least / expected;
+				out->across += (seen.q * target.i - seen.i * target.q) / contrast;
+			}
 			continue;
 		}
 		/* A pixel of too little light reads nothing. It may show as much as does not count, and where the edge
@@ -240,14 +260,22 @@ static double scatter(const double error[SAMPLES], const double place[SAMPLES], 
 	return sqrt((sum + PRIOR * pooled * pooled) / (count > 2 ? count - 2 + PRIOR : PRIOR));
 }
 
+/* Light beyond the edges that is too little to count, as a part of the most that it may be: its effect on the pose, and
+ * the sums that estimate what of it lies across the target's light.
+ */
+struct unseen {
+	struct bias *bias;
+	double weight, across;
+};
+
 /* One edge, from corner to corner (target coordinates). */
 static void measure_edge(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 			 const double corners[2][3], const struct face *face, int reach, double slack,
-			 struct normal *normal, struct offset *wider)
+			 struct normal *normal, struct offset *wider, struct unseen *unseen)
 {
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
-	double hidden[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
+	double hidden[SAMPLES], dim[SAMPLES], aside[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
@@ -261,7 +289,8 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		out[k] = from[k] + 0.5 * along[k] - out[k];
 	}
 	for (int i = 0; i < SAMPLES; i++) {
-		double arm[3], end, lost;
+		double arm[3];
+		struct end end;
 		struct line line;
 
 		dither += GOLDEN;
@@ -270,14 +299,16 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		for (int k = 0; k < 3; k++)
 			arm[k] = from[k] + place[count] * along[k];
 		if (!line_across(pose, at, arm, along, out, reach, &line) ||
-		    !crossing(pose, frame, &line, face, reach, slack, &end, &lost))
+		    !crossing(pose, frame, &line, face, reach, slack, &end))
 			continue;
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
-		hidden[count] = lost;
+		hidden[count] = end.lost;
+		dim[count] = end.dim;
+		aside[count] = end.across;
 		low = across < low ? across : low;
 		high = across > high ? across : high;
-		error[count] = (end - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
+		error[count] = (end.at - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
 		memcpy(row[count++], line.row, sizeof(line.row));
 	}
 	if (count == 0)
@@ -307,6 +338,9 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		normal_add(normal, row[i], error[i], weight);
 		bias_add(bias, row[i], weight);
 		offset_add(wider, row[i], 1, error[i], weight);
+		bias_add(unseen->bias, row[i], weight * dim[i]);
+		unseen->weight += dim[i] * dim[i];
+		unseen->across += dim[i] * aside[i];
 	}
 	/* An edge along the rows cuts all its pixels alike, so all have the same error; when it crosses half a pixel or
 	 * more, the error averages away. What does not average away is that the face's light changes towards its edge.
@@ -350,6 +384,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 	 * all sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame.
 	 */
 	struct offset wider = { 0 };
+	struct unseen unseen = { .bias = normal_bias(normal, 0) };
 	enum sight seen[3][2];
 
 	rotate_back(at->r, at->p, eye);
@@ -382,9 +417,11 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 				corner[k] += at->p[k];
 			face.level = dot3(face.normal, corner);
 			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal,
-				     &wider);
+				     &wider, &unseen);
 		}
 	}
+	if (unseen.weight > 0)
+		unseen.bias->sigma = UNSEEN + 1.5 * fabs(unseen.across) / unseen.weight;
 	if (!frame->amplitude)
 		offset_solve(&wider, WIDER_BY, normal);
 }
