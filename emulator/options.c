@@ -32,6 +32,26 @@ static enum option_status add_waypoint(const struct option *option, void *to, co
 	return OPTION_SET;
 }
 
+static enum option_status add_clutter(const struct option *option, void *to, const char *text)
+{
+	struct options *options = to;
+	const char *rest = text;
+	double v[6];
+
+	(void)option;
+	for (int i = 0; i < 6; i++)
+		if (!real_at(&rest, i < 3 ? -1000 : 1e-4, 1000, v + i))
+			die(BAD_INPUT, "clutter at \"%s\": not from %s to 1000", rest, i < 3 ? "-1000" : "0.0001");
+	if (rest[strspn(rest, " \t")])
+		die(BAD_INPUT, "clutter \"%s\": six numbers are needed: x, y, z, width, height, depth", text);
+	if (options->scene.clutter_count == CLUTTER)
+		die(BAD_INPUT, "clutter \"%s\": there are %d things already, no more are allowed", text, CLUTTER);
+	options->scene.clutter[options->scene.clutter_count++] =
+		(struct box){ { v[0] - v[3] / 2, v[1] - v[4] / 2, v[2] - v[5] / 2 },
+			      { v[0] + v[3] / 2, v[1] + v[4] / 2, v[2] + v[5] / 2 } };
+	return OPTION_SET;
+}
+
 static enum option_status add_fault(const struct option *option, void *to, const char *text)
 {
 	char names[200] = "";
@@ -66,6 +86,8 @@ static const struct option frame_keys[] = {
 	{ "albedo", "A", "the target's", REAL(scene.albedo, 0, 1) },
 	{ "wall", "Z", "a wall behind it, m", REAL(scene.wall_z_m, 0.01, 1000) },
 	{ "wall-albedo", "A", "and its albedo", REAL(scene.wall_albedo, 0, 1) },
+	{ "clutter", "\"X Y Z WIDTH HEIGHT DEPTH\"", "a box of the wall's albedo, m, that stays; may be repeated",
+	  .set = add_clutter },
 	{ "frequency", "HZ", "of the light's modulation", REAL(sensor.modulation_hz, 1e6, 1e9) },
 	{ "amplitude", "COUNTS", "of white at 1 m", REAL(sensor.amplitude, 0, 1e6) },
 	{ "noise-mm", "MM", "a pixel's at 1 m", REAL(sensor.noise_mm, 0, 1000) },

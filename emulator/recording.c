@@ -55,6 +55,12 @@ static void write_settings(const struct options *o, FILE *out)
 		(unsigned long long)s->seed);
 	if (o->scene.wall_z_m > 0)
 		fprintf(out, "# wall %.17g\n# wall-albedo %.17g\n", o->scene.wall_z_m, o->scene.wall_albedo);
+	for (int i = 0; i < o->scene.clutter_count; i++) {
+		const struct vector *a = &o->scene.clutter[i].least, *b = &o->scene.clutter[i].most;
+
+		fprintf(out, "# clutter %.17g %.17g %.17g %.17g %.17g %.17g\n", (a->x + b->x) / 2, (a->y + b->y) / 2,
+			(a->z + b->z) / 2, b->x - a->x, b->y - a->y, b->z - a->z);
+	}
 	fputs("# sequence time_s px py pz qw qx qy qz temperature_c crc32\n", out);
 }
 

@@ -4,10 +4,6 @@
 #include "scene.h"
 
 /* Metres, target frame; docs/emulator.md has the table. */
-struct box {
-	struct vector least, most;
-};
-
 static const struct box boxes[] = {
 	{ { -0.150, -0.170, 0.000 }, { 0.150, 0.170, 0.100 } },   /* body */
 	{ { 0.060, -0.047, -0.015 }, { 0.084, -0.023, 0.000 } },  /* key A */
@@ -135,13 +131,16 @@ static bool misses_target(struct vector eye, struct vector way)
 
 struct hit scene_cast(const struct view *view, struct vector direction)
 {
-	enum { WALL = 1, RIM, TUBE_OUTSIDE, TUBE_INSIDE, BOXES };
+	enum { WALL = 1, RIM, TUBE_OUTSIDE, TUBE_INSIDE, BOXES, OTHERS = 100 };
 	const struct scene *scene = view->scene;
 	struct vector way = rotation_apply(&view->to_target, direction);
 	struct hit hit = { 0 };
 
 	if (scene->wall_z_m > 0)
 		meet(&hit, WALL, scene->wall_z_m / direction.z, direction.z, scene->wall_albedo);
+	for (int i = 0; i < scene->clutter_count; i++)
+		meet_box(&hit, scene->clutter + i, OTHERS + 3 * i, (struct vector){ 0 }, direction,
+			 scene->wall_albedo);
 	if (misses_target(view->eye, way))
 		return hit;
 	for (int i = 0; i < (int)(sizeof(boxes) / sizeof(boxes[0])); i++)

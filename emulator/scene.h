@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in front of the camera and how it moves: the docking target, and a wall if asked for. */
+/* What is in front of the camera and how it moves: the docking target, and a wall and other things if
+ * asked for. */
 #ifndef EMULATOR_SCENE_H
 #define EMULATOR_SCENE_H
 
@@ -7,7 +8,12 @@
 
 #include "pose.h"
 
-enum { WAYPOINTS = 64 };
+enum { WAYPOINTS = 64, CLUTTER = 16 };
+
+/* A box along the axes. */
+struct box {
+	struct vector least, most;
+};
 
 /* Where the target is at a time. Between two of these it moves in a straight line and turns, both at constant rates. */
 struct waypoint {
@@ -20,6 +26,8 @@ struct scene {
 	int waypoint_count;
 	double albedo;
 	double wall_z_m, wall_albedo; /* 0: there is no wall */
+	struct box clutter[CLUTTER]; /* camera frame; of the wall's albedo */
+	int clutter_count;
 };
 
 /* The first surface that a ray meets. */

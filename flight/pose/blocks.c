@@ -23,7 +23,7 @@ static float block_range(const struct pose *pose, const struct pose_frame *frame
 		return 0;
 	double mean = 0.001 * sum / count;
 
-	return 0.001 * (high - low) < 0.02 + 6 * range_noise(pose, mean) ? (float)mean : 0;
+	return 0.001 * (high - low) < 0.02 + 6 * usual_noise(pose, mean) ? (float)mean : 0;
 }
 
 /* Labels the piece that a block belongs to; gives its number of blocks and the sum of their ranges. */
@@ -37,7 +37,7 @@ static int fill(struct pose *pose, int wide, int high, int from, int16_t label, 
 	while (depth > 0) {
 		int at = pose->stack[--depth];
 		const struct block *block = blocks + at;
-		double most = 0.01 + 3 * range_noise(pose, block->range);
+		double most = 0.01 + 3 * usual_noise(pose, block->range);
 		const int next[4] = { block->x > 0 ? at - 1 : at, block->x < wide - 1 ? at + 1 : at,
 				      block->y > 0 ? at - wide : at, block->y < high - 1 ? at + wide : at };
 

@@ -16,7 +16,7 @@
 #define WAYS 24
 #define SAMPLES 200
 #define MOST_COST 0.35
-#define GRID 8 /* points along each side of a block's top */
+#define MOST_EVIDENCE 30
 
 /* Mean cost of the difference between what the frame shows and what it should show, 0 (no difference) to 1. */
 static double find_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
@@ -47,7 +47,7 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 				continue;
 			count++;
 			if (shown && range != 0) {
-				double z = (range - hit.range) / (range_noise(pose, hit.range) + 0.002);
+				double z = (range - hit.range) / (range_noise(pose, frame, x, y, hit.range) + 0.002);
 
 				cost += fmin(1, z * z / 16);
 			} else if (shown || range < norm3(at->p) + 0.2) {
@@ -56,52 +56,6 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 		}
 	}
 	return count < 20 ? 1 : cost / count;
-}
-
-/* How well the frame agrees with this pose's places for the blocks on the docking face, -2 (not at all) to 2: half the
- * difference in squared deviations between the bare face and the blocks' tops, averaged over the tops. This decides
- * between turns of a body that looks the same all around; averaged over the whole body it would be too small to see.
- */
-static double blocks_seen(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
-{
-	double evidence = 0, sharp = 0, origin[3];
-	int count = 0;
-
-	rotate_back(at->r, at->p, origin);
-	for (int k = 0; k < 3; k++)
-		origin[k] = -origin[k];
-	for (int i = 1; i < pose->model.parts; i++) {
-		const struct pose_part *part = pose->model.part + i;
-		double top = part->centre[2] - part->half[2];
-
-		if (part->kind != POSE_BOX || origin[2] > top || top >= 0)
-			continue;
-		for (int n = 0; n < GRID * GRID; n++) {
-			double x[3] = { part->centre[0] + part->half[0] * (2 * (n % GRID + 0.5) / GRID - 1),
-					part->centre[1] + part->half[1] * (2 * (n / GRID + 0.5) / GRID - 1), top };
-			double point[3], pixel[2];
-
-			rotate(at->r, x, point);
-			for (int k = 0; k < 3; k++)
-				point[k] += at->p[k];
-			if (!camera_project(&pose->camera, point, pixel, NULL) || !(pixel[0] > 0 && pixel[1] > 0) ||
-			    !(pixel[0] < pose->camera.width - 1 && pixel[1] < pose->camera.height - 1))
-				continue;
-			double range = frame_range(pose, frame, (int)(pixel[0] + 0.5), (int)(pixel[1] + 0.5));
-			double there = norm3(point), sigma = range_noise(pose, there) + 0.001;
-			double face = there * origin[2] / (origin[2] - top);
-
-			if (range == 0)
-				continue;
-			double z_top = (range - there) / sigma, z_face = (range - face) / sigma;
-
-			count++;
-			sharp += 0.25 * top * top / (sigma * sigma);
-			evidence += fmax(-2, fmin(2, 0.5 * (z_face * z_face - z_top * z_top)));
-		}
-	}
-	/* If the tops are lower than the noise, their few pixels are no reason to turn the target over. */
-	return count ? evidence / count * fmin(1, sharp / count) : 0;
 }
 
 static double from_hint(const struct pose *pose, const struct placed *at)
@@ -115,10 +69,15 @@ static double from_hint(const struct pose *pose, const struct placed *at)
 	return norm3(vector);
 }
 
-/* The blocks decide between views that look alike; if the blocks are not seen, the expected orientation does. */
+/* The keys decide between views that look alike; if they are not seen, the expected orientation does. */
 static double total_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
 {
-	return find_cost(pose, frame, at, wanted) + 0.015 * from_hint(pose, at) - 0.2 * blocks_seen(pose, frame, at);
+	struct placed turned;
+
+	placed_turned(pose, at, 2, &turned);
+	double evidence = fmax(-1, fmin(1, keys_evidence(pose, frame, at, &turned) / MOST_EVIDENCE));
+
+	return find_cost(pose, frame, at, wanted) + 0.015 * from_hint(pose, at) - 0.2 * evidence;
 }
 
 /* The middle of a face along one axis of the rectangle; false where the size seen is not the face's. */
@@ -234,24 +193,13 @@ static void try_guess(const struct pose *pose, const struct pose_frame *frame, s
  */
 static void settle_turn(const struct pose *pose, const struct pose_frame *frame, struct guess *best)
 {
-	const double *centre = pose->model.part->centre;
 	const struct placed fitted = best->at;
 
 	best->cost = total_cost(pose, frame, &fitted, 2 * SAMPLES);
 	for (int axis = 0; axis < 3; axis++) {
-		struct guess turned = { .at = fitted };
-		double x[3], moved[3];
+		struct guess turned;
 
-		for (int k = 0; k < 3; k++) {
-			double sign = k == axis ? 1 : -1;
-
-			for (int row = 0; row < 3; row++)
-				turned.at.r[3 * row + k] *= sign;
-			x[k] = centre[k] - sign * centre[k];
-		}
-		rotate(fitted.r, x, moved);
-		for (int k = 0; k < 3; k++)
-			turned.at.p[k] += moved[k];
+		placed_turned(pose, &fitted, axis, &turned.at);
 		turned.cost = total_cost(pose, frame, &turned.at, 2 * SAMPLES);
 		if (turned.cost < best->cost)
 			*best = turned;

@@ -29,3 +29,14 @@ void bias_add(struct bias *bias, const double row[6], double weight)
 	for (int i = 0; i < 6; i++)
 		bias->row[i] += weight * row[i];
 }
+
+void offset_solve(const struct offset *offset, double sigma, struct normal *normal)
+{
+	double whole = offset->weight + 1 / (sigma * sigma);
+
+	for (int i = 0; i < 6; i++) {
+		for (int j = 0; j <= i; j++)
+			normal->h[6 * i + j] -= offset->row[i] * offset->row[j] / whole;
+		normal->g[i] -= offset->row[i] * offset->error / whole;
+	}
+}

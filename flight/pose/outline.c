@@ -10,6 +10,11 @@
 #define SAMPLES 24
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
+#define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
+#define LEAST_CONTRAST 0.12
+#define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
+#define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
+#define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -18,100 +23,216 @@
 /* The face inside: a ray meets it at level / (normal . ray). */
 struct face {
 	double normal[3], level;
+	const struct placed *at;
+	int axis;
 };
 
-/* How much of a pixel shows the face inside, by its light if it is about as far away; -1: unknown. */
-static double membership(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
-			 const struct face *face, int at, double slack)
+/* Does pixel `j` of a line show this face, not another one beside it? */
+static bool on_face(const struct pose *pose, const struct line *line, const struct face *face, int j, double expected)
 {
-	int x = line->x + at * line->dx, y = line->y + at * line->dy;
-	double ray[3], range = frame_range(pose, frame, x, y);
+	const struct pose_part *body = pose->model.part;
+	double ray[3], x[3];
 
-	if (frame_saturated(pose, frame, x, y))
-		return -1;
-	if (range == 0)
-		return 0;
-	camera_ray(pose, x, y, ray);
-	double expected = face->level / dot3(face->normal, ray);
+	camera_ray(pose, line->x + j * line->dx, line->y + j * line->dy, ray);
+	for (int k = 0; k < 3; k++)
+		x[k] = expected * ray[k] - face->at->p[k];
+	for (int k = 0; k < 3; k++) {
+		double along = face->at->r[k] * x[0] + face->at->r[3 + k] * x[1] + face->at->r[6 + k] * x[2];
 
-	return fabs(range - expected) < 5 * range_noise(pose, expected) + 0.01 + slack;
-}
-
-static double light(const struct pose *pose, const struct pose_frame *frame, const struct line *line, int at)
-{
-	return frame->amplitude[(long)(line->y + at * line->dy) * pose->camera.width + line->x + at * line->dx];
-}
-
-/* Where the target ends, in pixels outwards from the middle one's centre; false where no single end is seen. */
-static bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
-		     const struct face *face, int reach, double slack, double *end)
-{
-	double inside[2 * MOST_REACH + 1], sum = 0, best = -INFINITY;
-	int last = -reach - 1;
-
-	/* The end that best separates pixels of the target from the others. */
-	for (int j = -reach; j <= reach; j++) {
-		double member = membership(pose, frame, line, face, j, slack);
-
-		if (member < 0)
+		if (k != face->axis && fabs(along - body->centre[k]) > body->half[k])
 			return false;
-		inside[j + reach] = member;
-		sum += 2 * member - 1;
+	}
+	return true;
+}
+
+/* A pixel's light as the sensor sums it: a vector whose angle is the range. So a pixel that shows two things has the sum
+ * of their vectors, and its share of one of them follows whatever the other is.
+ */
+struct light {
+	double i, q;
+};
+
+/* A line's pixels, from -reach to reach. */
+struct profile {
+	double expected[2 * MOST_REACH + 1], range[2 * MOST_REACH + 1], bright[2 * MOST_REACH + 1];
+	bool inside[2 * MOST_REACH + 1];
+	double gate; /* m between ranges of different things */
+};
+
+static struct light vector_of(const struct pose *pose, double amplitude, double range)
+{
+	double phase = 2 * M_PI / pose->set.ambiguity * range;
+
+	return (struct light){ amplitude * cos(phase), amplitude * sin(phase) };
+}
+
+/* False where a pixel is saturated. */
+static bool read_profile(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+			 const struct face *face, int reach, double slack, struct profile *out)
+{
+	for (int j = -reach; j <= reach; j++) {
+		int x = line->x + j * line->dx, y = line->y + j * line->dy;
+		const float *at = pose->rays + 2 * ((long)y * pose->camera.width + x);
+		double length = sqrt(1 + (double)at[0] * at[0] + (double)at[1] * at[1]);
+		double across = (at[0] * face->normal[0] + at[1] * face->normal[1] + face->normal[2]) / length;
+
+		if (frame_saturated(pose, frame, x, y))
+			return false;
+		out->expected[j + reach] = face->level / across;
+		out->range[j + reach] = frame_range(pose, frame, x, y);
+		/* A face's light goes with its cosine by its range squared. */
+		out->bright[j + reach] = fabs(across * across * across);
+	}
+	double far = out->expected[reach];
+
+	out->gate = 5 * range_noise(pose, frame, line->x - line->dx, line->y - line->dy, far) + 0.01 + slack;
+	for (int j = 0; j <= 2 * reach; j++)
+		out->inside[j] = out->range[j] > 0 && fabs(out->range[j] - out->expected[j]) < out->gate;
+	return true;
+}
+
+/* The pixel that best separates those of the target from the others; false where no single end is seen. */
+static bool last_inside(const struct profile *profile, int reach, int *last)
+{
+	int sum = 0, best = -100, within = 0, beyond = 0;
+
+	*last = -reach - 1;
+	for (int j = -reach; j <= reach; j++) {
+		sum += profile->inside[j + reach] ? 1 : -1;
 		if (sum > best) {
 			best = sum;
-			last = j;
+			*last = j;
 		}
 	}
 	/* Needs three pixels of evidence on either side, else the end may lie beyond. */
-	if (last < -reach + 2 || last > reach - 3)
+	if (*last < -reach + 2 || *last > reach - 3)
 		return false;
-	int within = 0, beyond = 0;
-
-	for (int j = last - 2; j <= last + 3; j++) {
-		within += j <= last && inside[j + reach] > 0;
-		beyond += j > last && inside[j + reach] > 0;
+	for (int j = *last - 2; j <= *last + 3; j++) {
+		within += j <= *last && profile->inside[j + reach];
+		beyond += j > *last && profile->inside[j + reach];
 	}
-	if (within < 2 || beyond > 1)
+	return within >= 2 && beyond <= 1;
+}
+
+struct end {
+	double at;
+	double lost; /* deviation of what too little light hides */
+	/* How far light that does not count would move it, if there was as much as that beyond the edge; and the sum
+	 * that tells of it: light across the target's, which such light makes in mixed pixels.
+	 */
+	double dim, across;
+};
+
+/* The integral of a number held between 0 and 1. */
+static double held(double x)
+{
+	return x < 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
+}
+
+/* How much of a pixel lies within an edge that crosses its middle row at `end`, and moves by `slope` a row. */
+static double covered(double end, double slope)
+{
+	if (slope < 0.01)
+		return fmax(0, fmin(1, end + 0.5));
+	return (held(end + 0.5 + slope / 2) - held(end + 0.5 - slope / 2)) / slope;
+}
+
+/* Where the target ends, in pixels outwards from the middle one's centre; false where that is not seen. */
+static bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+		     const struct face *face, int reach, double slack, struct end *out)
+{
+	double *end = &out->at, *lost = &out->lost;
+	struct profile profile;
+	double light[2 * MOST_REACH + 1], full = 0, dark_range = 0;
+	struct light dark = { 0, 0 };
+	int last, inner = 0, outer = 0;
+
+	*out = (struct end){ 0 };
+	if (!read_profile(pose, frame, line, face, reach, slack, &profile) || !last_inside(&profile, reach, &last))
 		return false;
 	*end = last + 0.5;
 	if (!frame->amplitude)
 		return true;
-	/* A pixel that the target fills in part gives that part of the light. */
-	int from = last - 3 < -reach ? -reach : last - 3, count = 0;
-	double full = 0;
-
-	for (int j = from; j < last; j++) {
-		if (inside[j + reach] > 0) {
-			full += light(pose, frame, line, j);
-			count++;
+	/* Pixels from last - 1 to last + 2 may show both sides. */
+	if (last - 3 < -reach || last + BEYOND > reach)
+		return false;
+	for (int j = -reach; j <= reach; j++)
+		light[j + reach] = frame->amplitude[(long)(line->y + j * line->dy) * pose->camera.width + line->x +
+						    j * line->dx];
+	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
+		if (profile.inside[j + reach]) {
+			full += light[j + reach] / profile.bright[j + reach];
+			inner++;
 		}
 	}
-	if (count == 0 || full <= 0)
-		return true;
-	full /= count;
-	*end = last - 0.5;
-	for (int j = last; j <= last + 1; j++)
-		*end += fmin(1, light(pose, frame, line, j) / full);
-	return true;
-}
+	for (int j = last + 3; j <= last + BEYOND; j++) {
+		double range = profile.range[j + reach];
 
-/* Without amplitudes every pixel counts that shows some of the target, so the target seems wider, by the same on all
- * sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame. These are the sums needed to solve for it.
- */
-struct wider {
-	double row[6], weight, error;
-};
+		if (range == 0)
+			continue;
+		/* Something in front hides where the target ends. */
+		if (range < profile.expected[j + reach] - profile.gate)
+			return false;
+		struct light one = vector_of(pose, light[j + reach], range);
 
-/* Schur's complement: what is left of the equations once the unknown has its best value for every pose. */
-static void solve_wider(const struct wider *wider, struct normal *normal)
-{
-	double whole = wider->weight + 1 / (WIDER_BY * WIDER_BY);
-
-	for (int i = 0; i < 6; i++) {
-		for (int j = 0; j <= i; j++)
-			normal->h[6 * i + j] -= wider->row[i] * wider->row[j] / whole;
-		normal->g[i] -= wider->row[i] * wider->error / whole;
+		dark.i += one.i / (BEYOND - 2);
+		dark.q += one.q / (BEYOND - 2);
+		dark_range += range;
+		outer++;
 	}
+	if (inner < 2 || full <= 0 || !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4, profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
+		return false;
+	full /= inner;
+	if (outer) {
+		dark_range /= outer;
+		for (int j = last + 3; j <= last + BEYOND; j++)
+			if (profile.range[j + reach] == 0 || fabs(profile.range[j + reach] - dark_range) > profile.gate)
+				return false;
+		/* Of little light, what counts is more than it is on average. */
+		double noise = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity *
+			       sqrt(pose->set.amplitude_at_1m * (pose->set.least_amplitude + pose->sun));
+
+		if (dark_range < profile.expected[last + reach] + profile.gate ||
+		    sqrt(dark.i * dark.i + dark.q * dark.q) < pose->set.least_amplitude + 3 * noise + 1)
+			return false;
+	}
+	double slope = sqrt(fmax(0, 1 - line->slant * line->slant)) / line->slant;
+	bool hidden = false;
+
+	*end = last - 1.5;
+	for (int j = last - 1; j <= last + 2; j++) {
+		double expected = full * profile.bright[j + reach];
+		struct light target = vector_of(pose, expected, profile.expected[j + reach]);
+		struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach]);
+		double i = target.i - dark.i, q = target.q - dark.q, contrast = i * i + q * q;
+
+		if (contrast < LEAST_CONTRAST * LEAST_CONTRAST * expected * expected)
+			return false;
+		if (profile.range[j + reach] > 0) {
+			double beyond = 1 - covered(line->predicted - j, slope), least = pose->set.least_amplitude;
+
+			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
+			if (!outer) {
+				out->dim += beyond * least / expected;
+				out->across += (seen.q * target.i - seen.i * target.q) / contrast;
+			}
+			continue;
+		}
+		/* A pixel of too little light reads nothing. It may show as much as does not count, and where the edge
+		 * is thought to be tells how much it does.
+		 */
+		double most = fmin(1, pose->set.least_amplitude / expected);
+
+		if (outer)
+			return false;
+		double there = covered(line->predicted - j, slope);
+
+		if (!hidden && covered(line->predicted - j + NEAR, slope) > 0)
+			*lost = PIXEL * most;
+		*end += slack > 0 ? (hidden ? 0 : most / 2) : fmin(most, there);
+		hidden = true;
+	}
+	return true;
 }
 
 /* The noise of an edge's crossings, from the crossings themselves: whatever the pose's error, they lie on a line, and
@@ -139,17 +260,26 @@ static double scatter(const double error[SAMPLES], const double place[SAMPLES], 
 	return sqrt((sum + PRIOR * pooled * pooled) / (count > 2 ? count - 2 + PRIOR : PRIOR));
 }
 
+/* Light beyond the edges that is too little to count, as a part of the most that it may be: its effect on the pose, and
+ * the sums that estimate what of it lies across the target's light.
+ */
+struct unseen {
+	struct bias *bias;
+	double weight, across;
+};
+
 /* One edge, from corner to corner (target coordinates). */
 static void measure_edge(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 			 const double corners[2][3], const struct face *face, int reach, double slack,
-			 struct normal *normal, struct wider *wider)
+			 struct normal *normal, struct offset *wider, struct unseen *unseen)
 {
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
+	double hidden[SAMPLES], dim[SAMPLES], aside[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
-	int count = 0;
+	int count = 0, seen = 0;
 
 	rotate(at->r, corners[0], from);
 	rotate(at->r, corners[1], along);
@@ -159,7 +289,8 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		out[k] = from[k] + 0.5 * along[k] - out[k];
 	}
 	for (int i = 0; i < SAMPLES; i++) {
-		double arm[3], end;
+		double arm[3];
+		struct end end;
 		struct line line;
 
 		dither += GOLDEN;
@@ -172,18 +303,28 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 			continue;
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
+		hidden[count] = end.lost;
+		dim[count] = end.dim;
+		aside[count] = end.across;
 		low = across < low ? across : low;
 		high = across > high ? across : high;
-		error[count] = (end - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
+		error[count] = (end.at - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
 		memcpy(row[count++], line.row, sizeof(line.row));
 	}
 	if (count == 0)
 		return;
-	double own = scatter(error, place, count, noise), gate = slack > 0 ? 3 : 3 * noise;
+	for (int i = 0; i < count; i++) {
+		shared += hidden[i] / count;
+		if (hidden[i] > 0)
+			continue;
+		seen_error[seen] = error[i];
+		seen_place[seen++] = place[i];
+	}
+	double own = scatter(seen_error, seen_place, seen, noise), gate = slack > 0 ? 3 : 3 * noise;
 
-	if (count > 2) {
-		normal->scatter += own * own / (noise * noise) * count;
-		normal->outline += count;
+	if (seen > 2) {
+		normal->scatter += own * own / (noise * noise) * seen;
+		normal->outline += seen;
 	}
 	for (int i = 0; i < count; i++) {
 		double z = fabs(error[i]) / gate;
@@ -191,22 +332,25 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		/* As with pixels: full weight up to `gate`, none from 5/3 of it on. */
 		if (z > 5.0 / 3)
 			continue;
-		double weight = (z < 1 ? 1 : (5 - 3 * z) / 2) / (own * own);
+		double weight = (z < 1 ? 1 : (5 - 3 * z) / 2) / (own * own + hidden[i] * hidden[i]);
 
 		normal->crossings++;
 		normal_add(normal, row[i], error[i], weight);
 		bias_add(bias, row[i], weight);
-		wider->weight += weight;
-		wider->error += weight * error[i];
-		for (int k = 0; k < 6; k++)
-			wider->row[k] += weight * row[i][k];
+		offset_add(wider, row[i], 1, error[i], weight);
+		bias_add(unseen->bias, row[i], weight * dim[i]);
+		unseen->weight += dim[i] * dim[i];
+		unseen->across += dim[i] * aside[i];
 	}
 	/* An edge along the rows cuts all its pixels alike, so all have the same error; when it crosses half a pixel or
 	 * more, the error averages away. What does not average away is that the face's light changes towards its edge.
 	 */
 	double parts = frame->amplitude ? 4 : 1, span = parts * (high - low);
 
-	bias->sigma = frame->amplitude ? SHADE + pose->set.edge_bias / (1 + span * span) : PIXEL / (1 + span * span);
+	bias->sigma = PIXEL / (1 + span * span);
+	if (frame->amplitude)
+		bias->sigma = SHADE + pose->set.edge_bias / (1 + span * span) +
+			      shared * (HIDDEN_SHARED + 1 / (1 + (high - low) * (high - low)));
 }
 
 enum sight { HIDDEN, UNSURE, SEEN };
@@ -236,7 +380,11 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 {
 	const struct pose_part *body = pose->model.part;
 	double eye[3], light = normal->samples ? normal->light / normal->samples : 0;
-	struct wider wider = { 0 };
+	/* Without amplitudes every pixel counts that shows some of the target, so the target seems wider, by the same on
+	 * all sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame.
+	 */
+	struct offset wider = { 0 };
+	struct unseen unseen = { .bias = normal_bias(normal, 0) };
 	enum sight seen[3][2];
 
 	rotate_back(at->r, at->p, eye);
@@ -255,7 +403,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 			if (of_a == of_b || of_a == UNSURE || of_b == UNSURE)
 				continue;
 			double corners[2][3], outwards[3] = { 0 }, corner[3];
-			struct face face;
+			struct face face = { .at = at, .axis = of_a == SEEN ? a : b };
 
 			for (int end = 0; end < 2; end++) {
 				corners[end][axis] = body->centre[axis] + (end ? body->half[axis] : -body->half[axis]);
@@ -269,9 +417,11 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 				corner[k] += at->p[k];
 			face.level = dot3(face.normal, corner);
 			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal,
-				     &wider);
+				     &wider, &unseen);
 		}
 	}
+	if (unseen.weight > 0)
+		unseen.bias->sigma = UNSEEN + 1.5 * fabs(unseen.across) / unseen.weight;
 	if (!frame->amplitude)
-		solve_wider(&wider, normal);
+		offset_solve(&wider, WIDER_BY, normal);
 }

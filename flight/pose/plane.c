@@ -69,7 +69,7 @@ bool plane_fit(struct pose *pose, struct face_points *points)
 	if (points->points < LEAST_POINTS)
 		return false;
 	/* A block is the mean of four pixels. */
-	double near = 0.003 + 1.3 * range_noise(pose, norm3(points->point[points->points / 2]));
+	double near = 0.003 + 1.3 * usual_noise(pose, norm3(points->point[points->points / 2]));
 
 	for (int trial = 0; trial < TRIALS; trial++) {
 		const double *a = points->point[draw(pose, points->points)];

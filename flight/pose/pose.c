@@ -6,7 +6,7 @@
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
-#define NOISE_STEP 6 /* pixels between those that are looked at */
+#define NOISE_SAMPLES 200
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
@@ -43,7 +43,7 @@ void pose_default_settings(struct pose_settings *settings)
 		.noise_at_1m =
 			0.014, /* the emulator's, not verified (docs/emulator.md); shot noise: root of the light */
 		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
-		.range_bias = 0.0001,
+		.range_bias = 0.003, /* a few kelvins' drift; the outline tells how much it is */
 		.edge_noise = 0.07,
 		.edge_bias = 0.07,
 		.acceleration = 0.005,
@@ -54,6 +54,8 @@ void pose_default_settings(struct pose_settings *settings)
 		.most_range = 2.5,
 		.unobservable = 0.01,
 		.lever = 0.15,
+		.ambiguity = 2.99792458,
+		.amplitude_at_1m = 32,
 		.hint = { 1, 0, 0, 0 },
 	};
 }
@@ -81,7 +83,8 @@ static bool settings_usable(const struct pose_settings *set)
 {
 	const double positive[] = { set->noise_at_1m,          set->noise_floor,  set->edge_noise, set->acceleration,
 				    set->angular_acceleration, set->first_speed,  set->first_rate, set->least_amplitude,
-				    set->most_range,           set->unobservable, set->lever };
+				    set->most_range,           set->unobservable, set->lever,
+				    set->ambiguity,            set->amplitude_at_1m };
 	double hint = 0;
 
 	for (unsigned int i = 0; i < sizeof(positive) / sizeof(*positive); i++)
@@ -122,6 +125,9 @@ void pose_reset(struct pose *pose)
 	pose->tracking = false;
 	pose->misses = 0;
 	find_forget(pose);
+	keys_forget(pose);
+	pose->sun = 0;
+	pose->suns = 0;
 	pose->noise_scale = pose->edge_scale = 1;
 }
 
@@ -186,28 +192,55 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
-/* Is the noise larger than thought, as in the first frames under the sun? Measured by the distance of ranges from the
- * middle of their neighbours in the row, which is noise whatever the pose: a wrong pose must not pass for noise.
+/* How large the noise is by this frame, as a part of that expected: by the distance of ranges from the middle of their
+ * neighbours in the row, which is noise whatever the pose. So a wrong pose does not pass for noise.
  */
-static bool noisy(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
+static double noise_now(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, double *light)
 {
 	int window[4], histogram[64] = { 0 }, count = 0;
 
+	*light = 0;
 	if (!model_window(pose, at, 0, 0, window))
-		return false;
-	for (int y = window[1]; y <= window[3]; y += NOISE_STEP) {
-		for (int x = window[0] + 1; x < window[2]; x += NOISE_STEP) {
+		return 1;
+	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
+	int step = (int)fmax(1, sqrt((double)wide * high / NOISE_SAMPLES));
+
+	for (int y = window[1] + (int)(pose->frames % step); y <= window[3]; y += step) {
+		for (int x = window[0] + 1; x < window[2]; x += step) {
 			double left = frame_range(pose, frame, x - 1, y), middle = frame_range(pose, frame, x, y);
 			double right = frame_range(pose, frame, x + 1, y);
 
 			if (left == 0 || middle == 0 || right == 0)
 				continue;
-			histogram[(int)fmin(63, 8 * fabs(left - 2 * middle + right) /
-							(sqrt(6) * range_noise(pose, middle)))]++;
+			count_error(histogram, fabs(left - 2 * middle + right) /
+						       (sqrt(6) * range_noise(pose, frame, x, y, middle)));
+			if (frame->amplitude)
+				*light += frame->amplitude[(long)y * pose->camera.width + x];
 			count++;
 		}
 	}
-	return median(histogram, count) > 1;
+	if (count < 20)
+		return 1;
+	*light /= count;
+	return median(histogram, count) / 0.6745;
+}
+
+/* The sun's light makes noise; how much of it there is follows from the noise. */
+static void learn_sun(struct pose *pose, const struct pose_frame *frame, const struct placed *at)
+{
+	double light, times;
+
+	if (!frame->amplitude)
+		return;
+	times = noise_now(pose, frame, at, &light);
+	if (light == 0)
+		return;
+	times = fmin(times, 5);
+	double sun = fmax(0, (light + pose->sun) * times * times - light);
+
+	if (pose->suns < 12)
+		pose->suns++;
+	pose->sun += (sun - pose->sun) / pose->suns;
 }
 
 /* The whole picture has to agree with a guess. And a view that does not show all of the pose does not show whether this
@@ -215,16 +248,22 @@ static bool noisy(const struct pose *pose, const struct pose_frame *frame, const
  */
 static bool borne_out(const struct pose *pose, const struct pose_frame *frame, const struct fit *fit)
 {
+	double light;
+
 	return unobserved(pose, fit) == 0 &&
-	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown || noisy(pose, frame, &fit->at));
+	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown || noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
-static void fill(const struct pose *pose, const struct fit *fit, struct pose_result *result)
+static void fill(const struct pose *pose, const struct fit *fit, bool decided, struct pose_result *result)
 {
 	double along[3], range = norm3(pose->at.p), variance = 0;
 
 	for (int i = 0; i < 36; i++)
 		result->covariance[i] = pose->cov[12 * (i / 6) + i % 6] + fit->systematic[i];
+	/* Half a turn about the target's axis is as likely. */
+	for (int i = 0; i < 9 && !decided; i++)
+		result->covariance[6 * (3 + i / 3) + 3 + i % 3] +=
+			M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] * pose->at.r[3 * (i % 3) + 2];
 	for (int k = 0; k < 3; k++) {
 		result->position[k] = pose->at.p[k];
 		along[k] = pose->at.p[k] / range;
@@ -236,7 +275,7 @@ static void fill(const struct pose *pose, const struct fit *fit, struct pose_res
 	memcpy(result->velocity, pose->rate, sizeof(pose->rate));
 	result->range_mm = 1000 * range;
 	result->range_sigma_mm = 1000 * sqrt(fmax(0, variance));
-	result->unobserved = unobserved(pose, fit);
+	result->unobserved = unobserved(pose, fit) | (decided ? 0 : POSE_RZ);
 	result->samples = fit->last.samples;
 	result->crossings = fit->last.crossings;
 	result->noise_scale = pose->noise_scale;
@@ -277,6 +316,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	}
 	if (tried) {
 		prior_of(pose, prior);
+		learn_sun(pose, frame, &pose->at);
 		good = fit(pose, frame, &pose->at, prior, 0.004, 2, true, &fitted) &&
 		       plausible(pose, &fitted, &result->agreement);
 	}
@@ -288,13 +328,18 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		if (tried || !find(pose, frame, &at))
 			return;
 		filter_start(pose, &at);
+		keys_forget(pose);
 		prior_of(pose, prior);
+		learn_sun(pose, frame, &at);
 		good = fit(pose, frame, &at, prior, 0.004, 2, true, &fitted) &&
 		       plausible(pose, &fitted, &result->agreement) && borne_out(pose, frame, &fitted);
 		pose->tracking = good;
 		if (!good)
 			return;
 	}
+	struct placed turned = fitted.at;
+	enum keys which;
+
 	pose->misses = 0;
 	filter_update(pose, &fitted);
 	if (fitted.last.samples >= 40)
@@ -302,7 +347,12 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		      fitted.last.samples);
 	if (fitted.last.outline >= 40)
 		learn(&pose->edge_scale, sqrt(fitted.last.scatter / fitted.last.outline), fitted.last.outline);
-	fill(pose, &fitted, result);
+	which = keys_weigh(pose, frame, &turned);
+	if (which == KEYS_WRONG) {
+		filter_start(pose, &turned);
+		return;
+	}
+fill(pose, &fitted, which == KEYS_RIGHT, result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);
 }

@@ -57,6 +57,8 @@ struct pose_settings {
 	double most_range; /* farther than this nothing is looked for, m */
 	double unobservable; /* a direction that one frame gives no better than this counts as not observed, m */
 	double lever; /* lever that turns rotations into metres for that, m */
+	double ambiguity; /* range at which the light's phase begins again, m; what mixed pixels read follows from it */
+	double amplitude_at_1m; /* of the light that noise_at_1m belongs to */
 	double hint[4]; /* expected orientation (w, x, y, z): decides between views that look alike */
 };
 

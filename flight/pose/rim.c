@@ -41,16 +41,16 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 	if (!(jump > LEAST_JUMP && jump < 0.5 * distance))
 		return;
 	/* Beside the outline a place this uncertain adds nothing; most frames of an approach skip this work. */
-	if (range_noise(pose, distance) * sqrt(2 * reach + 1) > jump)
+	if (range_noise(pose, frame, line.x, line.y, distance) * sqrt(2 * reach + 1) > jump)
 		return;
 	for (int j = -reach; j <= reach; j++) {
 		int x = line.x + j * line.dx, y = line.y + j * line.dy;
-		double one[6], range = frame_range(pose, frame, x, y);
+		double one[6], direction[3], range = frame_range(pose, frame, x, y);
 		struct hit hit;
 
-		if (range == 0 || !surface_predict(pose, at, view, x, y, &hit, one))
+		if (range == 0 || !surface_predict(pose, at, view, x, y, &hit, direction, one))
 			return;
-		double sigma = range_noise(pose, hit.range);
+		double sigma = range_noise(pose, frame, x, y, hit.range);
 
 		if (fabs(range - hit.range) > jump + 5 * sigma)
 			return;
@@ -70,6 +70,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 	normal->crossings++;
 	normal_add(normal, row, error, weight);
 	bias_add(bias, row, weight);
+	offset_add(&normal->offset, row, 2 * reach + 1, error, weight);
 }
 
 static void measure_circle(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,

@@ -29,11 +29,17 @@ struct bias {
 	double sigma, row[6];
 };
 
+/* An unknown that is solved for beside the pose: the sums needed to eliminate it. */
+struct offset {
+	double row[6], weight, error;
+};
+
 /* Normal equations of one linearisation: sum of rows J^T J / sigma^2 and J^T e / sigma^2. */
 struct normal {
 	double h[36], g[6];
 	struct bias bias[MOST_BIASES];
 	int biases;
+	struct offset offset; /* that all ranges share */
 	int samples, crossings;
 	int shown, agreeing;       /* pixels that should show the target; pixels that do */
 	int contrary;              /* pixels that show something else, in front of it or behind it */
@@ -78,6 +84,10 @@ struct pose {
 	double rate[6];        /* velocity and angular velocity, camera frame */
 	double cov[144];       /* of (position, rotation, velocity, angular velocity) */
 	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
+	double sun; /* light that is not the camera's, in counts of amplitude */
+	int suns;   /* frames that it was measured in */
+	double evidence[3]; /* of the keys, against half a turn about x, y and z */
+	bool decided;
 	uint32_t frames, random;
 };
 
@@ -108,10 +118,25 @@ static inline bool frame_saturated(const struct pose *pose, const struct pose_fr
 	return frame->range_mm[(long)y * pose->camera.width + x] > POSE_RANGE_LAST;
 }
 
-/* Standard deviation of one pixel's range, m. */
-static inline double range_noise(const struct pose *pose, double range)
+/* Standard deviation of one pixel's range, m. It goes with the root of all light by the light that comes back. */
+static inline double range_noise(const struct pose *pose, const struct pose_frame *frame, int x, int y, double range)
 {
-	return pose->noise_scale * pose->set.noise_at_1m * range + pose->set.noise_floor;
+	double one = pose->noise_scale * pose->set.noise_at_1m;
+
+	if (!frame->amplitude)
+		return one * range + pose->set.noise_floor;
+	double light = frame->amplitude[(long)y * pose->camera.width + x];
+
+	light = light > 5 ? light : 5;
+	return one * sqrt(pose->set.amplitude_at_1m * (light + pose->sun)) / light + pose->set.noise_floor;
+}
+
+/* The same where only the range is known, of a surface like that of the settings. */
+static inline double usual_noise(const struct pose *pose, double range)
+{
+	double sun = pose->sun * range * range / pose->set.amplitude_at_1m;
+
+	return pose->noise_scale * pose->set.noise_at_1m * range * sqrt(1 + sun) + pose->set.noise_floor;
 }
 
 /* Standard deviation of where an edge is seen to cross a line of pixels. */
@@ -158,6 +183,18 @@ static inline unsigned int view_parts(const struct pose *pose, const struct view
 void normal_add(struct normal *normal, const double row[6], double error, double weight);
 /* Rows that share one unknown. Their sums are kept so that the unknown can be eliminated afterwards. */
 struct bias *normal_bias(struct normal *normal, double sigma);
+/* A measurement that the unknown moves by `times`. */
+static inline void offset_add(struct offset *offset, const double row[6], double times, double error, double weight)
+{
+	for (int i = 0; i < 6; i++)
+		offset->row[i] += times * weight * row[i];
+	offset->weight += times * times * weight;
+	offset->error += times * weight * error;
+}
+/* Schur's complement: what is left of the equations once the unknown, of this deviation, has its best value for every
+ * pose.
+ */
+void offset_solve(const struct offset *offset, double sigma, struct normal *normal);
 void bias_add(struct bias *bias, const double row[6], double weight);
 
 /* line.c: a line of pixels along a row or column, across an edge of the model. */
@@ -178,7 +215,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 		     double slack, struct normal *normal);
 /* What a pixel should read, and the range's row; false if that is of no use. */
 bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
-		     struct hit *hit, double row[6]);
+		     struct hit *hit, double direction[3], double row[6]);
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
 		     double slack, struct normal *normal);
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
@@ -203,6 +240,17 @@ void placed_move(struct placed *at, const double step[6]);
 /* find.c: a step of the search for the target in the whole frame; true when its place is roughly known. */
 bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out);
 void find_forget(struct pose *pose);
+
+/* keys.c: which way round the target is */
+enum keys { KEYS_UNDECIDED, KEYS_RIGHT, KEYS_WRONG };
+/* Turned by half about an axis through the body's middle. */
+void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out);
+void keys_forget(struct pose *pose);
+/* What the keys say in one frame for `at` against `other`. */
+double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		     const struct placed *other);
+/* Weighs this frame; KEYS_WRONG: the target is not at `*at` but, now, turned to what is there afterwards. */
+enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at);
 
 /* filter.c */
 void filter_start(struct pose *pose, const struct placed *at);

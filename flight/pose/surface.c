@@ -5,6 +5,8 @@
  */
 #include "state.h"
 
+#define RIM 0.8 /* pixels: nearer than this to a rim a pixel may be mixed */
+
 /* A pixel is mixed if a neighbour is at another distance, or has none. */
 static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double range, double gate)
 {
@@ -37,9 +39,9 @@ static void range_row(const double normal[3], const double ray[3], double range,
 }
 
 bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
-		     struct hit *hit, double row[6])
+		     struct hit *hit, double direction[3], double row[6])
 {
-	double ray[3], direction[3], normal[3];
+	double ray[3], normal[3];
 
 	camera_ray(pose, x, y, ray);
 	rotate_back(at->r, ray, direction);
@@ -51,12 +53,47 @@ bool surface_predict(const struct pose *pose, const struct placed *at, const str
 	return fabs(dot3(normal, ray)) > 0.15;
 }
 
+/* How far a point of the docking face's plane is outside of a part's footprint; where a tube ends inside, too. */
+static double outside(const struct pose_part *part, double x, double y)
+{
+	x -= part->centre[0];
+	y -= part->centre[1];
+	if (part->kind == POSE_BOX)
+		return fmax(fabs(x) - part->half[0], fabs(y) - part->half[1]);
+	double r = sqrt(x * x + y * y);
+
+	return fmax(r - part->half[0], part->half[1] - r);
+}
+
+/* Does a pixel show some of a rim of what stands on the docking face, or of the wall below it? */
+static bool near_rim(const struct pose *pose, const struct view *view, unsigned int parts, const double direction[3],
+		     const struct hit *hit)
+{
+	if (hit->part == pose->model.part && hit->axis != 2)
+		return false;
+	double pixel = RIM * hit->range / (pose->camera.fx * fabs(direction[2]));
+
+	for (int i = 1; i < pose->model.parts; i++) {
+		const struct pose_part *part = pose->model.part + i;
+
+		if (!(parts >> i & 1))
+			continue;
+		double foot = -view->origin[2] / direction[2];
+		double top = (part->centre[2] - part->half[2] - view->origin[2]) / direction[2];
+		double low = outside(part, view->origin[0] + foot * direction[0], view->origin[1] + foot * direction[1]);
+		double high = outside(part, view->origin[0] + top * direction[0], view->origin[1] + top * direction[1]);
+
+		if ((low > 0) != (high > 0) || fmin(fabs(low), fabs(high)) < pixel)
+			return true;
+	}
+	return false;
+}
+
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
 		     double slack, struct normal *normal)
 {
 	int window[4];
 	struct view view;
-	struct bias *bias = normal_bias(normal, pose->set.range_bias);
 
 	if (!model_window(pose, at, 0, 0, window))
 		return;
@@ -67,13 +104,13 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 	/* Other pixels each frame, so that the error of a pixel does not stay. */
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
 		for (int x = window[0] + (int)(pose->frames % step); x <= window[2]; x += step) {
-			double row[6], range = frame_range(pose, frame, x, y);
+			double row[6], direction[3], range = frame_range(pose, frame, x, y);
 			struct hit hit;
 
-			if (!surface_predict(pose, at, &view, x, y, &hit, row) ||
-			    hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
+			if (!surface_predict(pose, at, &view, x, y, &hit, direction, row) ||
+			    near_rim(pose, &view, view_parts(pose, &view, x, y), direction, &hit) || hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
 				continue;
-			double sigma = range_noise(pose, hit.range), error = range - hit.range;
+			double sigma = range_noise(pose, frame, x, y, hit.range), error = range - hit.range;
 			double z = fabs(error) / (sigma + slack);
 
 			normal->shown++;
@@ -94,7 +131,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				normal->light += frame->amplitude[(long)y * pose->camera.width + x] * range * range *
 						 norm3(row); /* which is 1 / cosine */
 			normal_add(normal, row, error, weight);
-			bias_add(bias, row, weight);
+			offset_add(&normal->offset, row, 1, error, weight);
 		}
 	}
 }

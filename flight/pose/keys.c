@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/* Which way round the target is. The body looks the same after half a turn; only the keys on the docking face tell. The
+ * evidence for each way is a logarithm of likelihoods, added up over frames, whose noise is independent: half the
+ * difference in squared deviations from what the one and the other should show.
+ */
+#include "state.h"
+
+#include <string.h>
+
+#define GRID 6 /* points along each side of a key's top */
+#define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
+#define MOST 60 /* so that what speaks against it later is heard */
+
+void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out)
+{
+	const double *centre = pose->model.part->centre;
+	double x[3], moved[3];
+
+	*out = *at;
+	for (int k = 0; k < 3; k++) {
+		double sign = k == axis ? 1 : -1;
+
+		for (int row = 0; row < 3; row++)
+			out->r[3 * row + k] *= sign;
+		x[k] = centre[k] - sign * centre[k];
+	}
+	rotate(at->r, x, moved);
+	for (int k = 0; k < 3; k++)
+		out->p[k] += moved[k];
+}
+
+/* The range that a pixel should show; 0 where it does not show the target. */
+static double should(const struct pose *pose, const struct placed *at, const double origin[3], const double ray[3])
+{
+	double direction[3];
+	struct hit hit;
+
+	rotate_back(at->r, ray, direction);
+	return model_hit(&pose->model, (1u << pose->model.parts) - 1, origin, direction, &hit) ? hit.range : 0;
+}
+
+static void eye_of(const struct placed *at, double origin[3])
+{
+	rotate_back(at->r, at->p, origin);
+	for (int k = 0; k < 3; k++)
+		origin[k] = -origin[k];
+}
+
+/* Over one key's top as `at` has it: what speaks for `at` against `other`. Several points may lie in one pixel, which
+ * then counts once.
+ */
+static double over_key(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		       const struct placed *other, const struct pose_part *part)
+{
+	double top = part->centre[2] - part->half[2], evidence = 0, eye[3], from[3];
+
+	eye_of(at, eye);
+	eye_of(other, from);
+	if (part->kind != POSE_BOX || top >= 0 || eye[2] > top)
+		return 0;
+	double pixels = 4 * part->half[0] * part->half[1] * pose->camera.fx * pose->camera.fy * -eye[2] /
+			(dot3(eye, eye) * norm3(eye));
+
+	for (int n = 0; n < GRID * GRID; n++) {
+		double x[3] = { part->centre[0] + part->half[0] * (2 * (n % GRID + 0.5) / GRID - 1),
+				part->centre[1] + part->half[1] * (2 * (n / GRID + 0.5) / GRID - 1), top };
+		double point[3], pixel[2], ray[3];
+
+		rotate(at->r, x, point);
+		for (int k = 0; k < 3; k++)
+			point[k] += at->p[k];
+		if (!camera_project(&pose->camera, point, pixel, NULL) || !(pixel[0] > 0 && pixel[1] > 0) ||
+		    !(pixel[0] < pose->camera.width - 1 && pixel[1] < pose->camera.height - 1))
+			continue;
+		int u = (int)(pixel[0] + 0.5), v = (int)(pixel[1] + 0.5);
+		double range = frame_range(pose, frame, u, v);
+
+		camera_ray(pose, u, v, ray);
+		double here = should(pose, at, eye, ray), there = should(pose, other, from, ray);
+
+		if (range == 0 || here == 0 || there == 0)
+			continue;
+		double sigma = range_noise(pose, frame, u, v, here) + 0.001;
+		double for_here = (range - here) / sigma, for_there = (range - there) / sigma;
+
+		/* Neither: something is in front. */
+		if (fmin(fabs(for_here), fabs(for_there)) < 5)
+			evidence += fmax(-2, fmin(2, 0.5 * (for_there * for_there - for_here * for_here)));
+	}
+	return evidence * fmin(1, pixels / (GRID * GRID));
+}
+
+double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		     const struct placed *other)
+{
+	double evidence = 0;
+
+	for (int i = 1; i < pose->model.parts; i++)
+		evidence += over_key(pose, frame, at, other, pose->model.part + i) -
+			    over_key(pose, frame, other, at, pose->model.part + i);
+	return evidence;
+}
+
+void keys_forget(struct pose *pose)
+{
+	memset(pose->evidence, 0, sizeof(pose->evidence));
+	pose->decided = false;
+}
+
+enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at)
+{
+	double *evidence = pose->evidence, least = MOST;
+	struct placed turned[3];
+	int which = 0;
+
+	for (int axis = 0; axis < 3; axis++) {
+		/* What is decided is looked at again by one in turn. */
+		if (!pose->decided || (int)(pose->frames % 3) == axis) {
+			placed_turned(pose, at, axis, turned + axis);
+			evidence[axis] = fmin(MOST, evidence[axis] + keys_evidence(pose, frame, at, turned + axis));
+		}
+		if (evidence[axis] < least) {
+			least = evidence[axis];
+			which = axis;
+		}
+	}
+	if (pose->decided ? least > 0 : least > ENOUGH) {
+		pose->decided = true;
+		return KEYS_RIGHT;
+	}
+	if (!pose->decided && least < -ENOUGH) {
+		*at = turned[which];
+		keys_forget(pose);
+		return KEYS_WRONG;
+	}
+	if (pose->decided)
+		keys_forget(pose);
+	return KEYS_UNDECIDED;
+}
