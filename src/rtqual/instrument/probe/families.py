@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """rtqual's own battery (probe/, docs/probe.md): one instrument for each of its families.
 
-The families differ in what they measure, not in how they are run and read; each runs as a program, and as a module
-inside the kernel, whose result lies in a file of /proc. The cost of reading the counter, which the
-primitives family measures on an empty operation, is subtracted from every operation timed by that counter, and shown.
+The families differ in what they measure, not in how they are run and read; each runs as a program, as one on Xenomai's
+Alchemy skin, and as a module inside the kernel, whose result lies in a file of /proc. The cost of reading the counter,
+which the primitives family measures on an empty operation, is subtracted from every operation timed by that counter,
+and shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from rtqual.record.schema import Int64Array, Measurement, Scalar, Series
 
 PROGRAM = "rtqual-probe"
 MODULE = "rtqual-probe.ko"
+ALCHEMY = "rtqual-probe-xenomai"  # probe/xenomai, linked statically
 _LOAD_READ_UNLOAD = 'insmod /lib/rtqual/rtqual-probe.ko "$@" && cat /proc/rtqual-probe > {} && rmmod rtqual_probe'
 CONTROL = "empty"  # the benchmark of the operation that does nothing
 _MAIN_THREAD_FIFO = 1  # above the loads, below all that is measured: the result does not wait for its turn
@@ -50,6 +52,7 @@ class Probe(Instrument):
     family: str  # its name on the probe's command line
     program: str = PROGRAM
     parameters: type[Parameters] = ProbeParameters
+    space: str = "user space"  # where it runs
     every_cpu: bool = False  # one probe on each CPU at the same time
 
     def job(self, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
@@ -61,11 +64,11 @@ class Probe(Instrument):
         return Job(
             measure=Command(argv, fifo=_MAIN_THREAD_FIFO),
             collect=tuple(_file(cpu) for cpu in self._on(cpus)),
-            version=(PROGRAM, "--version"),
+            version=(ALCHEMY if self.program == ALCHEMY else PROGRAM, "--version"),
         )
 
     def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
-        return (PROGRAM, self.family, *options, f"out={file}")
+        return (self.program, self.family, *options, f"out={file}")
 
     def read(self, parameters: ProbeParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         said = last_line(outcome.stderr, outcome.stdout, outcome.console)
@@ -97,6 +100,9 @@ class Probe(Instrument):
 class KernelProbe(Probe):
     """In kernel space: the module measures while it is loaded."""
 
+    program: str = MODULE
+    space: str = "kernel space"
+
     def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
         return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={self.family}", *options)
 
@@ -121,8 +127,19 @@ _IN_KERNEL_SPACE = {
     for family, title in _FAMILIES.items()
 )
 KERNEL_PROBES = tuple(
-    KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family, program=MODULE)
+    KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family)
     for family, title in _IN_KERNEL_SPACE.items()
+)
+ALCHEMY_PROBES = tuple(
+    Probe(
+        name=f"probe-alchemy-{family}",
+        title=f"{_FAMILIES[family]}, on Xenomai's Alchemy skin (rtqual's probe)",
+        family=family,
+        program=ALCHEMY,
+        core="cobalt",
+        space="Alchemy",
+    )
+    for family in _IN_KERNEL_SPACE
 )
 
 
