@@ -7,7 +7,7 @@ expected to be equal: what can agree is the order of a system's figures, and whi
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from rtqual.analysis.figure.comparable import unlike_conditions
@@ -117,7 +117,8 @@ def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict
             what = ", ".join(filter(None, (f"{group.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}")))
             if statistic not in own or not _is_like(own[statistic], figure):
                 continue
-            if why := unlike_conditions(one.conditions, table.conditions, statistic):
+            lengths = tuple(n / group.cpus if cpu else n for n in one.conditions.lengths)
+            if why := unlike_conditions(replace(one.conditions, lengths=lengths), table.conditions, statistic):
                 apart.append(f"{group.candidate}: {what}, {statistic}: {why}")
             else:
                 found[f"{what}: {statistic}"] = own[statistic], figure.value

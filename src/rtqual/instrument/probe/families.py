@@ -97,6 +97,7 @@ class Probe(Instrument):
         return range(cpus if self.every_cpu else 1)
 
 
+@dataclass(frozen=True, kw_only=True)
 class KernelProbe(Probe):
     """In kernel space: the module measures while it is loaded."""
 
