@@ -18,6 +18,6 @@ def repeated(key: str, folder: Path) -> Repeated:
         why = f" ({found.apart[0]})" if found.apart else ""
         raise BadInput(
             f"{folder}: has nothing to set beside study {key}{why}; say by a candidate's key repeats which of its "
-            "systems it stands for, and measure with the study's parameters (docs/published-audit.md)"
+            "systems it stands for, and measure with the study's parameters (docs/repeated.md)"
         )
     return found
