@@ -18,7 +18,7 @@ from rtqual.base.scratch import scratch
 from rtqual.board.system import Kernel
 from rtqual.candidate.ready import make_ready
 from rtqual.initramfs.contents import needed
-from rtqual.instrument.probe.families import ALCHEMY
+from rtqual.instrument.dual.alchemy import PROGRAM as ALCHEMY
 from rtqual.mission import Candidate
 
 IMAGE, CONFIG, RELEASE = "arch/x86/boot/bzImage", ".config", "include/config/kernel.release"

@@ -3,6 +3,7 @@
 
 from rtqual.instrument import Instrument
 from rtqual.instrument.cyclictest.measure import CYCLICTEST
+from rtqual.instrument.dual.alchemy import ALCHEMY_PROBES
 from rtqual.instrument.dual.latency import LATENCY
 from rtqual.instrument.dual.latmus import LATMUS
 from rtqual.instrument.exercise import EXERCISE
@@ -10,7 +11,7 @@ from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.hackbench import HACKBENCH
 from rtqual.instrument.lidar.faults import WITH_FAULTS
 from rtqual.instrument.lidar.ways import WAYS
-from rtqual.instrument.probe.families import ALCHEMY_PROBES, KERNEL_PROBES, MEMORY_PROBE, PROBES
+from rtqual.instrument.probe.families import KERNEL_PROBES, MEMORY_PROBE, PROBES
 from rtqual.instrument.stress_ng_cyclic import STRESS_NG_CYCLIC
 from rtqual.instrument.sysbench.tests import SYSBENCH
 from rtqual.instrument.tracer import TRACERS

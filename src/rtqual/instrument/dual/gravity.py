@@ -12,8 +12,10 @@ from rtqual.board import Command, Outcome
 from rtqual.record.schema import Scalar
 
 FILE = "gravity.txt"
+COBALT = "/proc/xenomai/clock/coreclk"
+EVL = "/sys/devices/virtual/clock/monotonic/gravity"
 _RAW = "0i 0k 0u"
-_FORMS = (  # Cobalt's /proc/xenomai/clock/coreclk and EVL's file in /sys
+_FORMS = (  # of the two files
     re.compile(r"^ *gravity: irq=(-?\d{1,9}) kernel=(-?\d{1,9}) user=(-?\d{1,9})$", re.MULTILINE | re.ASCII),
     re.compile(r"^(-?\d{1,9})i (-?\d{1,9})k (-?\d{1,9})u$", re.MULTILINE | re.ASCII),
 )

@@ -15,14 +15,14 @@ from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, Parameters
-from rtqual.instrument.dual.gravity import FILE, Gravity, found, series_name, settle
+from rtqual.instrument.dual.gravity import COBALT, FILE, Gravity, found, series_name, settle
 from rtqual.instrument.output import clock_problems, fifo_problems, last_line, require_success
 from rtqual.instrument.planning import STARTUP_S
 from rtqual.record.schema import Kind, Measurement, Scalar, Series
 
-_PLACE = "/proc/xenomai/clock/coreclk"
 _BINS = 100_000  # of 1 ns; the last one holds all that is later
 _WARM_UP_S = 1
+_ROUNDED_NS = 1  # between a time in ticks and in ns; in the kernel each figure is rounded by itself
 _BIN = re.compile(r"^HSD\| +avg\| +(\d{1,6}) -\d{1,7} *\| +(\d{1,10})$", re.MULTILINE | re.ASCII)
 _TOTAL = re.compile(r"^RTS" + r"\| *(-?\d{1,8}\.\d{3})" * 3 + r"\| *(\d{1,9})\| *(\d{1,9})\|", re.MULTILINE | re.ASCII)
 
@@ -44,7 +44,7 @@ class Latency(Instrument):
             *("-p", str(parameters.interval // 1_000), "-T", str(parameters.seconds)),
             *("-P", str(parameters.priority), "-H", str(_BINS), "-B", "1"),
         )
-        setup = (settle(parameters.gravity, _PLACE),)
+        setup = (settle(parameters.gravity, COBALT),)
         return Job(Command(argv, fifo=1), setup=setup, collect=(FILE,), version=("latency", "--version"))
 
     def read(self, parameters: DualParameters, outcome: Outcome, *, cpus: int) -> Measurement:
@@ -91,7 +91,7 @@ def _contradictions(series: Series, low: int, high: int, parameters: DualParamet
         return ["latency counted no sample in its histogram"]
     first, last = int(series.values[0]), int(series.values[-1])
     wrong = []
-    if first < low or (not series.info.overflow and last > high):
+    if first < low - _ROUNDED_NS or (not series.info.overflow and last > high + _ROUNDED_NS):
         wrong.append(f"latency's histogram, {first} to {last} ns, exceeds its own extremes, {low} to {high} ns")
     expected = parameters.seconds * 1_000_000_000 // parameters.interval
     if series.total < 0.9 * expected:

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument
-from rtqual.instrument.dual.gravity import FILE, found, series_name, settle
+from rtqual.instrument.dual.gravity import EVL, FILE, found, series_name, settle
 from rtqual.instrument.dual.latency import DualParameters
 from rtqual.instrument.output import clock_problems, fifo_problems, require_success
 from rtqual.instrument.planning import STARTUP_S
 from rtqual.record.schema import Kind, Measurement, Scalar, Series
 
-_PLACE = "/sys/devices/virtual/clock/monotonic/gravity"
 _PLOT = "latmus.txt"
 _BINS = 1_000  # of 1 us: the most that it takes
 _BIN_NS = 1_000
@@ -36,7 +35,7 @@ class Latmus(Instrument):
             *("-p", str(parameters.interval // 1_000), "-T", str(parameters.seconds)),
             *("-H", str(_BINS), f"-g{_PLOT}"),
         )
-        return Job(Command(argv, fifo=1), setup=(settle(parameters.gravity, _PLACE),), collect=(FILE, _PLOT))
+        return Job(Command(argv, fifo=1), setup=(settle(parameters.gravity, EVL),), collect=(FILE, _PLOT))
 
     def read(self, parameters: DualParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("latmus", outcome)

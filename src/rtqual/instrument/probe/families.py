@@ -24,7 +24,6 @@ from rtqual.record.schema import Int64Array, Measurement, Scalar, Series
 
 PROGRAM = "rtqual-probe"
 MODULE = "rtqual-probe.ko"
-ALCHEMY = "rtqual-probe-xenomai"  # probe/xenomai, linked statically
 _LOAD_READ_UNLOAD = 'insmod /lib/rtqual/rtqual-probe.ko "$@" && cat /proc/rtqual-probe > {} && rmmod rtqual_probe'
 CONTROL = "empty"  # the benchmark of the operation that does nothing
 _MAIN_THREAD_FIFO = 1  # above the loads, below all that is measured: the result does not wait for its turn
@@ -64,7 +63,7 @@ class Probe(Instrument):
         return Job(
             measure=Command(argv, fifo=_MAIN_THREAD_FIFO),
             collect=tuple(_file(cpu) for cpu in self._on(cpus)),
-            version=(ALCHEMY if self.program == ALCHEMY else PROGRAM, "--version"),
+            version=(PROGRAM, "--version"),
         )
 
     def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
@@ -108,7 +107,7 @@ class KernelProbe(Probe):
         return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={self.family}", *options)
 
 
-_FAMILIES = {
+FAMILIES = {
     "wakeup": "Wake-up latency of a periodic real-time thread",
     "periodic": "Period and jitter of a periodic task",
     "itc": "Communication between two periodic tasks",
@@ -125,22 +124,11 @@ _IN_KERNEL_SPACE = {
 }
 *PROBES, MEMORY_PROBE = (
     Probe(name=f"probe-{family}", title=f"{title} (rtqual's probe)", family=family, every_cpu=family == "wakeup")
-    for family, title in _FAMILIES.items()
+    for family, title in FAMILIES.items()
 )
 KERNEL_PROBES = tuple(
     KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family)
     for family, title in _IN_KERNEL_SPACE.items()
-)
-ALCHEMY_PROBES = tuple(
-    Probe(
-        name=f"probe-alchemy-{family}",
-        title=f"{_FAMILIES[family]}, on Xenomai's Alchemy skin (rtqual's probe)",
-        family=family,
-        program=ALCHEMY,
-        core="cobalt",
-        space="Alchemy",
-    )
-    for family in _IN_KERNEL_SPACE
 )
 
 
