@@ -66,12 +66,23 @@ static enum port_status check(const struct port_thread *thread)
 	return PORT_OK;
 }
 
+/*
+ * What was checked took Linux's calls, after which Cobalt leaves a task to Linux until it calls Cobalt and must wait: a
+ * task that only yields would never come back. Over Mercury there is nothing to come back to.
+ */
+static enum port_status back_to_the_core(void)
+{
+	return xenomai_status(rt_task_set_mode(0, T_CONFORMING, NULL), "rt_task_set_mode");
+}
+
 static void task_main(void *argument)
 {
 	struct port_thread *thread = argument;
 
 	thread->status = check(thread);
 	sem_post(&tasks.checked);
+	if (thread->status == PORT_OK && back_to_the_core() != PORT_OK)
+		linux_thread_failed();
 	if (thread->status == PORT_OK)
 		thread->entry(thread->argument);
 	__atomic_store_n(&thread->ended, 1, __ATOMIC_RELEASE);

@@ -137,12 +137,16 @@ PACKAGE = Kind("package", 'package = "linux-image-..."', "Debian package {}")
 TAILOR = Kind(
     "tailor", "a table [candidate.tailor]", "tailored from {}", "[candidate.tailor], whose kernel rtqual builds"
 )
+BUILT = Kind("built", "a table [candidate.built]", "built in {}", "[candidate.built], whose kernel was built elsewhere")
 
 
-def _of_kernels(name: str, architecture: Architecture, *programs: Program, leads: bool = False) -> Row:
+def _of_kernels(
+    name: str, architecture: Architecture, *programs: Program, leads: bool = False, built: bool = False
+) -> Row:
     """QEMU's machine for kernels of a processor (machine.py)."""
     return Row(
-        name, (PACKAGE, TAILOR), _virtual, _emulated_s, Starts.KERNEL, architecture, Clock.INSTRUCTIONS, leads=leads,
+        name, (PACKAGE, TAILOR, *([BUILT] if built else [])), _virtual, _emulated_s, Starts.KERNEL, architecture,
+        Clock.INSTRUCTIONS, leads=leads,
         why_not=lambda _: why_no_guest(architecture), programs=programs,
         rebuilt=partial(_rebuilt, architecture=architecture),
     )  # fmt: skip
@@ -155,7 +159,7 @@ BOARDS = (
         Program("cpio", "cpio", "virtual board: guest image", demo=True),
         Program("depmod", "kmod", "virtual board: guest image", demo=True),
         Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
-        leads=True,
+        leads=True, built=True,
     ),
     _of_kernels("virtual-arm64", ARM64),
     _of_kernels(

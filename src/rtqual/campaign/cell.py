@@ -8,6 +8,7 @@ from rtqual.board import Job, Machine
 from rtqual.board.registry import Row
 from rtqual.image.measured import MEMORY_MIB
 from rtqual.instrument import Instrument, Parameters
+from rtqual.load import Shape
 from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate
 
@@ -24,6 +25,7 @@ class Cell:
     seed: int
     place: Row  # the board that runs it
     repeat: int = 0
+    shape: Shape | None = None  # of the load, where it is not the usual one
 
     @property
     def board(self) -> str:
@@ -50,7 +52,7 @@ class Cell:
         return replace(
             job,
             setup=(*job.setup, *load.setup),
-            loads=(*job.loads, *load.background),
+            loads=(*job.loads, *load.commands(self.shape)),
             modules=tuple(dict.fromkeys((*job.modules, *load.modules))),
         )
 

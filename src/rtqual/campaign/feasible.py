@@ -12,6 +12,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.local import program
 from rtqual.board.registry import Starts
 from rtqual.campaign.cell import Cell
+from rtqual.candidate.given import IMAGE
 from rtqual.candidate.rtos import COMPILER
 from rtqual.image.measured import programs_of
 from rtqual.kernel.configure.rules import merged, wishes
@@ -36,6 +37,8 @@ def why_not(candidate: Candidate) -> str:
         named = [*candidate.tailor.patches, *(p for p in (candidate.tailor.source, candidate.tailor.start) if "/" in p)]
         if missing := [name for name in named if not Path(name).exists()]:
             return f"there is no {missing[0]}"
+    if candidate.built and not (image := Path(candidate.built.kernel).expanduser() / IMAGE).is_file():
+        return f"there is no {image}"
     return ""
 
 

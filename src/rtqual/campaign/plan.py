@@ -15,6 +15,7 @@ from itertools import product
 from rtqual.analysis.figure.model import Group
 from rtqual.campaign.cell import Cell
 from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.load.registry import LOADS
 from rtqual.mission import Mission, PlannedCell
 from rtqual.mission.values import AUTO
 
@@ -29,12 +30,15 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
             instrument = INSTRUMENTS[name]
             parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
+            shape = LOADS[load].shape.model_validate(mission.loads[load]) if load in mission.loads else None
             for place in mission.places_of(part, candidate):
                 for cpus in (place.cpus(),) if place.cpus else part.cpus:
                     planned = place.name, candidate.name, name, load, 0 if place.cpus else cpus
                     group = Group(name, load, place.name, cpus, candidate.name)
                     for run in range(runs.get(planned, 0) if runs and part.runs == AUTO else part.looks[-1]):
-                        cell = Cell(candidate, instrument, parameters, load, cpus, seed=run + 1, place=place)
+                        cell = Cell(
+                            candidate, instrument, parameters, load, cpus, seed=run + 1, place=place, shape=shape
+                        )
                         rounds.setdefault(2 * run, {})[group, 0] = cell
                         if run == 0 and place.repeats:
                             rounds.setdefault(1, {})[group, 1] = replace(cell, repeat=1)

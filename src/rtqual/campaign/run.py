@@ -174,7 +174,7 @@ class Campaign:
             board=cell.board,
             cpus=cell.cpus,
             seed=cell.seed,
-            parameters=cell.parameters.model_dump(mode="json"),
+            parameters=cell.parameters.model_dump(mode="json") | (cell.shape.told if cell.shape else {}),
             job=cell.job().as_inputs(),
             artefacts=self._artefacts(cell) if artefacts is None else artefacts,
         )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Candidates: operating systems under evaluation, ready to be put on a board.
 
-kernel.py  the kernel of a candidate: one of the next two
+kernel.py  the kernel of a candidate: one of the next three
 debian.py  Debian's own kernels, by package name
 built.py   kernels tailored to the mission and built here
+given.py   kernels that were built elsewhere
 ready.py   from a kernel's files to what a board boots
 rtos.py    FreeRTOS with the probe, in one image
 carried.py  our own modules and programs beside a kernel: module.py builds them, with headers.py, from sources.py

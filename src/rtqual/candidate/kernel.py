@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The kernel of a candidate, Debian's or one that is built here, ready to be booted."""
+"""The kernel of a candidate, Debian's, one that is built here or was built elsewhere, ready to be booted."""
 
 from collections.abc import Callable, Collection, Sequence
 
 from rtqual.base.apt import Package
 from rtqual.board.system import Kernel
-from rtqual.candidate import built, debian
+from rtqual.candidate import built, debian, given
 from rtqual.kernel.account import Account
 from rtqual.mission import Candidate, Mission
 
@@ -22,6 +22,9 @@ def kernel_of(
     if candidate.tailor:
         needs, baseline = mission.mission.needs, mission.baseline(candidate)
         return built.prepare(candidate, needs, tools=tools, tell=tell, baseline=baseline, programs=programs)
+    if candidate.built:
+        tell(f"{candidate.name} ({candidate.built})")
+        return given.prepare(candidate, tools=tools, programs=programs), None
     assert candidate.package is not None, "of a kernel"  # noqa: S101
     tell(f"{candidate.name} ({candidate.package})")
     kernel = debian.prepare(

@@ -2,6 +2,7 @@
 """`rtqual published`."""
 
 import sys
+from pathlib import Path
 
 from cyclopts import App
 
@@ -57,4 +58,26 @@ def published_audit(key: str | None = None, /, *, as_json: Json = False) -> int:
         print_json([audit_values(audit(one)) for one in (studies() if key is None else (study(key),))])
     else:
         sys.stdout.write(document(key))
+    return 0
+
+
+@published_app.command(name="compare")
+def published_compare(key: str, folder: Path, /, *, as_json: Json = False) -> int:
+    """Set a study's figures beside those of a campaign that repeats it, and say what agrees.
+
+    Parameters
+    ----------
+    key
+        The study, as `rtqual published list` names it.
+    folder
+        The campaign's folder. Its candidates say by `repeats` which systems of the study they stand for.
+    """
+    from rtqual.stage.repeated import repeated  # noqa: PLC0415
+    from rtqual.terminal.published_compare import comparison_text, comparison_values  # noqa: PLC0415
+
+    found = repeated(key, folder)
+    if as_json:
+        print_json(comparison_values(found))
+    else:
+        sys.stdout.write(comparison_text(found))
     return 0

@@ -115,7 +115,7 @@ def find(trees: Sequence[Path], folders: Sequence[str], name: str) -> Path:
     raise RunFailed(f"none of the guest's packages carries {name}: run `apt-get update` and the same command again")
 
 
-def _needed(program: Path) -> Iterable[str]:
+def needed(program: Path) -> Iterable[str]:
     """The shared libraries and the loader an ELF file asks for."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
     from elftools.elf.dynamic import DynamicSection  # noqa: PLC0415
@@ -149,7 +149,7 @@ def copy_program(program: str | Path, root: Path, trees: Sequence[Path], triplet
     if isinstance(program, str):
         program = find(trees, ("usr/bin", "usr/sbin", "bin", "sbin"), program)
     shutil.copy(program, root / "usr/bin" / program.name)
-    waiting = list(_needed(program))
+    waiting = list(needed(program))
     libraries = root / "lib" / triplet
     libraries.mkdir(parents=True, exist_ok=True)
     while waiting:
@@ -158,7 +158,7 @@ def copy_program(program: str | Path, root: Path, trees: Sequence[Path], triplet
             continue
         found = find(trees, (f"lib/{triplet}", f"usr/lib/{triplet}", "usr/lib", "lib", "lib64"), name)
         shutil.copy(found.resolve() if found.is_symlink() else found, libraries / name)
-        waiting.extend(_needed(libraries / name))
+        waiting.extend(needed(libraries / name))
         if name.startswith("ld-linux"):  # the loader's place is fixed in every program
             place = root / ("lib64" if "x86-64" in name else "lib")
             place.mkdir(exist_ok=True)

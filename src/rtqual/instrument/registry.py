@@ -3,6 +3,9 @@
 
 from rtqual.instrument import Instrument
 from rtqual.instrument.cyclictest.measure import CYCLICTEST
+from rtqual.instrument.dual.alchemy import ALCHEMY_PROBES
+from rtqual.instrument.dual.latency import LATENCY
+from rtqual.instrument.dual.latmus import LATMUS
 from rtqual.instrument.exercise import EXERCISE
 from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.hackbench import HACKBENCH
@@ -16,12 +19,15 @@ from rtqual.instrument.tracer import TRACERS
 _ALL: tuple[Instrument, ...] = (
     CYCLICTEST,
     STRESS_NG_CYCLIC,
+    *LATENCY,
+    *LATMUS,
     HACKBENCH,
     *SYSBENCH,
     *PROBES,
     *TRACERS,
     MEMORY_PROBE,
     *KERNEL_PROBES,
+    *ALCHEMY_PROBES,
     FOOTPRINT,
     EXERCISE,
     *WAYS,

@@ -5,11 +5,27 @@ Each runs until it is killed and writes nothing outside the job's folder. stress
 random numbers: what varies between runs is the seed's phase, not the load.
 """
 
-from rtqual.board import Command
-from rtqual.load import Load, wifi
+from typing import Annotated
 
-# `while`, not `until killed`: a hackbench that cannot run ends the load, and a load that has ended is reported.
-_HACKBENCH_FOREVER = "while hackbench -P -g 1 -l 100 > /dev/null; do :; done"
+from pydantic import Field
+
+from rtqual.board import Command
+from rtqual.load import Load, Shape, wifi
+
+
+class HackbenchShape(Shape):
+    """Each group has as many senders as receivers; every sender writes to all receivers of its group."""
+
+    pipes: bool = False  # in place of sockets
+    groups: Annotated[int, Field(ge=1, le=64)] = 1
+    descriptors: Annotated[int, Field(ge=1, le=100)] = 20  # senders of a group, and receivers
+
+
+def _hackbench(shape: HackbenchShape) -> tuple[Command, ...]:
+    """`while`, not `until killed`: a hackbench that cannot run ends the load, and a load that has ended is reported."""
+    given = f"{' -p' if shape.pipes else ''} -P -g {shape.groups}"
+    given += "" if shape.descriptors == HackbenchShape().descriptors else f" -f {shape.descriptors}"
+    return (Command(("sh", "-c", f"while hackbench{given} -l 100 > /dev/null; do :; done")),)
 
 
 def _stress_ng(*arguments: str) -> tuple[Command, ...]:
@@ -21,7 +37,9 @@ _ALL = (
     Load(
         name="hackbench",
         title="Processes that pass messages: 20 senders, 20 receivers (hackbench)",
-        background=(Command(("sh", "-c", _HACKBENCH_FOREVER)),),
+        background=_hackbench(HackbenchShape()),
+        shape=HackbenchShape,
+        shaped=_hackbench,
         programs=("hackbench",),
     ),
     Load(

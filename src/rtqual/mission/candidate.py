@@ -87,6 +87,27 @@ class Tailor(Table):
         return hash(repr(self))
 
 
+class Core(StrEnum):
+    """A real-time core that shares the machine with Linux."""
+
+    COBALT = "cobalt"
+    EVL = "evl"
+
+
+class Built(Table):
+    """A kernel for the PC that was built elsewhere (docs/xenomai.md)."""
+
+    kernel: Text
+    """The folder it was built in, with arch/x86/boot/bzImage and .config."""
+    core: Core | None = None
+    """The real-time core in it: "cobalt" (Xenomai 3) or "evl" (Xenomai 4); without one, it is plain Linux."""
+    programs: Text | None = None
+    """The folder with the core's own programs, linked statically: latency, latmus, rtqual-probe-xenomai."""
+
+    def __str__(self) -> str:
+        return self.kernel
+
+
 _PUBLISHED = Kind(
     PUBLISHED, 'published = "STUDY/SYSTEM"', "study {}", "published, whose figures are printed"
 )  # no board runs it
@@ -131,6 +152,10 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     """Whether the kernel that this machine must run is a PREEMPT_RT one."""
     published: PublishedSystem | None = None
     """A system whose figures a study printed, as "aarest/emlid". It is not run."""
+    built: Built | None = None
+    """A kernel that was built elsewhere, [candidate.built], as one with Xenomai's cores."""
+    repeats: PublishedSystem | None = None
+    """The system of a study that it stands for where the study is repeated, as "spacechain/linux-rt"."""
     tailor: Tailor | None = None
     """A kernel that rtqual cuts down to the mission's needs and builds, [candidate.tailor]."""
     preempt: Preempt | None = None
@@ -145,7 +170,7 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         apart = [kind for kind in _KINDS if kind.apart and getattr(self, _attribute(kind))]
         if len(apart) > 1:
             raise At(apart[0].key, f"cannot stand beside {apart[-1].apart}; keep one of the two")
-        for key in _OF_KERNELS[:2] if self.tailor else _OF_KERNELS if apart else ():
+        for key in _OF_KERNELS[:2] if self.tailor or self.built else _OF_KERNELS if apart else ():
             if getattr(self, key):
                 raise At(key, f"cannot stand beside {apart[0].apart}; leave it out")
         for key, given in (("release", self.release), ("preempt-rt", self.preempt_rt)):
@@ -190,6 +215,8 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         """Of a kernel that boots on a virtual board."""
         if self.tailor:
             return ARM64 if self.tailor.architecture == ARM64.name else AMD64
+        if self.built:
+            return AMD64
         return of_kernel(self.package) if self.package else None
 
     @property

@@ -133,6 +133,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         *_plan_problems(mission),
         *_auto_problems(mission),
         *_parameter_problems(mission),
+        *_load_problems(mission),
     ]
 
 
@@ -270,6 +271,11 @@ def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPa
     for i, name in enumerate(plan.instruments if not place.linux else ()):
         if INSTRUMENTS[name].program != PROBE:
             yield Problem((*path, "instruments", i), f"{name!r} is a Linux program; {advice}, of probe-... instruments")
+    has = candidate.built.core if candidate.built else None
+    for i, name in enumerate(plan.instruments):
+        if (core := INSTRUMENTS[name].core) and core != has:
+            why = f"{name!r} measures a {core} core, which {candidate.name} has not; name the plan's candidates"
+            yield Problem((*path, "instruments", i), why)
 
 
 def _parameter_problems(mission: Mission) -> Iterator[Problem]:
@@ -283,6 +289,16 @@ def _parameter_problems(mission: Mission) -> Iterator[Problem]:
             for instrument in plan.parameters:
                 together = mission.parameters_for(scale_name, instrument, plan)
                 yield from _refused(instrument, together, {(*path, "plan", n): plan.parameters, path: scale.parameters})
+
+
+def _load_problems(mission: Mission) -> Iterator[Problem]:
+    for name, table in mission.loads.items():
+        try:
+            LOADS[name].shape.model_validate(table)
+        except ValidationError as error:
+            for one in error.errors(include_url=False):
+                one["loc"] = ("load", name, *one["loc"])
+                yield problem(one, mission_schema())
 
 
 def _refused(

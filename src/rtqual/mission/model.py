@@ -212,6 +212,8 @@ class Mission(Table):
     """What the docking camera's ways are to reach, one [[goal]] each."""
     parameters: ParameterTables = Field({})
     """Parameters of instruments that hold at every scale, one [parameters.INSTRUMENT] each."""
+    loads: dict[LoadName, dict[str, Any]] = Field({}, alias="load")
+    """How a load runs where it is not as it is by default, one [load.NAME] each."""
     scales: Annotated[dict[Slug, Scale], NonEmpty] = Field(alias="scale")
     """How much to measure, one [scale.NAME] each; "demo" is the one used unless another is asked for."""
 

@@ -9,6 +9,7 @@ from rtqual.record.schema import Timing
 
 LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
 HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow
+_OF_LOADS = "load: "  # begins the names of a load's settings, which records tell where they are not the usual ones
 ALIKE = 1.1  # threads of one run end a little apart: lengths that differ by less are the same
 
 
@@ -17,6 +18,10 @@ def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
     difference."""
     if (a.timing == Timing.REAL) != (b.timing == Timing.REAL) and _in_time(a, statistic):
         return "measured by other clocks: real time against the emulator's"
+    loads = [{k: v for k, v in one.conditions.parameters.items() if k.startswith(_OF_LOADS)} for one in (a, b)]
+    if loads[0] != loads[1]:
+        name = min(k for k in (*loads[0], *loads[1]) if loads[0].get(k) != loads[1].get(k))
+        return f"measured under another load: {name.removeprefix(_OF_LOADS)} differs"
     return unlike_conditions(a.conditions, b.conditions, statistic)
 
 

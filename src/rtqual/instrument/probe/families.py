@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """rtqual's own battery (probe/, docs/probe.md): one instrument for each of its families.
 
-The families differ in what they measure, not in how they are run and read; each runs as a program, and as a module
-inside the kernel, whose result lies in a file of /proc. The cost of reading the counter, which the
-primitives family measures on an empty operation, is subtracted from every operation timed by that counter, and shown.
+The families differ in what they measure, not in how they are run and read; each runs as a program, as one on Xenomai's
+Alchemy skin, and as a module inside the kernel, whose result lies in a file of /proc. The cost of reading the counter,
+which the primitives family measures on an empty operation, is subtracted from every operation timed by that counter,
+and shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,6 +51,7 @@ class Probe(Instrument):
     family: str  # its name on the probe's command line
     program: str = PROGRAM
     parameters: type[Parameters] = ProbeParameters
+    space: str = "user space"  # where it runs
     every_cpu: bool = False  # one probe on each CPU at the same time
 
     def job(self, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
@@ -65,7 +67,7 @@ class Probe(Instrument):
         )
 
     def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
-        return (PROGRAM, self.family, *options, f"out={file}")
+        return (self.program, self.family, *options, f"out={file}")
 
     def read(self, parameters: ProbeParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         said = last_line(outcome.stderr, outcome.stdout, outcome.console)
@@ -94,14 +96,18 @@ class Probe(Instrument):
         return range(cpus if self.every_cpu else 1)
 
 
+@dataclass(frozen=True, kw_only=True)
 class KernelProbe(Probe):
     """In kernel space: the module measures while it is loaded."""
+
+    program: str = MODULE
+    space: str = "kernel space"
 
     def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
         return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={self.family}", *options)
 
 
-_FAMILIES = {
+FAMILIES = {
     "wakeup": "Wake-up latency of a periodic real-time thread",
     "periodic": "Period and jitter of a periodic task",
     "itc": "Communication between two periodic tasks",
@@ -118,10 +124,10 @@ _IN_KERNEL_SPACE = {
 }
 *PROBES, MEMORY_PROBE = (
     Probe(name=f"probe-{family}", title=f"{title} (rtqual's probe)", family=family, every_cpu=family == "wakeup")
-    for family, title in _FAMILIES.items()
+    for family, title in FAMILIES.items()
 )
 KERNEL_PROBES = tuple(
-    KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family, program=MODULE)
+    KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family)
     for family, title in _IN_KERNEL_SPACE.items()
 )
 

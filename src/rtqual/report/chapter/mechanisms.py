@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One table for each family of the probe: operations down, operating systems across, published systems beside them.
 
-Linux stands twice, in user and in kernel space. The order of a system's operations is compared with the published one.
+Linux stands twice, in user and in kernel space; Xenomai's Alchemy skin stands apart. The order of a system's operations
+is compared with the published one.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,6 @@ from rtqual.report.material import Material, notes_for, timing_mark
 from rtqual.report.page.document import Block, Cell, Column, Note, Paragraph, Table
 from rtqual.report.page.text import clean, load_text, marked, number, place, prose, quantity, readable
 
-_KERNEL = "probe-kernel-"
 _STATISTICS = {"p50": "medians", "avg": "averages"}
 _WARNING = (
     "The systems under test ran the same code on the same board. Those of a study did not: processor, clock, caches, "
@@ -117,14 +117,17 @@ def _systems(material: Material, summaries: Sequence[Summary], statistic: str) -
     """In the mission's order; of each candidate first in user, then in kernel space."""
     rtos = {c.name for c in material.mission.candidates if c.place and not c.place.linux}
 
-    def in_kernel(s: Summary) -> bool:
-        return s.group.instrument.startswith(_KERNEL)
+    def space(s: Summary) -> str:
+        known = INSTRUMENTS[s.group.instrument]
+        return known.space if isinstance(known, Probe) else ""
 
     def title(s: Summary) -> str:
-        space = f", {'kernel' if in_kernel(s) else 'user'} space"
-        return s.group.candidate + ("" if s.group.candidate in rtos else space)
+        return s.group.candidate + ("" if s.group.candidate in rtos else f", {space(s)}")
 
-    ordered = sorted(summaries, key=lambda s: (material.candidates.index(s.group.candidate), in_kernel(s)))
+    order = list(INSTRUMENTS)
+    ordered = sorted(
+        summaries, key=lambda s: (material.candidates.index(s.group.candidate), order.index(s.group.instrument))
+    )
     return [_System(title(s), s, statistic) for s in ordered]
 
 

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+"""Instruments of real-time cores beside Linux: Xenomai's latency (Cobalt) and libevl's latmus (EVL).
+
+gravity.py   how early the core sets its timers, which decides what a latency means
+alchemy.py   the probe on Xenomai's Alchemy skin
+latency.py   Xenomai's
+latmus.py    libevl's
+"""

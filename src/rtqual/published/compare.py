@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""A study beside a campaign that repeats it: each printed figure with the measured one, and what agrees.
+
+A candidate says by `repeats` which system of the study it stands for. A study of operations (docs/probe.md) names no
+such systems: each measured system stands beside each printed one of the same space. Machines differ, so no figure is
+expected to be equal: what can agree is the order of a system's figures, and which of two systems has the larger one.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from rtqual.analysis.figure.comparable import unlike_conditions
+from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.operations import median_ratio, rank_correlation
+from rtqual.base.words import count, under
+from rtqual.instrument.probe.families import OWN_INTERVAL_NS, Probe
+from rtqual.instrument.registry import INSTRUMENTS
+from rtqual.mission import Mission
+from rtqual.published.beside import Beside, Published, beside
+from rtqual.published.operations import Operations, operations
+from rtqual.study.catalogue import Table, slug, study
+
+_CPU = ", CPU "  # begins the CPU's number in a row's label
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A measured system and the printed one beside it."""
+
+    measured: str
+    printed: str
+    among: str  # pairs of one kind are put in order with each other
+    figures: Mapping[str, tuple[Figure, float]]  # what -> measured, printed; ns or the scalar's own unit
+
+    @property
+    def rank(self) -> tuple[float, int] | None:
+        return rank_correlation(*self._values)
+
+    @property
+    def ratio(self) -> float | None:
+        return median_ratio(*self._values)
+
+    @property
+    def _values(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Durations only: figures of other units are no larger or smaller than they."""
+        times = {what: both for what, both in self.figures.items() if both[0].unit == "ns"}
+        return {what: one.value for what, (one, _) in times.items()}, {what: one for what, (_, one) in times.items()}
+
+
+@dataclass(frozen=True)
+class Order:
+    """Which of two systems has the larger figure: -1 the first, 0 neither, 1 the second."""
+
+    what: str
+    pairs: tuple[Pair, Pair]
+    measured: int
+    printed: int
+
+    @property
+    def agrees(self) -> bool:
+        return self.measured == self.printed
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """`apart`: what was measured and not set beside the study, with the reason."""
+
+    study: str
+    title: str
+    pairs: tuple[Pair, ...]
+    orders: tuple[Order, ...]
+    apart: tuple[str, ...]
+
+
+def compare(key: str, mission: Mission, summaries: Sequence[Summary]) -> Repeated:
+    """Raises BadInput for an unknown study. No pair where nothing of the study was measured."""
+    source = study(key)
+    apart: list[str] = []
+    whole = [one for one in summaries if one.figures and not one.problems]
+    apart += [f"{one.group}: {one.problems[0]}" for one in summaries if one.figures and one.problems]
+    pairs = [*_systems(key, mission, whole, apart), *_operations(key, whole, apart)]
+    pairs = [one for one in pairs if one.figures]
+    return Repeated(key, source.source.title, tuple(pairs), tuple(_orders(pairs)), tuple(dict.fromkeys(apart)))
+
+
+def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: list[str]) -> Iterator[Pair]:
+    for candidate in mission.candidates:
+        of, _, system = (candidate.repeats or "").partition("/")
+        own = [one for one in summaries if one.group.candidate == candidate.name]
+        if of != key or not own:
+            continue
+        for board in dict.fromkeys(one.group.board for one in own):
+            figures: dict[str, tuple[Figure, float]] = {}
+            for one in own:
+                if one.group.board == board:
+                    for table in study(key).measured.values():
+                        if _is_of(table, one):
+                            figures |= _figures(one, beside(key, table.id), system, apart)
+            yield Pair(f"{candidate.name}, {board} board", system, board, figures)
+
+
+def _is_of(table: Table, one: Summary) -> bool:
+    same = (table.instrument, table.load) == (one.group.instrument, one.group.load)
+    return same and table.cpus in (None, one.group.cpus)
+
+
+def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict[str, tuple[Figure, float]]:
+    group, found = one.group, {}
+    cpus = count(group.cpus, "CPU") if table.table.cpus else ""
+    for label, printed in table.rows.items():
+        name, _, cpu = label.partition(_CPU)
+        if slug(name) != slug(system):
+            continue
+        own = one.per_cpu.get(int(cpu), {}) if cpu else one.figures
+        for statistic, figure in printed.items():
+            what = ", ".join(filter(None, (f"{group.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}")))
+            if statistic not in own or not _is_like(own[statistic], figure):
+                continue
+            lengths = tuple(n / group.cpus if cpu else n for n in one.conditions.lengths)
+            if why := unlike_conditions(replace(one.conditions, lengths=lengths), table.conditions, statistic):
+                apart.append(f"{group.candidate}: {what}, {statistic}: {why}")
+            else:
+                found[f"{what}: {statistic}"] = own[statistic], figure.value
+    return found
+
+
+def _is_like(own: Figure, printed: Published) -> bool:
+    return own.unit == printed.unit
+
+
+def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Iterator[Pair]:
+    for one in summaries:
+        probe = INSTRUMENTS.get(one.group.instrument)
+        if not isinstance(probe, Probe) or one.group.load != "none":
+            continue
+        for printed in operations(probe.family):
+            if printed.source.key != key or not _is_of_space(probe, printed):
+                continue
+            interval = one.conditions.parameters.get("interval") or OWN_INTERVAL_NS
+            if printed.interval_ns not in (None, interval):
+                apart.append(f"{one.group}, beside {printed.system}: another interval")
+                continue
+            names = {name: f"{name} {printed.statistic}" for name in printed.figures_ns}
+            names |= dict.fromkeys(one.series[:1], printed.statistic)
+            figures = {
+                f"{name}: {printed.statistic}": (one.figures[names[name]], ns)
+                for name, ns in printed.figures_ns.items()
+                if name in one.series and names[name] in one.figures
+            }
+            measured = f"{one.group.candidate}, {probe.space}, {one.group.board} board"
+            hardware = printed.system.rpartition(",")[0]
+            yield Pair(measured, printed.system, f"{one.group.candidate}, {probe.family}, {hardware}", figures)
+
+
+def _is_of_space(probe: Probe, printed: Operations) -> bool:
+    """The study's user space is Xenomai's own skin; without it, Linux's user space stands there."""
+    return ("kernel space" in printed.system) == (probe.space == "kernel space")
+
+
+def _orders(pairs: Sequence[Pair]) -> Iterator[Order]:
+    for a, b in combinations(pairs, 2):
+        if a.among == b.among and a.printed != b.printed:
+            for what in a.figures:
+                if what in b.figures:
+                    (first, printed), (second, other) = a.figures[what], b.figures[what]
+                    yield Order(what, (a, b), _sign(first.value, second.value), _sign(printed, other))
+
+
+def _sign(a: float, b: float) -> int:
+    return (b > a) - (b < a)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""A study beside the campaign that repeats it, as Markdown for people and as plain values for machines."""
+
+from collections.abc import Iterator
+
+from rtqual.base.units import format_value
+from rtqual.base.words import count
+from rtqual.published.compare import Order, Pair, Repeated
+
+_SIDES = {-1: "the first", 0: "neither", 1: "the second"}
+
+
+def comparison_text(found: Repeated) -> str:
+    """Tables of printed and measured figures, then what agrees and what does not."""
+    lines = [f"# {found.study}: {found.title}", ""]
+    lines += ["The machines differ: what can agree is the order of figures, not their size.", ""]
+    for one in found.pairs:
+        lines += [f"## {one.measured}, beside {one.printed}", "", *_table(one), "", _agreement(one), ""]
+    agreeing = [one for one in found.orders if one.agrees]
+    if found.orders:
+        said = f"{len(agreeing)} of {count(len(found.orders), 'comparison')} of two systems agree"
+        lines += ["## Which of two systems has the larger figure", "", f"{said}.", ""]
+        lines += [f"- does not agree: {_order(one)}" for one in found.orders if not one.agrees]
+        lines += [f"- agrees: {_order(one)}" for one in agreeing] + [""]
+    if found.apart:
+        lines += ["## Not set beside the study", "", *(f"- {one}" for one in found.apart), ""]
+    return "\n".join(lines)
+
+
+def _table(one: Pair) -> Iterator[str]:
+    yield "| figure | printed | measured | measured / printed |"
+    yield "|---|---|---|---|"
+    for what, (figure, printed) in one.figures.items():
+        least = ">= " if figure.at_least else ""
+        ratio = f"{figure.value / printed:.3g}" if printed else "-"
+        shown = [format_value(value, figure.unit) for value in (printed, figure.value)]
+        yield f"| {what} | {shown[0]} | {least}{shown[1]} | {ratio} |"
+
+
+def _agreement(one: Pair) -> str:
+    ratio = "" if one.ratio is None else f"; the median ratio is {one.ratio:.3g}"
+    if one.rank is None:
+        return f"Too few durations for a rank correlation{ratio}."
+    return f"Rank correlation (Spearman's) of {count(one.rank[1], 'duration')}: {one.rank[0]:.2f}{ratio}."
+
+
+def _order(one: Order) -> str:
+    a, b = one.pairs
+    larger = f"printed: {_SIDES[one.printed]}, measured: {_SIDES[one.measured]}"
+    return f"{one.what}, {a.printed} ({a.measured}) and {b.printed} ({b.measured}); larger: {larger}"
+
+
+def comparison_values(found: Repeated) -> dict[str, object]:
+    """For machines."""
+    return {
+        "study": found.study,
+        "pairs": [
+            {
+                "measured": one.measured,
+                "printed": one.printed,
+                "rank_correlation": one.rank and one.rank[0],
+                "median_ratio": one.ratio,
+                "figures": [
+                    {"what": what, "unit": figure.unit, "printed": printed, "measured": figure.value}
+                    for what, (figure, printed) in one.figures.items()
+                ],
+            }
+            for one in found.pairs
+        ],
+        "orders": [
+            {"what": one.what, "systems": [pair.printed for pair in one.pairs], "agrees": one.agrees}
+            for one in found.orders
+        ],
+        "apart": list(found.apart),
+    }

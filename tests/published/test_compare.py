@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""A study beside a campaign that repeats it: which figures stand beside which, and what is said to agree."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from rtqual.analysis.figure.comparable import unlike
+from rtqual.analysis.figure.model import Summary
+from rtqual.analysis.figure.summary import groups, measure
+from rtqual.mission import Mission
+from rtqual.published.compare import compare
+from rtqual.record.schema import Record, Series
+from rtqual.terminal.published_compare import comparison_text, comparison_values
+from support.analysis_records import one_group, record
+
+INTERVAL = {"interval": 10_000_000}
+
+
+def mission(**repeats: str) -> Mission:
+    return Mission.model_validate(
+        {
+            "mission": {"name": "m", "title": "M", "purpose": "P", "duration": 10**9},
+            "candidate": [
+                {"name": name, "title": name, "package": f"linux-image-{name}", "repeats": system}
+                for name, system in repeats.items()
+            ],
+            "scale": {"demo": {"plan": [{"instruments": ["cyclictest"], "runs": 1}]}},
+        }
+    )
+
+
+def summaries(records: Sequence[Record]) -> list[Summary]:
+    return [measure(*one).summary for one in groups(records).items()]
+
+
+def latencies(candidate: str, low_ns: int, high_ns: int, **more: object) -> Record:
+    """As long as the study's idle runs, so that extremes compare."""
+    series = Series.counted({low_ns: 999_999, high_ns: 1}, name="latency", cpu=0)
+    return record(series, candidate=candidate, load="none", parameters=INTERVAL, **more)  # type: ignore[arg-type]
+
+
+def test_figures_stand_beside_those_of_the_system_that_a_candidate_repeats() -> None:
+    asked = mission(rt="spacechain/linux-rt", stock="spacechain/linux")
+    found = compare("spacechain", asked, summaries([latencies("rt", 6_000, 70_000), latencies("stock", 5_000, 60_000)]))
+    rt, stock = found.pairs
+    assert (rt.measured, rt.printed, stock.printed) == ("rt, virtual board", "linux-rt", "linux")
+    idle = "cyclictest idle, 1 CPU"
+    assert {what: (one.value, printed) for what, (one, printed) in rt.figures.items()} == {
+        f"{idle}: min": (6_000, 8_000), f"{idle}: avg": (pytest.approx(6_000, rel=1e-4), 12_000),
+        f"{idle}: max": (70_000, 35_000),
+    }  # fmt: skip
+    assert rt.rank == (pytest.approx(1.0), 3)
+    assert rt.ratio == pytest.approx(0.75)
+    # Printed: Linux+RT has the larger minimum, and the smaller average and maximum.
+    assert {one.what.rpartition(" ")[2]: one.agrees for one in found.orders} == {
+        "min": True,
+        "avg": False,
+        "max": False,
+    }
+    text = comparison_text(found)
+    assert "1 of 3 comparisons of two systems agree." in text
+    assert f"| {idle}: max | 35 us | 70 us | 2 |" in text.replace("\u00a0", " ")
+    assert comparison_values(found)["study"] == "spacechain"
+
+
+def test_what_was_measured_otherwise_is_set_apart_with_the_reason() -> None:
+    asked = mission(rt="spacechain/linux-rt")
+    short = record(Series.raw([6_000, 70_000], name="latency"), load="none", parameters=INTERVAL)
+    found = compare("spacechain", asked, summaries([short]))
+    assert [what.rpartition(" ")[2] for what in found.pairs[0].figures] == ["avg"]
+    assert any("runs of 2 and of 1,000,000 samples" in why for why in found.apart)
+    other = record(Series.raw([6_000], name="latency"), load="none", parameters={"interval": 1_000_000})
+    found = compare("spacechain", asked, summaries([other]))
+    assert not found.pairs
+    assert "interval 1 ms against 10 ms" in found.apart[0]
+
+
+def test_only_candidates_that_repeat_the_study_are_taken() -> None:
+    records = [latencies("rt", 6_000, 70_000)]
+    assert not compare("spacechain", mission(rt="aarest/emlid"), summaries(records)).pairs
+    assert not compare("aarest", mission(rt="spacechain/linux"), summaries(records)).pairs
+
+
+def test_each_cpu_stands_beside_the_same_cpu() -> None:
+    series = [Series.counted({1_000 * (cpu + 1): 100_000}, name="latency", cpu=cpu) for cpu in range(4)]
+    one = record(series, load="none", cpus=4, parameters=INTERVAL)
+    (pair,) = compare("spacechain", mission(rt="spacechain/linux"), summaries([one])).pairs
+    figures = {what: (one.value, printed) for what, (one, printed) in pair.figures.items()}
+    assert figures["cyclictest idle, 4 CPUs, CPU 0: max"] == (1_000, 108_000)
+    assert figures["cyclictest idle, 4 CPUs, CPU 3: max"] == (4_000, 117_000)
+
+
+def test_operations_stand_beside_each_printed_board_of_their_space() -> None:
+    def itc(instrument: str, ns: int) -> Record:
+        names = ("semaphore", "message queue", "message pipe")
+        series = [Series.raw([ns * (n + 1)] * 3, name=name) for n, name in enumerate(names)]
+        return record(series, instrument=instrument, load="none", parameters={"interval": 1_000_000})
+
+    found = compare(
+        "xenomai", mission(rt="aarest/emlid"), summaries([itc("probe-itc", 5_000), itc("probe-kernel-itc", 4_000)])
+    )
+    user = next(one for one in found.pairs if one.printed == "Xenomai, BeagleBone Black, user space")
+    assert (user.measured, user.rank) == ("rt, user space, virtual board", (pytest.approx(1.0), 3))
+    assert user.figures["semaphore: avg"][1] == pytest.approx(6_184)
+    # Printed: kernel space is quicker, but for the pipe.
+    black = [one for one in found.orders if "BeagleBone" in one.pairs[0].printed]
+    assert {one.what: one.agrees for one in black} == {
+        "semaphore: avg": True, "message queue: avg": True, "message pipe: avg": False,
+    }  # fmt: skip
+
+
+def test_figures_under_loads_of_other_shapes_are_not_compared() -> None:
+    series = Series.raw([1_000, 2_000], name="latency")
+    usual, pipes = (one_group([record(series, parameters=one)]) for one in ({}, {"load: pipes": True}))
+    assert unlike(usual, pipes) == "measured under another load: pipes differs"
+    assert unlike(pipes, pipes) == ""
