@@ -11,8 +11,9 @@ import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from rtqual.base.apt import Package, cache_dir, locked
+from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64
+from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.board.system import Kernel
