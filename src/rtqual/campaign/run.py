@@ -18,6 +18,7 @@ from rtqual.board.process import ended_if_interrupted
 from rtqual.board.registry import BOARDS
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
+from rtqual.campaign.cluster import run_on
 from rtqual.campaign.folder import Result
 from rtqual.campaign.plan import plan
 from rtqual.campaign.prepared import Prepared
@@ -45,8 +46,9 @@ class Watcher:
 class Campaign:
     """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py)."""
 
-    def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2) -> None:
+    def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2, cluster: str = "") -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
+        self._cluster = cluster
         self.folder = folder
         self.cells = plan(mission, scale)
         self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
@@ -64,7 +66,7 @@ class Campaign:
             sweep({cache_dir(), *cache_dir().iterdir()})
         self._tell = watcher.preparing
         self._prepared.prepare(self.cells, watcher.preparing)
-        keys = {cell: self._inputs(cell) for cell in self.cells}
+        keys = {cell: self.inputs(cell) for cell in self.cells}
         done = self._finished({(inputs.key(), cell.repeat) for cell, inputs in keys.items()}, watcher)
         waiting = [cell for cell in self.cells if (keys[cell].key(), cell.repeat) not in done]
         watcher.kept([cell for cell in self.cells if cell not in set(waiting)])
@@ -76,7 +78,13 @@ class Campaign:
         ready = [cell for cell in waiting if cell.candidate.name not in self.later]
         here, switched = ([c for c in ready if c.place.here], [c for c in ready if c.place.switched])
         together = [cell for cell in ready if not cell.place.here and not cell.place.switched]
+        away = [cell for cell in together if cell.place.repeats] if self._cluster else []
         try:
+            if away:
+                numbered = {cell: (self.cells.index(cell), keys[cell]) for cell in away}
+                content = kept.content_of(self.mission)
+                failures |= run_on(self._cluster, content, self.scale, numbered, self.store, watcher)
+            together = [cell for cell in together if cell not in set(away)]
             for cells, workers in ((here, 1), (together, self.workers), (switched, 1)):
                 failures |= self._run_all(cells, workers, keys, watcher)
         finally:
@@ -86,6 +94,10 @@ class Campaign:
         records = (*measured, *self._published())
         configs = self._prepared.configs({name: one.config for name, one in self._before.items()})
         return Result(records, failures, configs, tuple(self._prepared.accounts))
+
+    def ready(self, cell: Cell) -> None:
+        """Prepare what one cell needs."""
+        self._prepared.prepare([one for one in self.cells if one.candidate == cell.candidate], self._tell)
 
     def _close(self, watcher: Watcher) -> None:
         for board in self._boards.values():
@@ -108,7 +120,7 @@ class Campaign:
         every = [r for r in self._manifests() if r.inputs.candidate in candidates]
         every = [r for r in every if is_of(candidates[r.inputs.candidate], r.inputs)]
         held = {(r.inputs.model_copy(update={"artefacts": {}}).key(), r.repeat) for r in every}
-        return [c for c in self.cells if (self._inputs(c, artefacts={}).key(), c.repeat) not in held]
+        return [c for c in self.cells if (self.inputs(c, artefacts={}).key(), c.repeat) not in held]
 
     def _measured_before(self) -> dict[str, Before]:
         """Of candidates that wait."""
@@ -137,7 +149,7 @@ class Campaign:
             self._boards[key] = cell.place.open(start)
         return self._boards[key]
 
-    def _inputs(self, cell: Cell, artefacts: dict[str, str] | None = None) -> Inputs:
+    def inputs(self, cell: Cell, artefacts: dict[str, str] | None = None) -> Inputs:
         return Inputs(
             candidate=cell.candidate.name,
             instrument=cell.instrument.name,
@@ -185,7 +197,7 @@ class Campaign:
                     cell = _next(waiting, {_system(cell) for cell in running.values()} - booted)
                     waiting.remove(cell)
                     watcher.started(cell)
-                    running[pool.submit(self._run, cell, inputs[cell])] = cell
+                    running[pool.submit(self.measure, cell, inputs[cell])] = cell
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
                     cell = running.pop(future)
@@ -196,7 +208,8 @@ class Campaign:
                         failures[cell.group] = failure
         return failures
 
-    def _run(self, cell: Cell, inputs: Inputs) -> None:
+    def measure(self, cell: Cell, inputs: Inputs) -> None:
+        """Run a cell and keep its record."""
         started = datetime.now(UTC)
         timeout_s = max(_LEAST_TIMEOUT_S, PATIENCE * cell.estimate_s)
         board, job = self._board(cell), cell.job()
