@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import product
 
 from rtqual.analysis.figure.model import Group
+from rtqual.board.registry import Row
 from rtqual.campaign.cell import Cell
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission
@@ -22,9 +23,10 @@ def plan(mission: Mission, scale: str) -> list[Cell]:
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
             instrument = INSTRUMENTS[name]
             parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
-            for place in mission.places_of(part, candidate):
-                for cpus in (place.cpus(),) if place.cpus else part.cpus:
+            for places in _alike(mission.places_of(part, candidate)):
+                for cpus in (places[0].cpus(),) if places[0].cpus else part.cpus:
                     for run in range(part.runs):
+                        place = places[run % len(places)]
                         cell = Cell(candidate, instrument, parameters, load, cpus, seed=run + 1, place=place)
                         rounds.setdefault(2 * run, {})[cell.group, 0] = cell
                         if run == 0 and place.repeats:
@@ -32,6 +34,14 @@ def plan(mission: Mission, scale: str) -> list[Cell]:
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
     together = [cell for cell in ordered if not cell.place.here and not cell.place.switched]
     return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]
+
+
+def _alike(places: Sequence[Row]) -> list[list[Row]]:
+    """Boards of a model together: they share the runs, turn by turn, so that each measures every candidate."""
+    found: dict[str, list[Row]] = {}
+    for one in places:
+        found.setdefault(one.name, []).append(one)
+    return list(found.values())
 
 
 def in_blocks(cells: Sequence[Cell]) -> list[Cell]:

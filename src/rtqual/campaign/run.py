@@ -15,7 +15,7 @@ from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
 from rtqual.base.scratch import sweep
 from rtqual.board import PATIENCE, Board, Machine
 from rtqual.board.process import ended_if_interrupted
-from rtqual.board.registry import BOARDS
+from rtqual.board.registry import BOARDS, Row
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.cluster import run_on
@@ -55,7 +55,7 @@ class Campaign:
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._prepared = Prepared(mission)
-        self._boards: dict[tuple[str, str, Machine], Board] = {}
+        self._boards: dict[tuple[Row, str, Machine], Board] = {}
         self._before = self._measured_before()
         self._tell: Callable[[str], None] = lambda _: None
 
@@ -85,7 +85,8 @@ class Campaign:
                 content = kept.content_of(self.mission)
                 failures |= run_on(self._cluster, content, self.scale, numbered, self.store, watcher)
             together = [cell for cell in together if cell not in set(away)]
-            for cells, workers in ((here, 1), (together, self.workers), (switched, 1)):
+            boards = len({cell.place for cell in switched}) or 1
+            for cells, workers in ((here, 1), (together, self.workers), (switched, boards)):
                 failures |= self._run_all(cells, workers, keys, watcher)
         finally:
             self._close(watcher)
@@ -190,11 +191,13 @@ class Campaign:
     ) -> dict[Group, str]:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
-        booted: set[tuple[str, str, Machine]] = set()
+        booted: set[tuple[Row, str, Machine]] = set()
         with ThreadPoolExecutor(workers) as pool, ended_if_interrupted(running):
             while waiting or running:
                 while waiting and len(running) < workers:
-                    cell = _next(waiting, {_system(cell) for cell in running.values()} - booted)
+                    cell = _next(waiting, running.values(), booted)
+                    if cell is None:
+                        break
                     waiting.remove(cell)
                     watcher.started(cell)
                     running[pool.submit(self.measure, cell, inputs[cell])] = cell
@@ -226,14 +229,20 @@ class Campaign:
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
 
 
-def _system(cell: Cell) -> tuple[str, str, Machine]:
+def _system(cell: Cell) -> tuple[Row, str, Machine]:
     """What is booted once for all its cells."""
-    return cell.place.name, cell.candidate.name, cell.machine
+    return cell.place, cell.candidate.name, cell.machine
 
 
-def _next(waiting: Sequence[Cell], booting: Collection[tuple[str, str, Machine]]) -> Cell:
-    """The first cell that need not wait for a guest that another cell boots just now; where all do, the first."""
-    return next((cell for cell in waiting if _system(cell) not in booting), waiting[0])
+def _next(
+    waiting: Sequence[Cell], running: Collection[Cell], booted: Collection[tuple[Row, str, Machine]]
+) -> Cell | None:
+    """The first cell that need not wait for a guest that another cell boots just now; where all do, the first. None
+    where all wait for a board that runs one cell at a time."""
+    busy = {cell.place for cell in running if cell.place.switched}
+    free = [cell for cell in waiting if cell.place not in busy]
+    booting = {_system(cell) for cell in running} - set(booted)
+    return next((cell for cell in free if _system(cell) not in booting), next(iter(free), None))
 
 
 def _failure(future: Future[None]) -> str | None:
