@@ -12,9 +12,10 @@ from rtqual.analysis.difference.statement import UNDECIDED
 from rtqual.analysis.figure.model import Group
 from rtqual.analysis.figure.summary import Measured, measure
 from rtqual.analysis.figure.wording import value
-from rtqual.base.words import under
+from rtqual.base.words import clean, under
 from rtqual.record.schema import Record
 
+_LONGEST = 60  # characters of a name, whatever a record says
 _EQUAL = " = "  # in a statement of two that are equal within a margin
 
 
@@ -26,7 +27,7 @@ def between_boards(grouped: Mapping[Group, Sequence[Record]]) -> dict[str, list[
         of: dict[str, list[Record]] = defaultdict(list)
         for record in records:
             if name := record.manifest.provenance.facts.get("board"):
-                of[name].append(record)
+                of[clean(name)[:_LONGEST]].append(record)
         each = [_measured(group, name, some) for name, some in sorted(of.items())]
         for a, b in combinations(each, 2):
             found[group.board] += _sentences(group, a, b)
