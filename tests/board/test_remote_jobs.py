@@ -24,6 +24,7 @@ from support.stand_in import StandIn, settings_of, stand_in
 pytestmark = [pytest.mark.manual]  # each starts the machine several times: 30 minutes
 TIMEOUT_S = 600.0
 SLEEPS = Job(Command(("sh", "-c", "echo begun >> /boot/rtqual/begun; sleep 25; echo $((6 * 7))")))
+LOADED = Job(Command(("sh", "-c", "echo quick")), loads=(Command(("sh", "-c", "while sleep 0.5; do :; done")),))
 QUICK = Job(Command(("sh", "-c", "echo quick")))
 
 
@@ -53,7 +54,9 @@ def test_a_link_that_is_cut_in_a_job_loses_nothing(
     """Cut for longer than ssh keeps alive (10 s), it comes back: one start, the same bytes."""
     board = opened(settings, kernel, tmp_path)
     try:
-        assert board.run(QUICK, seed=1, timeout_s=60).stdout == "quick\n"
+        assert board.run(LOADED, seed=1, timeout_s=60).stdout == "quick\n"
+        left = there.ssh("ps").stdout
+        assert "init" in left and "sleep 0.5" not in left  # no load outlives its job
 
         def cut() -> None:
             while not there.ssh("cat /boot/rtqual/begun").stdout:

@@ -58,6 +58,8 @@ def test_what_the_kernel_refuses_is_told_and_no_answer_commands_a_terminal() -> 
     assert one.refused and str(one) == "boost: stays 1: the kernel refuses"
     (odd,) = changes("boost\t\x1b[2J\t0\n")
     assert "\x1b" not in str(odd)
+    many = "".join(f"boost\t{n}\t{'c' * 500}\n{n}\tb\tc\n" for n in range(10**4))
+    assert sum(len(str(one)) for one in changes(many)) < 10_000
 
 
 def test_a_kernel_that_does_not_isolate_as_it_was_asked_is_a_problem() -> None:

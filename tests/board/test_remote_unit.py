@@ -66,6 +66,7 @@ def test_every_fact_is_read_here_and_what_is_not_there_is_unknown(tmp_path: Path
     facts = truth.read((tmp_path / "facts").read_text())
     assert set(facts) == set(truth._FACTS)
     assert facts["clocksource"] not in ("", truth.UNKNOWN) and len(facts["boot_id"]) == 36
+    assert len(truth.read(f"firmware={'x' * 10**6}")["firmware"]) == 400
     assert facts["throttled"]  # unknown in most guests, a count elsewhere, and never empty
 
 

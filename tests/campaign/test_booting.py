@@ -19,11 +19,11 @@ def test_no_cell_waits_for_a_guest_that_another_boots(tmp_path: Path) -> None:
     path.write_text(mission_text("debian-rt", "debian"))
     cells = plan(load_mission(path), "demo")
     first, *others = cells
-    beside = _next(others, {_system(first)})
-    assert beside.candidate != first.candidate
+    beside = _next(others, [first], ())
+    assert beside and beside.candidate != first.candidate
     alike = [cell for cell in cells if cell.candidate == first.candidate]
-    assert _next(alike[1:], {_system(first)}) == alike[1]  # all wait: the first does
-    assert _next(others, set()) == others[0]
+    assert _next(alike[1:], [first], ()) == alike[1]  # all wait: the first does
+    assert _next(others, [first], {_system(first)}) == others[0]
 
 
 def test_the_boot_is_measured_in_a_guest_of_its_own(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from rtqual.analysis.figure.cells import by_board
+from rtqual.base.errors import BadInput
 from rtqual.campaign.cost import cost_of
 from rtqual.campaign.foresee import foresee
 from rtqual.campaign.plan import plan
+from rtqual.campaign.run import _next
 from rtqual.mission import load_mission
 from support.command import Run, rtqual_here
 
@@ -77,6 +79,26 @@ def test_cells_go_in_blocks_and_the_second_half_in_the_other_order(written: Call
     assert [cell.candidate.name for cell in cells] == ["debian-rt"] * 3 + ["debian"] * 6 + ["debian-rt"] * 3
     assert len(set(cells)) == 12
     assert 3 * 120 < cost_of(cells, 2).wall_s < 3 * 120 + 12 * 60  # three switches
+
+
+def test_boards_of_a_model_share_the_runs_and_each_measures_every_candidate(written: Callable[..., Path]) -> None:
+    second = BOARD.replace('"pi-a"', '"pi-b"').replace("192.168.7.20", "192.168.7.21")
+    path = written('boards = ["pi-a"]', 'boards = ["pi-a", "pi-b"]')
+    path.write_text(path.read_text().replace("[[scale", f"{second}\n[[scale", 1))
+    cells = plan(load_mission(path), "demo")
+    assert len(cells) == 12 and len({cell.group for cell in cells}) == 4
+    places = list(dict.fromkeys(cell.place for cell in cells))
+    assert [[cell.seed for cell in cells if cell.place == one] for one in places] == [[1] * 4 + [3] * 4, [2] * 4]
+    assert all(
+        {cell.candidate.name for cell in cells if cell.place == one} == {"debian-rt", "debian"} for one in places
+    )
+    first = cells[0]
+    other = next(cell for cell in cells if cell.place != first.place)
+    assert _next(cells[1:], [first], ()) == other  # a board runs one cell at a time, two boards run two
+    assert _next([cell for cell in cells[1:] if cell.place == first.place], [first], ()) is None
+    path.write_text(path.read_text().replace(second, second + "cpus = 4\n", 1))
+    with pytest.raises(BadInput, match="is of the model of pi-a, and has another cpus: boards of a model are alike"):
+        load_mission(path)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from rtqual.analysis.difference.boards import between_boards
 from rtqual.analysis.difference.compare import COMPARED, compare
 from rtqual.analysis.difference.shift import shift_functions
 from rtqual.analysis.difference.statement import STANDS_FOR, margins_of
@@ -63,7 +64,16 @@ def analyse(
     return Evidence(
         summaries=tuple(one.summary for one in measured),
         comparisons=comparisons,
-        verdicts=judge(mission, scale, measured, comparisons, shifts, configs=configs, failures=failures),
+        verdicts=judge(
+            mission,
+            scale,
+            measured,
+            comparisons,
+            shifts,
+            configs=configs,
+            failures=failures,
+            apart=between_boards(grouped),
+        ),
         failures=dict(failures),
         scale=scale,
         shifts=shifts,

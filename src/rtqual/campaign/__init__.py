@@ -10,6 +10,7 @@ cost.py        the time and the disk they need
 feasible.py    whether they can run on this machine
 foresee.py     what a scale cannot judge, whatever is measured
 run.py         their runs
+cluster.py     those of emulated cells on other machines
 provenance.py  where a record comes from
 folder.py      a campaign's folder: its files, who writes them, its lock
 find.py        the records that a user means

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import product
 
 from rtqual.analysis.figure.model import Group
+from rtqual.board.registry import Row
 from rtqual.campaign.cell import Cell
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
@@ -31,11 +32,13 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
             instrument = INSTRUMENTS[name]
             parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
             shape = LOADS[load].shape.model_validate(mission.loads[load]) if load in mission.loads else None
-            for place in mission.places_of(part, candidate):
-                for cpus in (place.cpus(),) if place.cpus else part.cpus:
-                    planned = place.name, candidate.name, name, load, 0 if place.cpus else cpus
-                    group = Group(name, load, place.name, cpus, candidate.name)
+            for places in _alike(mission.places_of(part, candidate)):
+                first = places[0]
+                for cpus in (first.cpus(),) if first.cpus else part.cpus:
+                    planned = first.name, candidate.name, name, load, 0 if first.cpus else cpus
+                    group = Group(name, load, first.name, cpus, candidate.name)
                     for run in range(runs.get(planned, 0) if runs and part.runs == AUTO else part.looks[-1]):
+                        place = places[run % len(places)]
                         cell = Cell(
                             candidate, instrument, parameters, load, cpus, seed=run + 1, place=place, shape=shape
                         )
@@ -45,6 +48,14 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
     together = [cell for cell in ordered if not cell.place.here and not cell.place.switched]
     return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]
+
+
+def _alike(places: Sequence[Row]) -> list[list[Row]]:
+    """Boards of a model together: they share the runs, turn by turn, so that each measures every candidate."""
+    found: dict[str, list[Row]] = {}
+    for one in places:
+        found.setdefault(one.name, []).append(one)
+    return list(found.values())
 
 
 def in_blocks(cells: Sequence[Cell]) -> list[Cell]:

@@ -16,9 +16,10 @@ from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
 from rtqual.base.scratch import sweep
 from rtqual.board import PATIENCE, Board, Machine
 from rtqual.board.process import ended_if_interrupted
-from rtqual.board.registry import BOARDS
+from rtqual.board.registry import BOARDS, Row
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
+from rtqual.campaign.cluster import run_on
 from rtqual.campaign.folder import Result
 from rtqual.campaign.looks import Looks
 from rtqual.campaign.plan import plan
@@ -48,8 +49,9 @@ class Watcher:
 class Campaign:
     """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py)."""
 
-    def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2) -> None:
+    def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2, cluster: str = "") -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
+        self._cluster = cluster
         self.folder = folder
         self._looks = Looks(mission, scale)
         self.cells = plan(mission, scale)  # as many as there may be
@@ -58,7 +60,7 @@ class Campaign:
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
         self._prepared = Prepared(mission)
-        self._boards: dict[tuple[str, str, Machine], Board] = {}
+        self._boards: dict[tuple[Row, str, Machine], Board] = {}
         self._before = self._measured_before()
         self._tell: Callable[[str], None] = lambda _: None
 
@@ -74,7 +76,7 @@ class Campaign:
         cells = self.least
         try:
             while cells:
-                keys |= {cell: self._inputs(cell) for cell in cells}
+                keys |= {cell: self.inputs(cell) for cell in cells}
                 failures |= self._run_missing(cells, keys, watcher)
                 cells = self._after_a_look(keys, failures, watcher) if self._looks.may_go_on else []
         finally:
@@ -112,9 +114,20 @@ class Campaign:
         ready = [cell for cell in waiting if cell.candidate.name not in self.later]
         here, switched = ([c for c in ready if c.place.here], [c for c in ready if c.place.switched])
         together = [cell for cell in ready if not cell.place.here and not cell.place.switched]
-        for some, workers in ((here, 1), (together, self.workers), (switched, 1)):
+        away = [cell for cell in together if cell.place.repeats] if self._cluster else []
+        if away:
+            numbered = {cell: (self.cells.index(cell), keys[cell]) for cell in away}
+            content = kept.content_of(self.mission)
+            failures |= run_on(self._cluster, content, self.scale, numbered, self.store, watcher)
+        together = [cell for cell in together if cell not in set(away)]
+        boards = len({cell.place for cell in switched}) or 1
+        for some, workers in ((here, 1), (together, self.workers), (switched, boards)):
             failures |= self._run_all(some, workers, keys, watcher)
         return failures
+
+    def ready(self, cell: Cell) -> None:
+        """Prepare what one cell needs."""
+        self._prepared.prepare([one for one in self.cells if one.candidate == cell.candidate], self._tell)
 
     def _close(self, watcher: Watcher) -> None:
         for board in self._boards.values():
@@ -137,7 +150,7 @@ class Campaign:
         every = [r for r in self._manifests() if r.inputs.candidate in candidates]
         every = [r for r in every if is_of(candidates[r.inputs.candidate], r.inputs)]
         held = {(r.inputs.model_copy(update={"artefacts": {}}).key(), r.repeat) for r in every}
-        return [c for c in self.cells if (self._inputs(c, artefacts={}).key(), c.repeat) not in held]
+        return [c for c in self.cells if (self.inputs(c, artefacts={}).key(), c.repeat) not in held]
 
     def _measured_before(self) -> dict[str, Before]:
         """Of candidates that wait."""
@@ -166,7 +179,7 @@ class Campaign:
             self._boards[key] = cell.place.open(start)
         return self._boards[key]
 
-    def _inputs(self, cell: Cell, artefacts: dict[str, str] | None = None) -> Inputs:
+    def inputs(self, cell: Cell, artefacts: dict[str, str] | None = None) -> Inputs:
         return Inputs(
             candidate=cell.candidate.name,
             instrument=cell.instrument.name,
@@ -207,14 +220,16 @@ class Campaign:
     ) -> dict[Group, str]:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
-        booted: set[tuple[str, str, Machine]] = set()
+        booted: set[tuple[Row, str, Machine]] = set()
         with ThreadPoolExecutor(workers) as pool, ended_if_interrupted(running):
             while waiting or running:
                 while waiting and len(running) < workers:
-                    cell = _next(waiting, {_system(cell) for cell in running.values()} - booted)
+                    cell = _next(waiting, running.values(), booted)
+                    if cell is None:
+                        break
                     waiting.remove(cell)
                     watcher.started(cell)
-                    running[pool.submit(self._run, cell, inputs[cell])] = cell
+                    running[pool.submit(self.measure, cell, inputs[cell])] = cell
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in finished:
                     cell = running.pop(future)
@@ -225,7 +240,8 @@ class Campaign:
                         failures[cell.group] = failure
         return failures
 
-    def _run(self, cell: Cell, inputs: Inputs) -> None:
+    def measure(self, cell: Cell, inputs: Inputs) -> None:
+        """Run a cell and keep its record."""
         started = datetime.now(UTC)
         timeout_s = max(_LEAST_TIMEOUT_S, PATIENCE * cell.estimate_s)
         board, job = self._board(cell), cell.job()
@@ -242,14 +258,20 @@ class Campaign:
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
 
 
-def _system(cell: Cell) -> tuple[str, str, Machine]:
+def _system(cell: Cell) -> tuple[Row, str, Machine]:
     """What is booted once for all its cells."""
-    return cell.place.name, cell.candidate.name, cell.machine
+    return cell.place, cell.candidate.name, cell.machine
 
 
-def _next(waiting: Sequence[Cell], booting: Collection[tuple[str, str, Machine]]) -> Cell:
-    """The first cell that need not wait for a guest that another cell boots just now; where all do, the first."""
-    return next((cell for cell in waiting if _system(cell) not in booting), waiting[0])
+def _next(
+    waiting: Sequence[Cell], running: Collection[Cell], booted: Collection[tuple[Row, str, Machine]]
+) -> Cell | None:
+    """The first cell that need not wait for a guest that another cell boots just now; where all do, the first. None
+    where all wait for a board that runs one cell at a time."""
+    busy = {cell.place for cell in running if cell.place.switched}
+    free = [cell for cell in waiting if cell.place not in busy]
+    booting = {_system(cell) for cell in running} - set(booted)
+    return next((cell for cell in free if _system(cell) not in booting), next(iter(free), None))
 
 
 def _failure(future: Future[None]) -> str | None:

@@ -53,13 +53,15 @@ class Run:
 
         return self.out or OUT / f"{mission.mission.name}-{scale}"
 
-    def of(self, stage: "Callable[[Campaign, Watcher], Selection]", mission: Mission, scale: str) -> int:
+    def of(
+        self, stage: "Callable[[Campaign, Watcher], Selection]", mission: Mission, scale: str, cluster: str = ""
+    ) -> int:
         """Run a stage with its progress shown, then print its verdicts; or list what it would run."""
         from rtqual.campaign.run import Campaign  # noqa: PLC0415 - the libraries behind it are slow to load
         from rtqual.terminal.progress import Display  # noqa: PLC0415
         from rtqual.terminal.verdict import as_dict, print_verdicts  # noqa: PLC0415
 
-        campaign = Campaign(mission, scale, self.folder(mission, scale), workers=self.jobs)
+        campaign = Campaign(mission, scale, self.folder(mission, scale), workers=self.jobs, cluster=cluster)
         if self.dry_run:
             _print_plan(campaign, as_json=self.as_json)
             return 0

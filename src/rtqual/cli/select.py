@@ -7,7 +7,7 @@ from rtqual.cli.running import RUN, Run
 from rtqual.mission import DEFAULT_SCALE
 
 
-def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, run: Run = RUN) -> int:
+def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, cluster: str = "", run: Run = RUN) -> int:
     """Measure the candidates of a mission and say which one to fly.
 
     Parameters
@@ -16,7 +16,14 @@ def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, run: Run = RUN) -> i
         The mission file.
     scale
         How much to measure: a [scale.NAME] of the mission.
+    cluster
+        The address of a dask scheduler whose workers run the emulated cells, as tls://HOST:8786 (docs/cluster.md).
     """
     from rtqual.stage import select as stage  # noqa: PLC0415 - the libraries behind it are slow to load
 
-    return run.of(stage.select, run.load(mission, scale), scale)
+    if cluster:
+        from rtqual.campaign.cluster import require_safe  # noqa: PLC0415
+
+        require_safe(cluster)
+        import distributed  # noqa: F401, PLC0415 - an extra, asked for before anything is prepared
+    return run.of(stage.select, run.load(mission, scale), scale, cluster)

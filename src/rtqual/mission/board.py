@@ -25,6 +25,7 @@ _HOST_KEY = r"(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9
 _CONSOLE = r"(?:socket:/.+|tcp:[^:]+:\d+)"
 _ENDLESS_S = 3600.0
 _LEAST_WATCHDOG_S = 6.0  # candidates feed it every 3 s (guest/init-board)
+_ALIKE = ("architecture", "cpus", "parameters", "tune")  # what boards of a model have in common
 
 
 def _address(text: str) -> str:
@@ -157,17 +158,17 @@ def problems_of_plan(
 ) -> Iterator[Problem]:
     """What a plan asks for on boards that they cannot run."""
     known = {one.name: one for one in boards}
-    models: dict[str, str] = {}
+    models: dict[str, BoardTable] = {}
     for i, name in enumerate(named):
         if name not in known:
             advice = suggest(name, known) if known else "the mission has no [[board]]"
             yield Problem((*path, "boards", i), f"unknown board {shown(name)}; {advice}")
             continue
         board = known[name]
-        if board.model in models:
-            message = f"is of the same model as {models[board.model]}; a plan takes one board of a model"
+        first = models.setdefault(board.model, board)
+        if unlike := [key for key in _ALIKE if getattr(board, key) != getattr(first, key)]:
+            message = f"is of the model of {first.name}, and has another {unlike[0]}: boards of a model are alike"
             yield Problem((*path, "boards", i), message)
-        models[board.model] = name
         for one in candidates:
             why = _why_not_on(one, board)
             if why:

@@ -153,7 +153,7 @@ class Plan(Table):
     candidates: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
     """Names of candidates; all of the mission's that can run when left out."""
     boards: Annotated[tuple[Slug, ...], NonEmpty, Distinct] = ()
-    """Names of boards to run on, one of a model; where each candidate says by itself when left out."""
+    """Names of boards to run on, those of a model share the runs; where each candidate says by itself when left out."""
     instruments: Annotated[tuple[InstrumentName, ...], NonEmpty, Distinct]
     """What measures."""
     loads: Annotated[tuple[LoadName, ...], NonEmpty, Distinct] = ("none",)

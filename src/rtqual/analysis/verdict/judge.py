@@ -2,6 +2,7 @@
 """What the records support: gates first, then the weighted score, and never more than the intervals allow."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.difference.statement import fits
@@ -43,10 +44,18 @@ def judge(
     *,
     configs: Mapping[str, Known],
     failures: Mapping[Group, str],
+    apart: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
-    """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read."""
+    """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read. `apart`: of a
+    model of boards, how its boards differ."""
     return tuple(
-        _verdict(mission, cells, tuple(findings(mission, cells, comparisons, shifts)), comparisons, configs)
+        _verdict(
+            mission,
+            cells,
+            (*findings(mission, cells, comparisons, shifts), *apart.get(cells.board, ())),
+            comparisons,
+            configs,
+        )
         for cells in by_board(mission, scale, measured, failures)
     )
 

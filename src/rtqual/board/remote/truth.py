@@ -41,6 +41,7 @@ _FACTS = {
     "'*mac-address' | sort | xargs sha256sum | sha256sum",
 }
 _SHOWN, _MOST_CPUS, _MOST_LINES = 6, 1024, 4096  # of a board's interrupts
+_LONGEST = 400  # characters of a fact, whatever the board says
 _UNSYNCHRONISED = 0x40  # STA_UNSYNC, adjtimex(2)
 _THROTTLED_NOW = 0xF  # bits 0 to 3 of get_throttled are now, 16 to 19 since the start
 _STEADY = {  # whoever changes one of these changes what is measured
@@ -54,7 +55,7 @@ _STEADY = {  # whoever changes one of these changes what is measured
 def script(out: str = "") -> str:
     """Prints `name=value` lines there, or writes them into a file."""
     lines = [
-        f"printf '%s=' {name}; v=$({{ {command}; }} 2> /dev/null | head -c 400 | tr '\\n' ' '); "
+        f"printf '%s=' {name}; v=$({{ {command}; }} 2> /dev/null | head -c {_LONGEST} | tr '\\n' ' '); "
         f'v=${{v% }}; echo "${{v:-{UNKNOWN}}}"'
         for name, command in _FACTS.items()
     ]
@@ -63,7 +64,7 @@ def script(out: str = "") -> str:
 
 def read(text: str) -> dict[str, str]:
     pairs = (line.split("=", 1) for line in text.splitlines() if "=" in line)
-    return {name: value for name, value in pairs if name in _FACTS}
+    return {name: value[:_LONGEST] for name, value in pairs if name in _FACTS}
 
 
 def problems(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

@@ -13,6 +13,7 @@ from rtqual.base.words import clean, count
 from rtqual.board.remote.link import Link
 
 BEFORE = "/run/rtqual-tuned"  # a line a file: its path, a tab, what stood there
+_MOST_LETTERS, _LONGEST, _MOST = 100_000, 60, 50  # of what a board answers
 _CPU = "/sys/devices/system/cpu"
 # Name, files, what they are to say; $rest: the CPUs that are not isolated, empty where none is.
 _SETTINGS = (
@@ -91,8 +92,10 @@ def reset_script(root: str = "") -> str:
 
 def changes(said: str) -> list[Change]:
     """Of what the script printed; settings that are right already are not in it."""
-    rows = [tuple(map(clean, line.split("\t"))) for line in said.splitlines() if line.count("\t") == 2]
-    return [Change(name, before, after, n) for (name, before, after), n in Counter(rows).items()]
+    known = {name for name, _, _ in _SETTINGS}
+    parts = [line.split("\t") for line in said[:_MOST_LETTERS].splitlines()]
+    rows = Counter(tuple(clean(one[:_LONGEST]) for one in row) for row in parts if len(row) == 3 and row[0] in known)
+    return [Change(name, before, after, n) for (name, before, after), n in [*rows.items()][:_MOST]]
 
 
 def tune(link: Link) -> list[Change]:
