@@ -31,7 +31,7 @@ def stability(material: Material) -> Iterator[Block]:
         return
     yield Paragraph(
         "Stability as the AAReST study defines it: max - min, and p95 - avg; compared between the candidates, and "
-        "relative to max and p95. Shorter bars are steadier; the line across a bar's end is its 95 % interval."
+        "relative to max and p95. Shorter bars are steadier; the line along a bar's foot is its 95 % interval."
     )
     drawn: list[Plot] = []
     for (board, cpus), there in groupby(places, key=lambda one: (one.board, one.cpus)):

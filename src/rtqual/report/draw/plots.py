@@ -40,6 +40,7 @@ BINS_OF_BINS = 24  # of samples that their tool has put into bins already
 POINTS = 400  # a curve of more steps looks the same
 FOOT = 0.5  # of an axis that counts samples: one sample still has a height
 LONGEST_ROW = 18  # characters in a line
+FOOT_OF_BAR = 0.42  # of a bar's height below its middle: where its interval is drawn
 TITLE = 44  # characters over a histogram
 OUT = "#d0402a"  # the tint of what no sample should reach
 FloatArray = npt.NDArray[np.float64]
@@ -203,11 +204,12 @@ def _bar_axes(axes: Axes, entries: Sequence[Bar], palette: Palette, *, label: st
         y += 1.0 if entry.row in places else 1.6
         places.setdefault(entry.row, []).append(y)
         axes.barh(y, entry.value, 0.8, color=palette.colour(entry.candidate), linewidth=0)
-        end = max(entry.value, 0.0)
-        if entry.low is not None and entry.high is not None:
-            axes.plot([entry.low, entry.high], [y, y], color=INK, linewidth=1.1)
-            end = max(end, entry.high)
-        axes.text(end + 0.015 * length, y, entry.label or number(entry.value / scale), va="center_baseline")
+        if entry.low is not None and entry.high is not None:  # along the bar's foot, clear of the label at the value
+            axes.plot([entry.low, entry.high], [y + FOOT_OF_BAR] * 2, color=INK, linewidth=1.1, solid_capstyle="butt")
+            ends_of = [entry.low, entry.high]
+            axes.plot(ends_of, [y + FOOT_OF_BAR - 0.08] * 2, "|", color=INK, markersize=3.5, markeredgewidth=1.1)
+        said = entry.label or number(entry.value / scale)
+        axes.text(max(entry.value, 0.0) + 0.015 * length, y - 0.06, said, va="center_baseline")
     axes.yaxis.set_major_locator(FixedLocator([sum(p) / len(p) for p in places.values()]))
     axes.yaxis.set_major_formatter(FixedFormatter(["\n".join(_row_lines(row)) for row in places]))
     axes.set_ylim(y + 0.7, 0.9)

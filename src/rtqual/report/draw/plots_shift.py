@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from rtqual.analysis.difference.model import ShiftFunction
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.summary import SHIFTED
-from rtqual.report.draw.canvas import INK, RC, Palette, even_ticks, frame, grid, short, titled, to_svg, upright_label
+from rtqual.report.draw.canvas import INK, LIMIT_DASHES, RC, Palette, even_ticks, frame, grid, short, titled, to_svg, upright_label
 from rtqual.report.page.text import number, step
 
 HEIGHT_IN = 2.1
@@ -32,12 +32,14 @@ class Axis:
     linear: float | None  # up to which size it is linear; None: all of it
 
     def ticks(self, scale: float) -> list[float]:
-        """Zero and powers of ten on both sides, at most seven, the largest always among them."""
+        """Zero and powers of ten on both sides, at most seven, the largest always among them; with their threefold
+        where these are few."""
         assert self.linear is not None  # noqa: S101 - of a logarithmic axis
         first = math.ceil(math.log10(self.linear / scale))
         last = math.floor(math.log10(max(self.high, -self.low) / scale))
         every = range(last, first - 1, -max(1, math.ceil((last + 1 - first) / 3)))
-        sizes = [10.0**exponent * scale for exponent in every][::-1]
+        steps = (1, 3) if len(every) < 3 else (1,)
+        sizes = [step * 10.0**exponent * scale for exponent in every[::-1] for step in steps]
         return [tick for tick in (*(-size for size in sizes[::-1]), 0.0, *sizes) if self.low <= tick <= self.high]
 
 
@@ -54,8 +56,11 @@ def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, al
         ]  # fmt: skip
         if margins:
             handles.append(Line2D([], [], label="does not matter", color=INK, alpha=MARGIN_ALPHA, linewidth=7))
-        figure, (axes,) = frame([HEIGHT_IN], handles)
         scale, unit = step(max(axis.high, -axis.low), shifts[0].unit)
+        if axis.linear is not None:
+            label = f"logarithmic beyond ±{number(axis.linear / scale)} {unit}"
+            handles.append(Line2D([], [], label=label, color=INK, alpha=0.6, linewidth=0.7, linestyle=LIMIT_DASHES))
+        figure, (axes,) = frame([HEIGHT_IN], handles)
         axes.set_xlim(-0.5, len(names) - 0.5)
         axes.xaxis.set_major_locator(FixedLocator(range(len(names))))
         axes.xaxis.set_major_formatter(FixedFormatter(names))
@@ -69,6 +74,8 @@ def shift_plot(shifts: Sequence[ShiftFunction], palette: Palette, ident: str, al
             axes.yaxis.set_major_locator(FixedLocator(ticks))
             axes.yaxis.set_major_formatter(FixedFormatter([number(tick / scale) for tick in ticks]))
             axes.yaxis.set_minor_locator(NullLocator())
+            for end in (-axis.linear, axis.linear):
+                axes.axhline(end, color=INK, linewidth=0.7, alpha=0.6, linestyle=LIMIT_DASHES)
         grid(axes, (), ticks)
         axes.axhline(0, color=INK, linewidth=0.9)
         if margins:

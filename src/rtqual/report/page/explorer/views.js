@@ -39,7 +39,7 @@ function histogram(place, load, groups, state) {
       fillTo: FOOT,
       paths: uPlot.paths.stepped({ align: 1 }),
     })),
-    y: { label: "Samples per bin (1)", range: [FOOT * 1.2, top], logarithmic: true }, // the foot's line is out of sight
+    y: { label: "Samples per bin", range: [FOOT * 1.2, top], logarithmic: true }, // the foot's line is out of sight
     height: 250,
     stops: filled,
     read(at) {
@@ -80,7 +80,7 @@ function shareAbove(place, load, groups, state) {
     name: "Share of samples above a value",
     data: [[place.ends[0], ...xs], ...drawn.map((one) => [1, ...one])],
     series: groups.map((group) => ({ ...lineOf(group), paths: uPlot.paths.stepped({ align: 1 }) })),
-    y: { label: "Share of samples above (1)", range: [FOOT / most, 1.4], logarithmic: true },
+    y: { label: "Share of samples above", range: [FOOT / most, 1.4], logarithmic: true },
     height: 270,
     stops: shown,
     read(at) {
