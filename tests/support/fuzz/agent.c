@@ -147,7 +147,7 @@ static int draw_words(char **words, char text[WORDS][WORD_ROOM])
 				 (const char *[]){ "/nowhere", "%s%n", "\x1b[2J", "" }[draw(4)]);
 	}
 	for (int i = 0; i <= more; i++) {
-		if (draw(30) == 0)
+		if (text[i][0] != '/' && draw(30) == 0) /* else it writes to other files */
 			text[i][mutate((uint8_t *)text[i], strlen(text[i]), WORD_ROOM - 1)] = '\0';
 		words[count++] = text[i];
 	}
