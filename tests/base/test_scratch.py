@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import rtqual
-from rtqual.base.scratch import scratch, sweep, sweep_fresh
+from rtqual.base.scratch import scratch, sweep, sweep_fresh, sweep_named
 
 HOLDS = """
 import sys, time
@@ -98,6 +98,19 @@ def test_a_folder_that_was_not_marked_yet_or_no_longer_goes_with_its_process(tmp
     with scratch(tmp_path) as mine:  # the next one beside it sweeps
         assert not dead.exists()
         assert (alive / "samples").exists() and mine.is_dir()
+
+
+def test_a_dead_programs_old_files_go_and_nobody_elses(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    kept = {f"cyclictest{os.getpid()}", f"cyclictest{gone.pid}.txt", "cyclictest", "cyclictest0", "cyclictest-notes"}
+    for name in (*kept, f"cyclictest{gone.pid}"):
+        (tmp_path / name).write_text("status")
+    (tmp_path / f"cyclictest{2**22 + 1}").symlink_to(tmp_path / "cyclictest")  # no process has such a number
+    (tmp_path / f"cyclictest{2**22 + 2}").mkdir()
+    assert sweep_named(tmp_path, "cyclictest", 3600) == []  # too young
+    assert sweep_named(tmp_path, "cyclictest", -3600) == [tmp_path / f"cyclictest{gone.pid}"]
+    assert len(list(tmp_path.iterdir())) == len(kept) + 2
 
 
 @pytest.mark.parametrize("name", ["rtqual-2024-results", "rtqual-1-backup", "rtqual-9999999999-scratch-abcdefgh"])

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
 from rtqual.board.system import Kernel
 from rtqual.board.unpacked import unpacked
 from rtqual.board.virtual import UNPACKED, VirtualBoard
+from support.small_disk import mounted_disk
 
 
 def elf(note: int = 18, name: bytes = b"Xen\0") -> bytes:
@@ -133,3 +135,19 @@ def test_the_record_says_what_was_started(
 def test_debians_kernels_start_at_once(kernel: Callable[..., Kernel]) -> None:
     """6.1 is packed with xz, the cloud kernel with LZ4."""
     assert all(unpacked(kernel(name).image) for name in ("debian-rt", "debian-cloud"))
+
+
+def test_a_disk_that_fills_up_while_a_kernel_is_unpacked_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = elf() + bytes(2**21)
+    image = tmp_path / "vmlinuz"
+    image.write_bytes(bzimage(PACKED["xz"](kernel)))
+    with mounted_disk(tmp_path / "disk", "1m") as disk:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(disk))
+        with pytest.raises(RunFailed, match=r"vmlinux: the kernel cannot be unpacked there \(No space left.*make room"):
+            unpacked(image)
+        assert list((disk / "rtqual/vmlinux").glob("*.new")) == []
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    made = unpacked(image)
+    assert made and made.read_bytes() == kernel

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.cache import locked
 from rtqual.base.errors import RunFailed
 from rtqual.candidate.headers import of_built
 from rtqual.kernel.make.build import Watch, build, hash_of
@@ -42,6 +43,19 @@ def test_modules_are_built_against_what_the_kernel_exports(tmp_path: Path, cache
     assert (place / "prepared").exists() and (place / ".config").read_text() == made.config
     flown = (made.image, made.folder / "built", made.folder / "boot/config-6.12.3")
     assert made.installed_size_b == sum(path.stat().st_size for path in flown)
+
+
+def test_what_a_killed_build_left_goes_with_the_next_and_what_is_being_built_stays(tmp_path: Path, cache: Path) -> None:
+    kernels = cache / "kernels"
+    for name in ("dead.objects", "dead.new", "alive.objects"):
+        (kernels / name).mkdir(parents=True)
+        (kernels / name / "vmlinux.o").write_text("")
+    (kernels / "stranger.objects").symlink_to(tmp_path)
+    with locked(kernels / "alive"):
+        made = build(small_tree(tmp_path / "tree"), CONFIG)
+    left = {path.name for path in kernels.iterdir() if path.suffix != ".lock"}
+    assert left == {made.folder.name, "alive.objects", "stranger.objects"}
+    assert (tmp_path / "tree").is_dir()
 
 
 def test_a_kernel_is_built_once_and_laid_out_as_debians(tmp_path: Path, cache: Path) -> None:

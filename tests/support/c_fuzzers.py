@@ -41,6 +41,11 @@ FUZZERS = (
     ),
     Fuzzer("options-probe", "the probe's options", 150_000, {"common/options.c": 0.75, "probe/linux/main.c": 0.75}),
     Fuzzer("options-pose", "ds325-pose's options and recordings", 3_000, {"flight/pose/main.c": 0.75}),
+    Fuzzer("agent", "the guest's agent: its command line, its jobs, its frames", 100_000, {"guest/agent.c": 0.5}),
+    Fuzzer(
+        "freertos", "the command line of FreeRTOS's image", 200_000,
+        {"probe/freertos/main.c": 0.6, "probe/freertos/virt/machine.c": 0.95},
+    ),
     Fuzzer("usbip", "USB/IP: clients that ask for the camera", 150_000, {"emulator/server.c": 0.7}),
     Fuzzer(
         "device", "USB/IP and USB: connections of 64 URBs, control and bulk", 30_000,

@@ -5,7 +5,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fcntl import LOCK_EX, flock
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 
@@ -24,6 +24,18 @@ def locked(path: Path) -> Iterator[None]:
     with path.with_name(path.name + ".lock").open("w") as file:
         flock(file, LOCK_EX)
         yield
+
+
+@contextmanager
+def idle(path: Path) -> Iterator[bool]:
+    """Whether nobody holds `path`'s lock; it is ours meanwhile."""
+    with path.with_name(path.name + ".lock").open("w") as file:
+        try:
+            flock(file, LOCK_EX | LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
 
 
 def sha256_file(path: Path) -> str:

@@ -10,11 +10,15 @@ nor other owners.
 import os
 import re
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
+
+from rtqual.base.words import whole
 
 _PREFIX, _MARK = "rtqual-", ".rtqual-scratch"
 # What nobody else calls a folder of his: one without a mark goes by its name alone.
@@ -76,6 +80,21 @@ def sweep_fresh(folder: Path, name: str = ".+") -> list[Path]:
         if named and path.lstat().st_uid == os.geteuid() and not path.is_symlink() and not _lives(int(named[1])):
             with suppress(OSError):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
+                found.append(path)
+    return found
+
+
+def sweep_named(folder: Path, name: str, age_s: float) -> list[Path]:
+    """Remove files `NAMEPID` of ours that a program left there which is dead. Who writes one may be in a container of
+    his own, whose processes are not seen, so a file stays until it is so old."""
+    found = []
+    for path in folder.glob(f"{name}[0-9]*"):
+        pid = whole(path.name.removeprefix(name))
+        with suppress(OSError):
+            status = path.lstat()
+            left = pid and stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and not _lives(pid)
+            if left and time.time() - status.st_mtime > age_s:
+                path.unlink()
                 found.append(path)
     return found
 

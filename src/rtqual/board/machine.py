@@ -108,6 +108,10 @@ def _missing(qemu: str, package: str) -> str:
 def _version(qemu: str, package: str) -> str:
     try:
         done = subprocess.run([qemu, "--version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
+    except OSError:
         raise RunFailed(_missing(qemu, package)) from None
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip().splitlines() or [""])[-1][:200]
+        how = f"was ended by signal {-error.returncode}" if error.returncode < 0 else f"does not run here: {said}"
+        raise RunFailed(f"{qemu} --version {how}; run the same command again, or reinstall {package}") from None
     return done.stdout.splitlines()[0].removeprefix("QEMU emulator version ")

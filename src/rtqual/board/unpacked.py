@@ -46,8 +46,13 @@ def unpacked(image: Path) -> Path | None:
             return None
         kept = folder / f"{packed}-{hashlib.sha256(kernel).hexdigest()}.elf"
         fresh = kept.with_suffix(".new")
-        fresh.write_bytes(kernel)
-        return fresh.rename(kept)
+        try:
+            fresh.write_bytes(kernel)
+            return fresh.rename(kept)
+        except OSError as error:
+            fresh.unlink(missing_ok=True)
+            why = f"the kernel cannot be unpacked there ({error.strerror})"
+            raise RunFailed(f"{folder}: {why}: make room or set XDG_CACHE_HOME") from None
 
 
 def _unpack(image: bytes) -> bytes | None:

@@ -69,6 +69,8 @@ class Campaign:
         sweep({Path(tempfile.gettempdir()), Path("/dev/shm"), Path.cwd()})  # noqa: S108 where boards keep theirs
         with suppress(OSError):  # who needs the cache is told why there is none
             sweep({cache_dir(), *cache_dir().iterdir()})
+        for instrument in {cell.instrument.name: cell.instrument for cell in self.cells}.values():
+            instrument.sweep()
         self._tell = watcher.preparing
         self._prepared.prepare(self.cells, watcher.preparing)
         keys: dict[Cell, Inputs] = {}

@@ -46,6 +46,9 @@ class Instrument(ABC):
     def seconds(self, parameters: Any, load: str) -> float:
         """About how long the measurement takes on the board's own clock, for planning."""
 
+    def sweep(self) -> None:  # noqa: B027 - most leave nothing
+        """Remove what the program left on this machine long ago when it was killed."""
+
     def samples(self, parameters: Any, *, cpus: int) -> int | None:
         """How many samples a run takes at most, where its parameters say so."""
         return None

@@ -2,11 +2,13 @@
 """cyclictest (rt-tests 2.x): how late a periodic real-time thread wakes up, every value in nanoseconds."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import sweep_named
 from rtqual.base.units import DurationNs
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, Parameters
@@ -35,6 +37,10 @@ _PRINTING_NS = 50_000_000  # samples taken in this time may be left unprinted: t
 class Samples(StrEnum):
     COUNTED = "counted"  # how often each value came
     ORDERED = "ordered"  # every sample in its order, which estimates of the tail need
+
+
+_STATUS = Path("/dev/shm")  # noqa: S108 - where each cyclictest keeps a file for who asks how it is getting on
+_LEFT_S = 86_400.0
 
 
 class CyclictestParameters(Parameters):
@@ -103,6 +109,9 @@ class _Cyclictest(Instrument):
                 problems += [f"cyclictest on CPU {thread.cpu}: {text}" for text in lost]
         skipped = sum(_skipped_periods(thread, parameters) for thread in result.thread.values())
         return Measurement(tuple(series), {"skipped_periods": Scalar(value=skipped, unit="1")}, tuple(problems))
+
+    def sweep(self) -> None:
+        sweep_named(_STATUS, "cyclictest", _LEFT_S)
 
     def samples(self, parameters: CyclictestParameters, *, cpus: int) -> int:
         return parameters.cycles * cpus

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, idle, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_duration
 from rtqual.kernel.configure.config import parse
@@ -45,6 +45,7 @@ _HEADERS = {
     "libelf.h": "libelf-dev",
     "openssl/": "libssl-dev",
 }  # of libraries kbuild's tools use
+_PASSING = (".new", ".objects")  # of folders beside a kernel's place while it is built
 _STEP = re.compile(r"^  (?:HOST)?(?:CC|AS|LD)\b")
 _TELLING = 20  # files, before their pace is meaningful
 _OBJECTS_OF_A_SYMBOL = 2.5  # compiled files for each symbol that is on, as seen with tailored configurations
@@ -134,6 +135,7 @@ def build(
     place = cache_dir() / "kernels" / _identity(tree, config, compiler)
     with locked(place):
         if not place.exists():
+            _sweep(place.parent)
             with locked(kept_objects) if kept_objects else nullcontext():
                 _make(
                     *(tree, config, compiler, place, watch or Watch(), kept_objects),
@@ -193,7 +195,8 @@ def _compiler(tree: Tree) -> str:
 def _make(
     tree: Tree, config: str, compiler: str, place: Path, watch: Watch, kept: Path | None, *, ccache: bool, jobs: int
 ) -> None:
-    fresh, objects = place.with_suffix(".new"), kept or place.with_suffix(".objects")
+    fresh, objects = (place.with_suffix(ending) for ending in _PASSING)
+    objects = kept or objects
     log = place.with_suffix(".log")
     passing = (fresh,) if kept else (fresh, objects)
     for stale in passing:
@@ -214,6 +217,14 @@ def _make(
     finally:
         for rest in passing:
             shutil.rmtree(rest, ignore_errors=True)
+
+
+def _sweep(kernels: Path) -> None:
+    """What builds left that were killed: gigabytes, and nobody holds their locks."""
+    for left in sorted({path.with_suffix("") for ending in _PASSING for path in kernels.glob(f"*{ending}")}):
+        with idle(left) as is_left:
+            for ending in _PASSING if is_left else ():
+                shutil.rmtree(left.with_suffix(ending), ignore_errors=True)
 
 
 def _need_space(folder: Path, config: str) -> None:
