@@ -15,6 +15,7 @@
 #define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
 #define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
+#define LIT 0.012 /* the same where light comes from beyond the edge, since how much does is not known exactly */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -121,6 +122,7 @@ struct end {
 	 * that tells of it: light across the target's, which such light makes in mixed pixels.
 	 */
 	double dim, across;
+	bool lit; /* something is seen beyond it */
 };
 
 /* The integral of a number held between 0 and 1. */
@@ -183,6 +185,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	if (inner < 2 || full <= 0 || !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4, profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
 		return false;
 	full /= inner;
+	out->lit = outer > 0;
 	if (outer) {
 		dark_range /= outer;
 		for (int j = last + 3; j <= last + BEYOND; j++)
@@ -279,7 +282,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
-	int count = 0, seen = 0;
+	int count = 0, seen = 0, lit = 0;
 
 	rotate(at->r, corners[0], from);
 	rotate(at->r, corners[1], along);
@@ -303,6 +306,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 			continue;
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
+		lit += end.lit;
 		hidden[count] = end.lost;
 		dim[count] = end.dim;
 		aside[count] = end.across;
@@ -349,7 +353,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 
 	bias->sigma = PIXEL / (1 + span * span);
 	if (frame->amplitude)
-		bias->sigma = SHADE + pose->set.edge_bias / (1 + span * span) +
+		bias->sigma = SHADE + LIT * lit / count + pose->set.edge_bias / (1 + span * span) +
 			      shared * (HIDDEN_SHARED + 1 / (1 + (high - low) * (high - low)));
 }
 
