@@ -10,6 +10,7 @@
 #define SAMPLES 24
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
+#define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
 #define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
 #define LEAST_CONTRAST 0.12
 #define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
@@ -376,7 +377,7 @@ static enum sight sight(const struct pose *pose, const double eye[3], int axis, 
 
 	if (width < 0.2)
 		return HIDDEN;
-	return dim > 2 && width > 6 ? SEEN : UNSURE;
+	return dim > BRIGHT && width > 6 ? SEEN : UNSURE;
 }
 
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
