@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define MOST_REACH 12
-#define SAMPLES 24
+#define SAMPLES 20
+#define FEW 12 /* in rounds that only have to get near */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
@@ -61,9 +62,10 @@ struct profile {
 	double gate; /* m between ranges of different things */
 };
 
-static struct light vector_of(const struct pose *pose, double amplitude, double range)
+/* Turned so that a range of `from` has the angle 0. */
+static struct light vector_of(const struct pose *pose, double amplitude, double range, double from)
 {
-	double phase = 2 * M_PI / pose->set.ambiguity * range;
+	double phase = 2 * M_PI / pose->set.ambiguity * (range - from);
 
 	return (struct light){ amplitude * cos(phase), amplitude * sin(phase) };
 }
@@ -176,7 +178,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		/* Something in front hides where the target ends. */
 		if (range < profile.expected[j + reach] - profile.gate)
 			return false;
-		struct light one = vector_of(pose, light[j + reach], range);
+		struct light one = vector_of(pose, light[j + reach], range, profile.expected[last + reach]);
 
 		dark.i += one.i / (BEYOND - 2);
 		dark.q += one.q / (BEYOND - 2);
@@ -206,19 +208,19 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	*end = last - 1.5;
 	for (int j = last - 1; j <= last + 2; j++) {
 		double expected = full * profile.bright[j + reach];
-		struct light target = vector_of(pose, expected, profile.expected[j + reach]);
-		struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach]);
-		double i = target.i - dark.i, q = target.q - dark.q, contrast = i * i + q * q;
+		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
 
 		if (contrast < LEAST_CONTRAST * LEAST_CONTRAST * expected * expected)
 			return false;
 		if (profile.range[j + reach] > 0) {
+			struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach],
+						      profile.expected[j + reach]);
 			double beyond = 1 - covered(line->predicted - j, slope), least = pose->set.least_amplitude;
 
 			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
 			if (!outer) {
 				out->dim += beyond * least / expected;
-				out->across += (seen.q * target.i - seen.i * target.q) / contrast;
+				out->across += seen.q * expected / contrast;
 			}
 			continue;
 		}
@@ -292,14 +294,16 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		along[k] -= from[k];
 		out[k] = from[k] + 0.5 * along[k] - out[k];
 	}
-	for (int i = 0; i < SAMPLES; i++) {
+	int samples = slack > 0 ? FEW : SAMPLES;
+
+	for (int i = 0; i < samples; i++) {
 		double arm[3];
 		struct end end;
 		struct line line;
 
 		dither += GOLDEN;
 		dither -= (int)dither;
-		place[count] = (i + dither) / SAMPLES;
+		place[count] = (i + dither) / samples;
 		for (int k = 0; k < 3; k++)
 			arm[k] = from[k] + place[count] * along[k];
 		if (!line_across(pose, at, arm, along, out, reach, &line) ||
