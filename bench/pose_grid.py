@@ -42,8 +42,8 @@ def program() -> Path:
     return built(ROOT / "bench" / "grid", "pose-grid") / "pose-grid"
 
 
-def fly(flights: list[Flight], workers: int = 1) -> Grid:
-    tool = program()
+def fly(flights: list[Flight], workers: int = 1, tool: Path | None = None) -> Grid:
+    tool = tool or program()
 
     def some(first: int) -> npt.NDArray[np.float64]:
         text = "\n".join(one.line() for one in flights[first : first + CHUNK])
@@ -139,9 +139,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--worst", type=int, default=0, help="show so many of the flights that are furthest off")
+    parser.add_argument("--program", type=Path, help="a pose-grid built before")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
-    grid = fly([flight(options.seed, n, options.frames) for n in range(options.flights)], options.workers)
+    grid = fly([flight(options.seed, n, options.frames) for n in range(options.flights)], options.workers, options.program)
     print(table(grid))
     if options.worst:
         print(worst(grid, options.worst))

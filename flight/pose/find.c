@@ -171,6 +171,13 @@ static void look(struct pose *pose, const struct pose_frame *frame)
 		guess.cost = total_cost(pose, frame, &guess.at, SAMPLES);
 		keep(search->guesses, &search->count, GUESSES, &guess);
 	}
+	bool cut = rectangle.low_cut[0] || rectangle.high_cut[0] || rectangle.low_cut[1] || rectangle.high_cut[1];
+	struct guess guess;
+
+	if (cut && ring_place(pose, frame, &points, &guess.at)) {
+		guess.cost = total_cost(pose, frame, &guess.at, SAMPLES);
+		keep(search->guesses, &search->count, GUESSES, &guess);
+	}
 }
 
 static void try_guess(const struct pose *pose, const struct pose_frame *frame, struct guess *guess, struct guess *best)

@@ -28,6 +28,12 @@ int blocks_label(struct pose *pose, const struct pose_frame *frame, int16_t *lab
 /* Points of one piece, spread over it. */
 void blocks_points(const struct pose *pose, int16_t label, struct face_points *out);
 
+/* A random number from 0 to below. */
+int draw(struct pose *pose, int below);
+/* ring.c: the target by its ring and keys, where these stand out of the face and the sides are out of the picture. */
+bool ring_place(struct pose *pose, const struct pose_frame *frame, const struct face_points *points,
+		struct placed *out);
+
 /* plane.c: the plane most of the points lie in; others are dropped. False where too few agree. */
 bool plane_fit(struct pose *pose, struct face_points *points);
 void plane_rectangle(const struct pose *pose, const struct face_points *points, struct rectangle *out);

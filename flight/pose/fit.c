@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define COARSE 250 /* pixels of the first round, which only has to get near */
-#define FINE 900
+#define COARSE 120 /* pixels of the first round, which only has to get near */
+#define FINE 400
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))
 #define WIDE_R (1 / (0.3 * 0.3))
@@ -42,8 +42,11 @@ static void measure(const struct pose *pose, const struct pose_frame *frame, con
 	surface_measure(pose, frame, at, fine ? FINE : COARSE, slack, normal);
 	outline_measure(pose, frame, at, slack > 0 ? 10 : 7, slack, normal);
 	rim_measure(pose, frame, at, slack > 0 ? 4 : 3, normal);
-	if (pose->set.range_bias > 0)
-		offset_solve(&normal->offset, pose->set.range_bias, normal);
+	if (pose->offset_variance > 0) {
+		if (!fine || !offset_estimate(normal, &normal->more, &normal->information))
+			normal->information = 0;
+		offset_solve(&normal->offset, sqrt(pose->offset_variance), normal);
+	}
 	for (int i = 0; i < 6; i++)
 		for (int j = 0; j < i; j++)
 			normal->h[6 * j + i] = normal->h[6 * i + j];

@@ -40,3 +40,28 @@ void offset_solve(const struct offset *offset, double sigma, struct normal *norm
 		normal->g[i] -= offset->row[i] * offset->error / whole;
 	}
 }
+
+bool offset_estimate(const struct normal *normal, double *value, double *information)
+{
+	const struct offset *offset = &normal->offset;
+	double h[36], cov[36], shift[6];
+
+	for (int i = 0; i < 6; i++) {
+		for (int j = 0; j <= i; j++)
+			h[6 * i + j] = h[6 * j + i] = normal->h[6 * i + j];
+		h[7 * i] += 1e-3 * normal->h[7 * i] + 1;
+	}
+	if (!invert6(h, cov))
+		return false;
+	multiply6_vector(cov, offset->row, shift);
+	*information = offset->weight;
+	*value = offset->error;
+	for (int i = 0; i < 6; i++) {
+		*information -= offset->row[i] * shift[i];
+		*value -= normal->g[i] * shift[i];
+	}
+	if (!(*information > 1e-6 * offset->weight && *information > 1))
+		return false;
+	*value /= *information;
+	return true;
+}

@@ -7,14 +7,17 @@
 #include <string.h>
 
 #define MOST_REACH 12
-#define SAMPLES 24
+#define SAMPLES 20
+#define FEW 12 /* in rounds that only have to get near */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
+#define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
 #define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
 #define LEAST_CONTRAST 0.12
 #define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
 #define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
+#define LIT 0.012 /* the same where light comes from beyond the edge, since how much does is not known exactly */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -59,9 +62,10 @@ struct profile {
 	double gate; /* m between ranges of different things */
 };
 
-static struct light vector_of(const struct pose *pose, double amplitude, double range)
+/* Turned so that a range of `from` has the angle 0. */
+static struct light vector_of(const struct pose *pose, double amplitude, double range, double from)
 {
-	double phase = 2 * M_PI / pose->set.ambiguity * range;
+	double phase = 2 * M_PI / pose->set.ambiguity * (range - from);
 
 	return (struct light){ amplitude * cos(phase), amplitude * sin(phase) };
 }
@@ -121,6 +125,7 @@ struct end {
 	 * that tells of it: light across the target's, which such light makes in mixed pixels.
 	 */
 	double dim, across;
+	bool lit; /* something is seen beyond it */
 };
 
 /* The integral of a number held between 0 and 1. */
@@ -173,7 +178,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		/* Something in front hides where the target ends. */
 		if (range < profile.expected[j + reach] - profile.gate)
 			return false;
-		struct light one = vector_of(pose, light[j + reach], range);
+		struct light one = vector_of(pose, light[j + reach], range, profile.expected[last + reach]);
 
 		dark.i += one.i / (BEYOND - 2);
 		dark.q += one.q / (BEYOND - 2);
@@ -183,6 +188,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	if (inner < 2 || full <= 0 || !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4, profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
 		return false;
 	full /= inner;
+	out->lit = outer > 0;
 	if (outer) {
 		dark_range /= outer;
 		for (int j = last + 3; j <= last + BEYOND; j++)
@@ -202,19 +208,19 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	*end = last - 1.5;
 	for (int j = last - 1; j <= last + 2; j++) {
 		double expected = full * profile.bright[j + reach];
-		struct light target = vector_of(pose, expected, profile.expected[j + reach]);
-		struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach]);
-		double i = target.i - dark.i, q = target.q - dark.q, contrast = i * i + q * q;
+		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
 
 		if (contrast < LEAST_CONTRAST * LEAST_CONTRAST * expected * expected)
 			return false;
 		if (profile.range[j + reach] > 0) {
+			struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach],
+						      profile.expected[j + reach]);
 			double beyond = 1 - covered(line->predicted - j, slope), least = pose->set.least_amplitude;
 
 			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
 			if (!outer) {
 				out->dim += beyond * least / expected;
-				out->across += (seen.q * target.i - seen.i * target.q) / contrast;
+				out->across += seen.q * expected / contrast;
 			}
 			continue;
 		}
@@ -279,7 +285,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
-	int count = 0, seen = 0;
+	int count = 0, seen = 0, lit = 0;
 
 	rotate(at->r, corners[0], from);
 	rotate(at->r, corners[1], along);
@@ -288,14 +294,16 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		along[k] -= from[k];
 		out[k] = from[k] + 0.5 * along[k] - out[k];
 	}
-	for (int i = 0; i < SAMPLES; i++) {
+	int samples = slack > 0 ? FEW : SAMPLES;
+
+	for (int i = 0; i < samples; i++) {
 		double arm[3];
 		struct end end;
 		struct line line;
 
 		dither += GOLDEN;
 		dither -= (int)dither;
-		place[count] = (i + dither) / SAMPLES;
+		place[count] = (i + dither) / samples;
 		for (int k = 0; k < 3; k++)
 			arm[k] = from[k] + place[count] * along[k];
 		if (!line_across(pose, at, arm, along, out, reach, &line) ||
@@ -303,6 +311,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 			continue;
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
+		lit += end.lit;
 		hidden[count] = end.lost;
 		dim[count] = end.dim;
 		aside[count] = end.across;
@@ -349,7 +358,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 
 	bias->sigma = PIXEL / (1 + span * span);
 	if (frame->amplitude)
-		bias->sigma = SHADE + pose->set.edge_bias / (1 + span * span) +
+		bias->sigma = SHADE + LIT * lit / count + pose->set.edge_bias / (1 + span * span) +
 			      shared * (HIDDEN_SHARED + 1 / (1 + (high - low) * (high - low)));
 }
 
@@ -372,7 +381,7 @@ static enum sight sight(const struct pose *pose, const double eye[3], int axis, 
 
 	if (width < 0.2)
 		return HIDDEN;
-	return dim > 2 && width > 6 ? SEEN : UNSURE;
+	return dim > BRIGHT && width > 6 ? SEEN : UNSURE;
 }
 
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,

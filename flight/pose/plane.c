@@ -7,7 +7,7 @@
 #define LEAST_POINTS 10
 
 /* Numerical Recipes' quick generator: the choice of points need not be unpredictable, only the same in each run. */
-static int draw(struct pose *pose, int below)
+int draw(struct pose *pose, int below)
 {
 	pose->random = pose->random * 1664525u + 1013904223u;
 	return (int)(((uint64_t)pose->random * (unsigned int)below) >> 32);

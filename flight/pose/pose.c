@@ -6,6 +6,7 @@
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
+#define LEAST_OFFSET 0.0002 /* m */
 #define NOISE_SAMPLES 200
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
@@ -126,6 +127,8 @@ void pose_reset(struct pose *pose)
 	pose->misses = 0;
 	find_forget(pose);
 	keys_forget(pose);
+	pose->offset = 0;
+	pose->offset_variance = pose->set.range_bias * pose->set.range_bias;
 	pose->sun = 0;
 	pose->suns = 0;
 	pose->noise_scale = pose->edge_scale = 1;
@@ -190,6 +193,22 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
 	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
 	       norm3(fit->at.p) < pose->set.most_range + 1;
+}
+
+/* The body's size in the picture tells how far it is, so frames that show its outline tell what ranges read too much.
+ * From one frame to the next the errors of edges are much the same, so averaging ends at a floor.
+ */
+static void learn_offset(struct pose *pose, const struct normal *normal)
+{
+	if (!(normal->information > 0))
+		return;
+	double variance = 1 / normal->information + LEAST_OFFSET * LEAST_OFFSET;
+	double gain = pose->offset_variance / (pose->offset_variance + variance);
+
+	if (normal->more * normal->more > 25 * (pose->offset_variance + variance))
+		return;
+	pose->offset += gain * normal->more;
+	pose->offset_variance = fmax(LEAST_OFFSET * LEAST_OFFSET, pose->offset_variance * (1 - gain));
 }
 
 /* How large the noise is by this frame, as a part of that expected: by the distance of ranges from the middle of their
@@ -342,6 +361,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 
 	pose->misses = 0;
 	filter_update(pose, &fitted);
+	learn_offset(pose, &fitted.last);
 	if (fitted.last.samples >= 40)
 		learn(&pose->noise_scale, median(fitted.last.pixel_errors, fitted.last.samples) / 0.6745,
 		      fitted.last.samples);

@@ -54,7 +54,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 
 		if (fabs(range - hit.range) > jump + 5 * sigma)
 			return;
-		error += range - hit.range;
+		error += range - pose->offset - hit.range;
 		variance += sigma * sigma;
 		for (int k = 0; k < 6; k++)
 			row[k] += one[k];

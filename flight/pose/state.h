@@ -39,7 +39,8 @@ struct normal {
 	double h[36], g[6];
 	struct bias bias[MOST_BIASES];
 	int biases;
-	struct offset offset; /* that all ranges share */
+	struct offset offset; /* that all ranges share, beyond the one known */
+	double more, information; /* of it, by this frame alone */
 	int samples, crossings;
 	int shown, agreeing;       /* pixels that should show the target; pixels that do */
 	int contrary;              /* pixels that show something else, in front of it or behind it */
@@ -84,6 +85,7 @@ struct pose {
 	double rate[6];        /* velocity and angular velocity, camera frame */
 	double cov[144];       /* of (position, rotation, velocity, angular velocity) */
 	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
+	double offset, offset_variance; /* what all ranges read too much, as far as the frames told, m and m^2 */
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */
 	double evidence[3]; /* of the keys, against half a turn about x, y and z */
@@ -191,6 +193,8 @@ static inline void offset_add(struct offset *offset, const double row[6], double
 	offset->weight += times * times * weight;
 	offset->error += times * weight * error;
 }
+/* What this frame alone says of it: false where that is nothing. Before it is eliminated; lower triangle. */
+bool offset_estimate(const struct normal *normal, double *value, double *information);
 /* Schur's complement: what is left of the equations once the unknown, of this deviation, has its best value for every
  * pose.
  */

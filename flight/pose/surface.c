@@ -110,7 +110,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 			if (!surface_predict(pose, at, &view, x, y, &hit, direction, row) ||
 			    near_rim(pose, &view, view_parts(pose, &view, x, y), direction, &hit) || hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
 				continue;
-			double sigma = range_noise(pose, frame, x, y, hit.range), error = range - hit.range;
+			double sigma = range_noise(pose, frame, x, y, hit.range), error = range - pose->offset - hit.range;
 			double z = fabs(error) / (sigma + slack);
 
 			normal->shown++;
