@@ -85,14 +85,14 @@ class Latency(Instrument):
 
 
 def _contradictions(series: Series, low: int, high: int, parameters: DualParameters) -> list[str]:
-    """Where its histogram and its own figures disagree, or samples are missing. It counts by the second, and its last
-    second may end one or two samples early."""
+    """Where its histogram and its own figures disagree, or samples are missing. Its figures are of whole seconds; the
+    histogram has the samples of the second that the end cuts off, too."""
     if not len(series.values):
         return ["latency counted no sample in its histogram"]
     first, last = int(series.values[0]), int(series.values[-1])
     wrong = []
-    if first < low - _ROUNDED_NS or (not series.info.overflow and last > high + _ROUNDED_NS):
-        wrong.append(f"latency's histogram, {first} to {last} ns, exceeds its own extremes, {low} to {high} ns")
+    if low < first - _ROUNDED_NS or (not series.info.overflow and high > last + _ROUNDED_NS):
+        wrong.append(f"latency's histogram, {first} to {last} ns, has not its own extremes, {low} and {high} ns")
     expected = parameters.seconds * 1_000_000_000 // parameters.interval
     if series.total < 0.9 * expected:
         wrong.append(f"latency took {series.total} samples of {expected}")
