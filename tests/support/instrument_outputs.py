@@ -50,8 +50,8 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
     "lidar-driver": ("lidar-driver.txt", {"frames": 60, "unthrottled": 0, "beside": 120}),
     "lidar-faults": ("lidar-faults.txt", {}),
     "lidar-faults-driver": ("lidar-faults-driver.txt", {}),
-    "latency-user": ("xenomai-latency.txt", {"seconds": 1, "interval": 10_000_000}),
-    "latmus-user": ("libevl-latmus.txt", {"seconds": 1, "interval": 10_000_000}),
+    "latency-user": ("xenomai-latency.txt", {"seconds": 2, "interval": 20_000_000}),
+    "latmus-user": ("libevl-latmus.txt", {"seconds": 2, "interval": 20_000_000}),
     "timerlat": ("timerlat.txt", {"cycles": 8}),
     "osnoise": ("osnoise.txt", {"cycles": 4}),
 }

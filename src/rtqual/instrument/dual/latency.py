@@ -29,7 +29,7 @@ _TOTAL = re.compile(r"^RTS" + r"\| *(-?\d{1,8}\.\d{3})" * 3 + r"\| *(\d{1,9})\| 
 
 class DualParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=10_000, le=1_000_000_000, multiple_of=1_000)] = 1_000_000
-    seconds: Annotated[int, Field(ge=1, le=86_400)] = 10
+    seconds: Annotated[int, Field(ge=2, le=86_400)] = 10  # its own figures are of whole ones
     priority: Annotated[int, Field(ge=2, le=98)] = 80  # of the task; a timer's handler has none
     gravity: Annotated[Gravity, Field(strict=False)] = Gravity.RAW
 
@@ -53,6 +53,8 @@ class Latency(Instrument):
         if total is None:
             raise RunFailed(f"latency printed no sum (RTS), last line: {last_line(outcome.stdout)!r}")
         low, mean, high = (round(float(us) * 1_000) for us in total.groups()[:3])
+        if low > high:
+            raise RunFailed("latency was ended within its first second, with no figures of its own: run it longer")
         bins = {int(ns): int(count) for ns, count in _BIN.findall(outcome.stdout) if int(count)}
         problems = clock_problems(outcome)
         if self.mode == 0:
