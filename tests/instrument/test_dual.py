@@ -70,6 +70,16 @@ def test_negative_latencies_are_in_no_bin() -> None:
     assert (series.info.reported["min"], series.info.reported["max"]) == (-116, 117)
 
 
+def test_latmus_is_asked_for_all_its_samples_whatever_their_sign() -> None:
+    name = "latmus-user"
+    early = captured_text(name).replace("min latency: 2.936", "min latency: -0.064")
+    outcome = with_gravity(name, CONFIGURED[name], outcome_of(name, early))
+    outcome = replace(outcome, files={**outcome.files, "latmus.txt": early})
+    measurement = configured(name, outcome)
+    assert (measurement.series[0].info.kind, measurement.problems) == (Kind.SUMMARY, ())
+    assert read(name, outcome, gravity="configured", seconds=3).problems == ("latmus took 100 samples of 150",)
+
+
 def test_a_task_without_its_priority_decides_nothing() -> None:
     name = "latency-user"
     measurement = read(name, outcome_of(name, captured_text(name)), priority=81)
