@@ -8,7 +8,7 @@
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
-# make xenomai COBALT=FOLDER EVL=FOLDER PLAIN=FOLDER PROGRAMS=FOLDER   measure kernels that were built with Xenomai's cores (docs/xenomai.md)
+# make xenomai COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure kernels that were built with Xenomai's cores (docs/xenomai.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
@@ -75,10 +75,10 @@ board-demo: packages image-packages $(VENV)/.built
 	PYTHONPATH=tests $(BIN)/python -m support.stand_in
 
 # rtqual builds neither core: the folders that they were built in are linked to where the mission looks for them.
-BUILT := COBALT EVL PLAIN PROGRAMS
+BUILT := COBALT EVL PROGRAMS
 xenomai: packages $(VENV)/.built
 	@$(foreach one,$(BUILT),test -d "$($(one))" || { echo "make xenomai: $(one)='$($(one))' is no folder: give the \
-	folders of built kernels and programs, COBALT, EVL, PLAIN and PROGRAMS (docs/xenomai.md)" >&2; exit 2; };) \
+	folders of built kernels and programs, COBALT, EVL and PROGRAMS (docs/xenomai.md)" >&2; exit 2; };) \
 	mkdir -p out/dual-kernel-built; $(foreach one,$(BUILT),ln -sfn "$$(realpath '$($(one))')" \
 	out/dual-kernel-built/$(shell echo $(one) | tr A-Z a-z);)
 	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.apt import sha256_file
 from rtqual.base.errors import BadInput
+from rtqual.board.parts import part
 from rtqual.campaign.feasible import why_not
 from rtqual.candidate import given
 from rtqual.kernel.needs import check_needs
@@ -34,7 +36,9 @@ def test_a_kernel_is_known_by_its_contents_and_outlives_its_folder(folder: Path)
     second = given._kept("core", folder)
     assert first.sha256 != second.sha256
     shutil.rmtree(folder)
-    assert (first.tree / "boot/vmlinuz-5.10.0").read_text() == "image"
+    image = first.tree / "boot/vmlinuz-5.10.0"
+    assert image.read_text() == "image"
+    assert part("kernel", {"kernel": sha256_file(image)}, ()) == image  # what reproduces a record finds it
     assert (second.tree / "boot/config-5.10.0").read_text() == "CONFIG_EVL=y\n"
 
 

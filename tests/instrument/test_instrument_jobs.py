@@ -77,6 +77,7 @@ def test_an_estimate_is_positive_and_no_shorter_under_load(name: str) -> None:
         ("sysbench 1.0.20\n", "1.0.20"),
         ("stress-ng, version 0.15.06 (gcc 12.2.0, x86_64 Linux 6.1.0)\n", "0.15.06"),
         ("iperf 3.12 (cJSON 1.7.15)\n", "3.12"),
+        ("based on Xenomai/cobalt v3.3.1\n", "3.3.1"),
     ],
 )
 def test_a_version_is_found(text: str, version: str) -> None:

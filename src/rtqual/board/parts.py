@@ -8,7 +8,7 @@ from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.errors import BadInput
 
 _PLACES = {
-    "kernel": ("unpacked/*/boot/vmlinu*", "kernels/*/boot/*"),
+    "kernel": ("unpacked/*/boot/vmlinu*", "kernels/*/boot/*", "given/*/boot/*"),
     "initramfs": ("initramfs/*.cpio",),
     "image": ("freertos/*/*.elf", "freertos/*/probe*"),
 }

@@ -13,7 +13,7 @@ VERSION_ARGV: dict[str, tuple[str, ...]] = {
     "iw": ("iw", "--version"),
     "iperf3": ("iperf3", "--version"),
 }
-_VERSION = re.compile(r"\b\d+(?:\.\d+)+")
+_VERSION = re.compile(r"(?:\b|(?<=\bv))\d+(?:\.\d+)+")
 
 
 def parse_version(text: str) -> str:

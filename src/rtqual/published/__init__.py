@@ -6,5 +6,6 @@ wording.py    findings in words
 records.py    a published system's figures as records
 choice.py     what a study says of its systems, and which it chose
 beside.py     a published table, in the shape of our own results
+compare.py    a study beside a campaign that repeats it
 operations.py what the probe measures too, by its names
 """

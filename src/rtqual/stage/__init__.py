@@ -9,6 +9,7 @@ lint.py       settings that cost latency
 show.py       the figures of a campaign, and its headline
 board.py      boards on the network: whether one is ready, bringing one back
 compare.py    two records, or two campaigns, beside each other
+repeated.py   a study beside the campaign that repeats it
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more

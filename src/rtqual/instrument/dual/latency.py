@@ -29,7 +29,7 @@ _TOTAL = re.compile(r"^RTS" + r"\| *(-?\d{1,8}\.\d{3})" * 3 + r"\| *(\d{1,9})\| 
 
 class DualParameters(Parameters):
     interval: Annotated[DurationNs, Field(ge=10_000, le=1_000_000_000, multiple_of=1_000)] = 1_000_000
-    seconds: Annotated[int, Field(ge=1, le=86_400)] = 10
+    seconds: Annotated[int, Field(ge=2, le=86_400)] = 10  # its own figures are of whole ones
     priority: Annotated[int, Field(ge=2, le=98)] = 80  # of the task; a timer's handler has none
     gravity: Annotated[Gravity, Field(strict=False)] = Gravity.RAW
 
@@ -53,6 +53,8 @@ class Latency(Instrument):
         if total is None:
             raise RunFailed(f"latency printed no sum (RTS), last line: {last_line(outcome.stdout)!r}")
         low, mean, high = (round(float(us) * 1_000) for us in total.groups()[:3])
+        if low > high:
+            raise RunFailed("latency was ended within its first second, with no figures of its own: run it longer")
         bins = {int(ns): int(count) for ns, count in _BIN.findall(outcome.stdout) if int(count)}
         problems = clock_problems(outcome)
         if self.mode == 0:
@@ -85,14 +87,14 @@ class Latency(Instrument):
 
 
 def _contradictions(series: Series, low: int, high: int, parameters: DualParameters) -> list[str]:
-    """Where its histogram and its own figures disagree, or samples are missing. It counts by the second, and its last
-    second may end one or two samples early."""
+    """Where its histogram and its own figures disagree, or samples are missing. Its figures are of whole seconds; the
+    histogram has the samples of the second that the end cuts off, too."""
     if not len(series.values):
         return ["latency counted no sample in its histogram"]
     first, last = int(series.values[0]), int(series.values[-1])
     wrong = []
-    if first < low - _ROUNDED_NS or (not series.info.overflow and last > high + _ROUNDED_NS):
-        wrong.append(f"latency's histogram, {first} to {last} ns, exceeds its own extremes, {low} to {high} ns")
+    if low < first - _ROUNDED_NS or (not series.info.overflow and high > last + _ROUNDED_NS):
+        wrong.append(f"latency's histogram, {first} to {last} ns, has not its own extremes, {low} and {high} ns")
     expected = parameters.seconds * 1_000_000_000 // parameters.interval
     if series.total < 0.9 * expected:
         wrong.append(f"latency took {series.total} samples of {expected}")
