@@ -72,7 +72,8 @@ def test_it_streams_loses_the_camera_and_goes_on_through_a_crash(guest: Callable
         (1320, "TAKE_FRAME", {}), (3000, "HK_ONCE", {"structure": "CAMERA"}),
     ]  # fmt: skip
     after: list[tuple[int, str, dict[str, str | int]]] = [
-        (1200, "HK_ONCE", {"structure": "CAMERA"}), (1210, "HK_ONCE", {"structure": "SYSTEM"}), (1220, "LIDAR_STOP", {}),
+        (1200, "HK_ONCE", {"structure": "CAMERA"}), (1210, "HK_ONCE", {"structure": "SYSTEM"}),
+        (1220, "LIDAR_STOP", {}),
     ]  # fmt: skip
     out = guest(
         script("first", steps, 3200) + script("second", after, 1500, first=50)
