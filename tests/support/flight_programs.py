@@ -26,6 +26,12 @@ def program(name: str) -> Path:
     return built(FLIGHT, name) / name
 
 
+@cache
+def flight_program(name: str) -> Path:
+    """One of flight/program/Makefile's: `ds325-flight`, `flight_lines`, ..."""
+    return built(FLIGHT / "program", name) / name
+
+
 def run(name: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [program(name), *map(str, arguments)],
