@@ -150,6 +150,14 @@ def test_a_clock_of_nearly_a_nanosecond_a_count_is_told_by_its_rate() -> None:
     assert values == [7, 109, 30, 58]
 
 
+def test_a_rate_between_two_kilohertz_is_told_by_the_kernels_multiplier() -> None:
+    """999,999.046 kHz, whose multiplier of 2^-23 is 8 above 2^23: over 300 ms whole kHz are 14 ns off."""
+    late = [7 + 41 * number % 1009 for number in range(300)]
+    trace = readings(*(50_000 + round((1_000_000 * place + ns) * 2**23 / (2**23 + 8)) for place, ns in enumerate(late)))
+    series = Series.counted(dict.fromkeys(late, 1), name="latency")
+    assert [one.value_ns for one in match(trace.trace(), series, 1_000_000, 80, "cyclictest").samples] == late
+
+
 def test_readings_that_do_not_give_the_values_are_refused() -> None:
     series = Series.counted({7: 1, 9: 1, 531: 1}, name="latency")
     with pytest.raises(BadInput, match="3 readings"):

@@ -16,7 +16,7 @@ from support.command import Run
 from support.late_guest import LateGuest
 from support.store_records import INPUTS, record
 
-WAYS = ("irqs", "preempt", "softirq", "none")
+WAYS = ("irqs", "preempt", "softirq", "lock", "faults", "none")
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +36,25 @@ def late(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
         ("irqs", Kind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"),
         ("preempt", Kind.PREEMPT_OFF, "late_hold_preemption [rtqual_late]"),
         ("softirq", Kind.SOFTIRQ, "late_flood [rtqual_late]"),
+        ("lock", Kind.LOCK, "late_hold_lock [rtqual_late]"),
+        ("faults", Kind.OTHER, "late_fault_storm [rtqual_late]"),
         ("none", Kind.OTHER, "late_work [rtqual_late]"),  # no part of this kernel is preempted, so it is late too
     ],
 )
 def test_what_a_module_does_is_named_as_the_cause(
     late: dict[str, Explained], way: str, kind: Kind, function: str
 ) -> None:
-    causes_of_others = {Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.SOFTIRQ} - {kind}
+    causes_of_others = {Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.SOFTIRQ, Kind.LOCK} - {kind}
     for line in late[way].timelines:
         assert (line.worst.kind, function in line.worst.chain) == (kind, True), line.worst
         assert line.worst.duration_ns > 0.5 * line.sample.value_ns
         assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
         assert sum(line.causes.get(one, 0) for one in causes_of_others) < 0.05 * line.sample.value_ns
         assert line.named >= 0.99
+    if way == "lock":
+        assert all(line.worst.thread == "late" and line.causes[Kind.FAULT] for line in late[way].timelines)
+    if way == "faults":
+        assert all("asm_exc_page_fault" in line.worst.chain for line in late[way].timelines)
     if way == "irqs":
         assert all(line.worst.off_at.startswith(function) for line in late[way].timelines)
 

@@ -12,6 +12,6 @@ compare.py    two records, or two campaigns, beside each other
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
-explain.py    why samples were late
+explain.py    why samples were late; why.py: those of a campaign, for its report
 seal.py       a campaign's signature
 """

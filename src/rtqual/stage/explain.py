@@ -55,7 +55,7 @@ _MOST_SYMBOLS_B = 64 << 20
 
 @dataclass(frozen=True)
 class Asked:
-    """Which samples: the `worst` of them, the one of a number, or all above a value."""
+    """Which samples: the `worst` of them and all above a value, or the one of a number."""
 
     worst: int = 3
     sample: int | None = None
@@ -93,22 +93,31 @@ def explain(asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _:
     return told
 
 
-def latest_of(paths: Iterable[Path], number: int) -> dict[Path, Asked]:
-    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
-    groups: dict[tuple[str, str], list[tuple[Path, Record]]] = {}
-    for path in paths:
-        record = read(path)
+def explainable(records: Mapping[Path, Record]) -> list[Path]:
+    """Those of them that can be explained, once each."""
+    found = []
+    for path, record in records.items():
         with suppress(BadInput):
             require(path, record)
             if not record.manifest.repeat:
-                groups.setdefault((record.inputs.candidate, record.inputs.load), []).append((path, record))
+                found.append(path)
+    return found
+
+
+def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
+    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
+    groups: dict[tuple[str, str], list[Path]] = {}
+    for path in explainable(records):
+        inputs = records[path].inputs
+        groups.setdefault((inputs.candidate, inputs.load), []).append(path)
     if not groups:
         raise BadInput("no record there can be explained: runs of cyclictest on one CPU of the virtual x86 board can")
     asked: dict[Path, Asked] = {}
-    for runs in groups.values():
+    for paths in groups.values():
         late: Counter[tuple[int, Path]] = Counter()
-        for path, record in runs:
-            values, counts = record.series[0].values[-number:], record.series[0].counts[-number:]
+        for path in paths:
+            series = records[path].series[0]
+            values, counts = series.values[-number:], series.counts[-number:]
             late.update({(int(value), path): int(times) for value, times in zip(values, counts, strict=True)})
         latest = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
         asked |= {path: Asked(worst=times) for path, times in sorted(latest.items())}
@@ -261,12 +270,10 @@ def choose(matched: Matched, asked: Asked) -> list[Sample]:
         if not chosen:
             raise BadInput(f"has samples 1 to {len(samples)}, and no sample {asked.sample}")
         return chosen
-    if asked.above_ns is not None:
-        chosen = [one for one in samples if one.value_ns > asked.above_ns]
-        if not chosen:
-            raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
-        return chosen[:MOST]
-    return samples[: max(1, min(asked.worst, MOST))]
+    above = 0 if asked.above_ns is None else sum(one.value_ns > asked.above_ns for one in samples)
+    if not asked.worst and not above:
+        raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
+    return samples[: min(max(asked.worst, above), MOST)]
 
 
 def tally_all(explained: Iterable[Explained]) -> list[Tally]:
