@@ -15,7 +15,7 @@ from rtqual.cause.timeline import Kind, Timeline, timeline
 from rtqual.cause.trace import Thread
 from rtqual.cause.windows import apart, window
 from rtqual.record.schema import Series
-from support.watched_runs import AT, CYCLICTEST, LOAD, SYMBOLS, USER, Log
+from support.watched_runs import AT, CYCLICTEST, IDLE, LOAD, SYMBOLS, USER, Log
 
 THREAD = Thread(CYCLICTEST, "cyclictest", 19)
 EXPIRY_NS, READ_NS = 10_000, 20_000
@@ -110,6 +110,25 @@ def test_a_lock_that_the_thread_waits_for_is_told_with_the_thread_that_runs() ->
     line = timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
     (wait,) = [part for part in line.parts if part.kind == Kind.LOCK]
     assert (wait.thread, wait.where, wait.duration_ns) == ("hackbench", "late_hold", 3_900)
+
+
+def test_who_held_a_lock_is_told_for_all_of_the_wait_whoever_ran_meanwhile() -> None:
+    log = Log().switch(1_000, CYCLICTEST).add("s", 2_000, 1).add("E", 2_000, AT["entry_SYSCALL_64"])
+    log.add("I", 10_000, AT["asm_sysvec_apic_timer_interrupt"]).add("O", 10_500, 0)
+    log.blocks(10_500, "do_syscall_64", "rt_mutex_slowlock", "__schedule", "finish_task_switch.isra.0")
+    log.switch(11_000, IDLE).add("b", 11_100, AT["do_idle"]).add("b", 15_000, AT["__schedule"])
+    log.switch(15_500, LOAD).blocks(15_600, "late_hold", "mutex_unlock", "try_to_wake_up").add(
+        "b", 17_000, AT["__schedule"]
+    )
+    log.switch(17_500, CYCLICTEST).add("b", 17_600, AT["do_syscall_64"]).add("O", 19_000, 0).add("b", 19_000, USER)
+    trace = log.add("R", READ_NS, USER).trace()
+    sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
+    line = timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+    waits = [part for part in line.parts if part.kind == Kind.LOCK]
+    assert [(part.thread, part.where, part.duration_ns) for part in waits] == [
+        ("hackbench", "mutex_unlock", 3_900), ("hackbench", "mutex_unlock", 1_400),
+    ]  # fmt: skip
+    assert Kind.IDLE_EXIT not in line.causes
 
 
 def test_slices_that_lack_a_moment_are_refused() -> None:

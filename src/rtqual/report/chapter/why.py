@@ -115,7 +115,7 @@ def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told
     }
     columns = [*texts("Samples"), *numbers("n", "Mean"), *texts("Of their time", "Most often the longest part")]
     rows = [_row(group, name, one) for group, named in tallies.items() for name, one in named.items()]
-    shown = material.numbering.table(clean(f"What made samples late {load_text(load)}"), columns, rows, [_COUNTED])
+    shown = material.numbering.table(clean(f"What made samples late, {load_text(load)}"), columns, rows, [_COUNTED])
     drawn = [_bars(material, load, {group.candidate: named["maximum"] for group, named in tallies.items()}, "maximum")]
     latest = [named["the latest"] for named in tallies.values() if "the latest" in named]
     drawn += [_fall(material, fall) for fall in waterfalls(latest) if fall.difference_ns > 0]
@@ -146,7 +146,7 @@ def _bars(material: Material, load: str, tallies: Mapping[str, Tally], name: str
                   label=share(round(one.causes_ns.get(kind, 0)), round(one.mean_ns)))
         for kind in kinds for candidate, one in tallies.items()
     ]  # fmt: skip
-    caption = clean(f"Causes of the {name} {load_text(load)}, shares of its time")
+    caption = clean(f"Causes of the {name}, {load_text(load)}: shares of its time")
     spoken = "; ".join(f"{bar.candidate}: {bar.row} {bar.label}" for bar in bars)
     draw = partial(plots.bars, {"Share of the sample": bars}, "1", VIRTUAL, material.palette)
     return material.numbering.plot(caption, clean(f"{caption}. {spoken}"), draw, VIRTUAL)
@@ -170,7 +170,8 @@ def _timelines(material: Material, load: str, groups: Mapping[Group, Sequence[_T
         alt = clean(f"Timeline of {caption}: {cause(one.line)}")
         drawn = material.numbering.plot(caption, prose(alt), partial(timeline_plot, one.line), VIRTUAL)
         material.numbering.explained[(group_of(one.record), one.ns)] = drawn.ident
-        yield Beside((_parts(material, one, name),), Plots((drawn,), timing_notes(VIRTUAL)))
+        yield Plots((drawn,), timing_notes(VIRTUAL))
+        yield _parts(material, one, name)
 
 
 def _parts(material: Material, one: _Told, name: str) -> Table:

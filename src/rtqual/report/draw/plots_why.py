@@ -10,13 +10,14 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from rtqual.cause.tally import Waterfall
 from rtqual.cause.timeline import Kind, Part, Timeline
 from rtqual.cause.wording import calls
-from rtqual.report.draw.canvas import CHARACTER_IN, INK, RC, Palette, even_ticks, frame, grid, short, to_svg
-from rtqual.report.page.text import number, step
+from rtqual.report.draw.canvas import CHARACTER_IN, INK, RC, WIDTH_IN, Palette, even_ticks, frame, grid, short, to_svg
+from rtqual.report.page.text import step
 
 _LANE_IN = 0.2
-_SMALL = 0.01  # of a sample: what is shorter is drawn together
+_SMALL = 0.02  # of the largest step: smaller ones are drawn together
+_LEAST_NS = 1.0
 _NAMED = 0.08  # of a sample: from there on a part is named in the plot
-_LONGEST = 30  # characters of a part's name
+_LETTER_IN = 0.066  # of a part's name
 _COLOURS = {
     Kind.IRQS_OFF: "#d55e00",
     Kind.PREEMPT_OFF: "#a97b00",
@@ -44,7 +45,7 @@ def timeline_plot(line: Timeline, ident: str, alt: str) -> str:
         for place, lane in enumerate(lanes):
             spans = _joined([part for part in line.parts if part.kind == lane], value_ns)
             axes.broken_barh(spans, (place - 0.36, 0.72), facecolor=_COLOURS.get(lane, _REST), linewidth=0)
-            _name(axes, place, [part for part in line.parts if part.kind == lane], value_ns)
+            _name(axes, place, [part for part in line.parts if part.kind == lane], value_ns, WIDTH_IN - left_in - 0.2)
         axes.set_xlabel(f"Since the timer's expiry ({unit})")
         return to_svg(figure, ident, alt)
 
@@ -60,29 +61,30 @@ def _joined(parts: Sequence[Part], value_ns: int) -> list[tuple[int, int]]:
     return found
 
 
-def _name(axes: Axes, place: int, parts: Sequence[Part], value_ns: int) -> None:
-    """The function of a lane's longest part, beside its bar where there is more room."""
+def _name(axes: Axes, place: int, parts: Sequence[Part], value_ns: int, width_in: float) -> None:
+    """The function of a lane's longest part: in its bar, or beside it where there is more room."""
     longest = max(parts, key=lambda part: part.duration_ns)
     text = calls(longest.chain[-1:]) or ("user space" if longest.user else "")
     if longest.duration_ns < _NAMED * value_ns or not text:
         return
-    ends = longest.begin_ns, longest.begin_ns + longest.duration_ns
-    after, gap = value_ns - ends[1] >= ends[0], 0.012 * value_ns
-    room = max(value_ns - ends[1], ends[0], longest.duration_ns) / value_ns
-    inside = longest.duration_ns / value_ns == room
-    at = (ends[0] + ends[1]) / 2 if inside else ends[1] + gap if after else ends[0] - gap
-    axes.text(
-        at, place, short(text, max(6, int(_LONGEST * room * 1.6))), va="center_baseline", fontsize=7.5,
-        ha="center" if inside else "left" if after else "right", color="#ffffff" if inside else INK,
-    )  # fmt: skip
+    begin_ns, end_ns, gap_ns = longest.begin_ns, longest.begin_ns + longest.duration_ns, 0.012 * value_ns
+    room_ns = {"center": longest.duration_ns, "left": value_ns - end_ns, "right": begin_ns}
+    letter_ns = _LETTER_IN / width_in * value_ns
+    fits = [side for side, ns in room_ns.items() if ns - gap_ns >= len(text) * letter_ns]
+    side = fits[0] if fits else max(room_ns, key=room_ns.__getitem__)
+    at = {"center": (begin_ns + end_ns) / 2, "left": end_ns + gap_ns, "right": begin_ns - gap_ns}[side]
+    shown = short(text, max(3, int((room_ns[side] - gap_ns) / letter_ns)))
+    colour = "#ffffff" if side == "center" else INK
+    axes.text(at, place, shown, va="center_baseline", fontsize=7.5, ha=side, color=colour)
 
 
 def waterfall_plot(fall: Waterfall, palette: Palette, ident: str, alt: str) -> str:
     """From the mean of the candidate that is sooner to that of the one that is later."""
-    steps = [one for one in fall.steps if abs(one.ns) >= _SMALL * fall.difference_ns]
+    least_ns = _SMALL * max(abs(one.ns) for one in fall.steps)
+    steps = [one for one in fall.steps if abs(one.ns) >= least_ns]
     rest_ns = fall.difference_ns - sum(one.ns for one in steps)
     rows = [(one.kind.value, one.ns, _COLOURS.get(one.kind, _REST)) for one in steps]
-    rows += [("others", rest_ns, _REST)] if len(steps) < len(fall.steps) else []
+    rows += [("others", rest_ns, _REST)] if abs(rest_ns) >= _LEAST_NS else []
     names = [short(fall.sooner.candidate, 26), *(name for name, _, _ in rows), short(fall.later.candidate, 26)]
     with mpl.rc_context(RC):
         left_in = 0.2 + CHARACTER_IN * max(map(len, names))
@@ -103,7 +105,7 @@ def waterfall_plot(fall: Waterfall, palette: Palette, ident: str, alt: str) -> s
         grid(axes, even_ticks(axes.xaxis, low, high, most=6, scale=scale))
         for place, (begin, length, colour, sign) in enumerate(bars):
             axes.barh(place, length, 0.72, begin, color=colour, linewidth=0)
-            text = f"{sign}{number(length / scale)}"
+            text = f"{sign}{length / scale:.2f}"
             axes.text(begin + length + 0.012 * (high - low), place, text, va="center_baseline", fontsize=7.5)
         axes.set_xlabel(f"Mean of the latest samples ({unit})")
         return to_svg(figure, ident, alt)
