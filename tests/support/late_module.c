@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Makes wake-ups late in a way that is known: a thread or a tasklet that does one thing again and again. */
+#include <linux/anon_inodes.h>
 #include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/interrupt.h>
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
@@ -12,7 +15,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-enum { HELD_US = 200, PAUSE_MS = 3, FLOOD_US = 40, FLOODS = 5, LOCKED_US = 600, PAGES = 64 };
+enum { HELD_US = 200, PAUSE_MS = 3, FLOOD_US = 40, FLOODS = 5, LOCKED_US = 600, FAULT_US = 100, PAGES = 16 };
 
 static char *way = "none";
 module_param(way, charp, 0444);
@@ -90,12 +93,32 @@ static noinline void late_hold_lock(void)
 	mmput(mm);
 }
 
+static vm_fault_t late_fault(struct vm_fault *vmf)
+{
+	udelay(FAULT_US);
+	vmf->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	return vmf->page ? 0 : VM_FAULT_OOM;
+}
+
+static const struct vm_operations_struct late_pages = { .fault = late_fault };
+
+static int late_map(struct file *file, struct vm_area_struct *vma)
+{
+	vma->vm_ops = &late_pages;
+	return 0;
+}
+
+static const struct file_operations late_file = { .owner = THIS_MODULE, .mmap = late_map };
+
 static noinline void late_fault_storm(void)
 {
+	struct file *file = anon_inode_getfile("late", &late_file, NULL, O_RDWR);
 	unsigned long at;
 
+	if (IS_ERR(file))
+		return;
 	kthread_use_mm(own);
-	at = vm_mmap(NULL, 0, PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	at = vm_mmap(file, 0, PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, 0);
 	if (!IS_ERR_VALUE(at)) {
 		for (unsigned long page = 0; page < PAGES; page++)
 			if (put_user(1, (char __user *)(at + page * PAGE_SIZE)))
@@ -103,6 +126,7 @@ static noinline void late_fault_storm(void)
 		vm_munmap(at, PAGES * PAGE_SIZE);
 	}
 	kthread_unuse_mm(own);
+	fput(file);
 }
 
 static noinline void late_nothing(void)
