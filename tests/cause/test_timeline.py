@@ -6,6 +6,7 @@ import json
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.cause import context
 from rtqual.cause.context import slices
 from rtqual.cause.export import chrome
 from rtqual.cause.matching import Sample, match
@@ -129,6 +130,13 @@ def test_who_held_a_lock_is_told_for_all_of_the_wait_whoever_ran_meanwhile() -> 
         ("hackbench", "mutex_unlock", 3_900), ("hackbench", "mutex_unlock", 1_400),
     ]  # fmt: skip
     assert Kind.IDLE_EXIT not in line.causes
+
+
+def test_a_sample_of_too_many_steps_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "_MOST", 3)
+    trace = readings(10, 20, 30, 40).trace()
+    with pytest.raises(RunFailed, match="takes 4 steps"):
+        list(slices(trace, SYMBOLS, 0, 4))
 
 
 def test_slices_that_lack_a_moment_are_refused() -> None:

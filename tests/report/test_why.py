@@ -46,6 +46,8 @@ def test_causes_differences_and_timelines_are_told() -> None:
 
 def test_the_chapter_stands_where_there_is_something_to_tell() -> None:
     assert not list(why(material_of(None))) and not list(why(material_of(Why())))
+    empty = explained(RECORDS).runs[0].model_copy(update={"timelines": ()})
+    assert not list(why(material_of(Why(runs=(empty,)))))
     (told,) = why(material_of(Why(refused=("rt idle, seed 3: this QEMU does not take the plugin",))))
     assert isinstance(told, Bullets) and told.title == "Not explained"
 

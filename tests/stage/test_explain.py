@@ -2,6 +2,8 @@
 """`rtqual explain`: causes that are known are named, on real kernels; what cannot be explained is refused."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,6 +89,31 @@ def test_a_campaigns_record_is_explained_alike_twice(rtqual: Run, campaign: Path
     (line,) = run["timelines"]
     assert sum(part["duration_ns"] for part in line["parts"]) == line["value_ns"]
     assert line["named"] >= 0.99
+
+
+@pytest.mark.guest
+def test_a_mission_asks_for_it_and_nothing_is_explained_twice(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
+    """On the records of a campaign that did not ask: none of them is made again but for the explanation."""
+    text = (campaign / "mission.toml").read_text()
+    mission = tmp_path / "mission.toml"
+    mission.write_text(
+        re.sub(r"^\[\[scale.demo.plan\]\]", "[scale.demo]\nexplain = 1\n\n\\g<0>", text, count=1, flags=re.M)
+    )
+    shutil.copytree(campaign, tmp_path / "out", symlinks=True)
+    first = rtqual("select", mission, "--out", tmp_path / "out")
+    assert first.returncode == 0, first.stderr
+    assert "preparing the timelines of" in first.stderr and "done in" not in first.stderr
+    kept_why = (tmp_path / "out/why.json").read_bytes()
+    page = (tmp_path / "out/report.html").read_bytes()
+    assert b"Why samples were late" in page
+    again = rtqual("select", mission, "--out", tmp_path / "out")
+    assert again.returncode == 0 and "timelines of" not in again.stderr
+    assert (tmp_path / "out/why.json").read_bytes() == kept_why
+    (tmp_path / "out/why.json").unlink()  # the same once more from the runs alone
+    assert rtqual("select", mission, "--out", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out/why.json").read_bytes() == kept_why
+    assert rtqual("report", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out/report.html").read_bytes() == page
 
 
 @pytest.mark.parametrize(

@@ -54,5 +54,5 @@ def _require(line: Timeline, values: set[int]) -> None:
         if part.begin_ns < at_ns or part.duration_ns <= 0 or part.off_before_ns < 0:
             raise ValueError(f"tells a sample of {value_ns} ns in parts that overlap")
         at_ns = part.begin_ns + part.duration_ns
-    if at_ns > value_ns or sum(part.duration_ns for part in line.parts) != value_ns:
+    if not line.parts or at_ns > value_ns or sum(part.duration_ns for part in line.parts) != value_ns:
         raise ValueError(f"tells a sample of {value_ns} ns in parts that do not add up to it")

@@ -76,8 +76,10 @@ class Explained:
     windows: int  # how often the second run looked closer
 
 
-def explain(asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None) -> list[Explained]:
-    """Records by what is asked of them.
+def explain(
+    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, sections: bool = True
+) -> list[Explained]:
+    """Records by what is asked of them; `sections`: with the longest ones of each run.
 
     Raises BadInput where a record cannot be explained, RunFailed where its run is not the recorded one.
     """
@@ -87,7 +89,7 @@ def explain(asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _:
             record = read(path)
             require(path, record)
             try:
-                told.append(_Run(path, record, folder, tell).explained(samples))
+                told.append(_Run(path, record, folder, tell).explained(samples, _LOOKED_AT if sections else 0))
             except BadInput as error:
                 raise BadInput(f"{path}: {error}") from None
     return told
@@ -152,7 +154,7 @@ class _Run:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
         self.machine = self._machine()
 
-    def explained(self, asked: Asked) -> Explained:
+    def explained(self, asked: Asked, looked_at: int) -> Explained:
         parameters, inputs = self.parameters, self.record.inputs
         symbols = self._symbols()
         self.tell("watches the run's events")
@@ -160,7 +162,7 @@ class _Run:
         matched = match(events, self.record.series[0], parameters.interval, parameters.priority, CYCLICTEST.program)
         chosen = choose(matched, asked)
         ends = matched.samples[0].expiry_ns, matched.samples[-1].read_ns
-        late = sections.longest(events, *ends, most=_LOOKED_AT)
+        late = sections.longest(events, *ends, most=looked_at)
         own = {one.number: window(events, one.expiry_ns, one.read_ns) for one in chosen}
         theirs = [window(events, one.begin_ns, one.end_ns) for one in late]
         windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]

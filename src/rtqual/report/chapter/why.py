@@ -81,7 +81,8 @@ def _told(material: Material, found: Why) -> dict[Group, list[_Told]]:
     records = {one.hash: one for one in material.records}
     told: dict[Group, list[_Told]] = defaultdict(list)
     for run in found.runs:
-        if record := records.get(run.record):
+        record = records.get(run.record)
+        if record and run.timelines:
             told[group_of(record)] += [
                 _Told(record, line, latest=place < run.worst, above=line.sample.value_ns > run.above_ns)
                 for place, line in enumerate(run.timelines)

@@ -18,13 +18,10 @@ _SMALL = 0.02  # of the largest step: smaller ones are drawn together
 _LEAST_NS = 1.0
 _NAMED = 0.08  # of a sample: from there on a part is named in the plot
 _LETTER_IN = 0.066  # of a part's name
+_HELD, _TAKEN = "#a4262c", "#7b5aa6"  # colours of no candidate's
 _COLOURS = {
-    Kind.IRQS_OFF: "#d55e00",
-    Kind.PREEMPT_OFF: "#a97b00",
-    Kind.INTERRUPT: "#0072b2",
-    Kind.SOFTIRQ: "#009e73",
-    Kind.OTHER: "#b8639b",
-    Kind.LOCK: "#b8639b",
+    **dict.fromkeys((Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.LOCK), _HELD),
+    **dict.fromkeys((Kind.INTERRUPT, Kind.SOFTIRQ, Kind.OTHER, Kind.FAULT), _TAKEN),
 }
 _REST = "#6e7781"
 
