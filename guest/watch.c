@@ -20,39 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "qemu.h"
 #include "watch.h"
 
 enum { MOST_WATCHED = 4096, MOST_WINDOWS = 4096, TASK_BYTES = 16384, COMM_BYTES = 16 };
-
-/* QEMU's plugin interface; Debian ships no header for it. */
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef uint64_t qemu_plugin_id_t;
-typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
-typedef void (*udata_cb_t)(qemu_plugin_id_t id, void *userdata);
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb,
-					    enum qemu_plugin_cb_flags flags, void *userdata);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb_t cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb_t cb,
-					  enum qemu_plugin_cb_flags flags, void *userdata);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, udata_cb_t cb, void *userdata);
-
-/* Not part of that interface, which knows neither time nor memory; but QEMU exports them. */
-struct CPUState;
-extern __thread struct CPUState *current_cpu;
-struct CPUState *qemu_get_cpu(int index);
-void icount_update(struct CPUState *cpu);
-int64_t icount_get(void);
-int cpu_memory_rw_debug(struct CPUState *cpu, uint64_t addr, void *ptr, uint64_t len, bool is_write);
+enum { MOST_RECORDS = 32 << 20 }; /* half a gigabyte: whoever made the record may have made it long */
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
 const int qemu_plugin_version = 1;
@@ -87,6 +59,7 @@ struct section {
 /* A global because the interface hands no data to the translation callback. All CPUs share one thread. */
 static struct {
 	FILE *log;
+	uint64_t written;
 	struct watched watched[MOST_WATCHED];
 	size_t n_watched;
 	struct window windows[MOST_WINDOWS];
@@ -123,6 +96,10 @@ static void put(char kind, uint64_t ns, uint64_t word)
 {
 	struct record record = { (uint64_t)(unsigned char)kind << 56 | (ns & (UINT64_MAX >> 8)), word };
 
+	if (++g.written > MOST_RECORDS) {
+		fputs("watch: the run, or a sample to look closer at, is too long to be watched\n", stderr);
+		_exit(1);
+	}
 	if (fwrite(&record, sizeof(record), 1, g.log) != 1) {
 		perror("watch: the log cannot be written");
 		_exit(1);

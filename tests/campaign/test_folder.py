@@ -14,10 +14,14 @@ from rtqual.board.replay import ReplayBoard
 from rtqual.campaign import folder as kept
 from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight
 from rtqual.campaign.folder import Result
+from rtqual.cause.kept import Run as ExplainedRun
+from rtqual.cause.kept import Why
+from rtqual.cause.timeline import Kind
 from rtqual.mission import Mission, load_mission
 from rtqual.record.schema import Measurement, Timing
 from rtqual.record.store import Store, make
 from rtqual.stage.tailor import STEPWISE, step_by_step
+from support import explained
 from support.analysis_records import wakeups
 from support.command import mission_text
 
@@ -154,3 +158,34 @@ def test_a_replay_reads_the_configuration_that_was_kept(folder: Path) -> None:
     (folder / kept.CONFIGS / "debian-rt.config").write_text("CONFIG_USB=y\nCONFIG_PREEMPT_RT=y\n")
     with pytest.raises(BadInput, match="not the one that was kept"):
         board.config()
+
+
+def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> None:
+    """Also where somebody bends them and all hashes with them."""
+    campaign = kept.load(measured)
+    (first, *_) = campaign.result.records
+    told = explained.line(1, (Kind.IRQS_OFF, 9_000, "free_pages"), (Kind.SCHEDULING, 3_000, "__schedule"))
+    good = Why(runs=(ExplainedRun(record=first.manifest.hash, worst=1, above_ns=0, timelines=(told,)),))
+
+    def keeping(why: Why) -> Path:
+        content = (measured / kept.MISSION).read_bytes()
+        kept.keep(measured, content, "demo", replace(campaign.result, why=why))
+        return measured
+
+    assert kept.load(keeping(good)).result.why == good
+    assert kept.why_in(measured, campaign.result.records) == good
+    overlapping = replace(told, parts=(told.parts[0], replace(told.parts[1], begin_ns=8_000)))
+    backwards = replace(told, parts=(*told.parts, replace(told.parts[0], begin_ns=12_000, duration_ns=-1)))
+    bent = {
+        "a record that is not there": [replace(told)],
+        "which its record does not have": [explained.line(1, (Kind.IRQS_OFF, 9_001, "x"))],
+        "do not add up": [replace(told, parts=told.parts[:1])],
+        "that overlap": [overlapping, backwards],
+    }
+    for said, lines in bent.items():
+        for one in lines:
+            of = "0" * 64 if "not there" in said else first.manifest.hash
+            run = ExplainedRun(record=of, worst=1, above_ns=0, timelines=(one,))
+            with pytest.raises(BadInput, match=rf"{kept.WHY}: damaged: .*{said}"):
+                kept.load(keeping(Why(runs=(run,))))
+            assert kept.why_in(measured, campaign.result.records) == Why()

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.cause import context
 from rtqual.cause.context import slices
 from rtqual.cause.export import chrome
 from rtqual.cause.matching import Sample, match
@@ -15,7 +16,7 @@ from rtqual.cause.timeline import Kind, Timeline, timeline
 from rtqual.cause.trace import Thread
 from rtqual.cause.windows import apart, window
 from rtqual.record.schema import Series
-from support.watched_runs import AT, CYCLICTEST, LOAD, SYMBOLS, USER, Log
+from support.watched_runs import AT, CYCLICTEST, IDLE, LOAD, SYMBOLS, USER, Log
 
 THREAD = Thread(CYCLICTEST, "cyclictest", 19)
 EXPIRY_NS, READ_NS = 10_000, 20_000
@@ -112,6 +113,32 @@ def test_a_lock_that_the_thread_waits_for_is_told_with_the_thread_that_runs() ->
     assert (wait.thread, wait.where, wait.duration_ns) == ("hackbench", "late_hold", 3_900)
 
 
+def test_who_held_a_lock_is_told_for_all_of_the_wait_whoever_ran_meanwhile() -> None:
+    log = Log().switch(1_000, CYCLICTEST).add("s", 2_000, 1).add("E", 2_000, AT["entry_SYSCALL_64"])
+    log.add("I", 10_000, AT["asm_sysvec_apic_timer_interrupt"]).add("O", 10_500, 0)
+    log.blocks(10_500, "do_syscall_64", "rt_mutex_slowlock", "__schedule", "finish_task_switch.isra.0")
+    log.switch(11_000, IDLE).add("b", 11_100, AT["do_idle"]).add("b", 15_000, AT["__schedule"])
+    log.switch(15_500, LOAD).blocks(15_600, "late_hold", "mutex_unlock", "try_to_wake_up").add(
+        "b", 17_000, AT["__schedule"]
+    )
+    log.switch(17_500, CYCLICTEST).add("b", 17_600, AT["do_syscall_64"]).add("O", 19_000, 0).add("b", 19_000, USER)
+    trace = log.add("R", READ_NS, USER).trace()
+    sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
+    line = timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+    waits = [part for part in line.parts if part.kind == Kind.LOCK]
+    assert [(part.thread, part.where, part.duration_ns) for part in waits] == [
+        ("hackbench", "mutex_unlock", 3_900), ("hackbench", "mutex_unlock", 1_400),
+    ]  # fmt: skip
+    assert Kind.IDLE_EXIT not in line.causes
+
+
+def test_a_sample_of_too_many_steps_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "_MOST", 3)
+    trace = readings(10, 20, 30, 40).trace()
+    with pytest.raises(RunFailed, match="takes 4 steps"):
+        list(slices(trace, SYMBOLS, 0, 4))
+
+
 def test_slices_that_lack_a_moment_are_refused() -> None:
     trace = run("none").trace()
     sample = Sample(1, READ_NS - 1_500, int(trace.events[-1]), READ_NS)
@@ -148,6 +175,14 @@ def test_a_clock_of_nearly_a_nanosecond_a_count_is_told_by_its_rate() -> None:
     series = Series.counted({7: 1, 109: 1, 30: 1, 58: 1}, name="latency")
     values = [one.value_ns for one in match(trace, series, 1_000_000, 80, "cyclictest").samples]
     assert values == [7, 109, 30, 58]
+
+
+def test_a_rate_between_two_kilohertz_is_told_by_the_kernels_multiplier() -> None:
+    """999,999.046 kHz, whose multiplier of 2^-23 is 8 above 2^23: over 300 ms whole kHz are 14 ns off."""
+    late = [7 + 41 * number % 1009 for number in range(300)]
+    trace = readings(*(50_000 + round((1_000_000 * place + ns) * 2**23 / (2**23 + 8)) for place, ns in enumerate(late)))
+    series = Series.counted(dict.fromkeys(late, 1), name="latency")
+    assert [one.value_ns for one in match(trace.trace(), series, 1_000_000, 80, "cyclictest").samples] == late
 
 
 def test_readings_that_do_not_give_the_values_are_refused() -> None:

@@ -2,6 +2,8 @@
 """`rtqual explain`: causes that are known are named, on real kernels; what cannot be explained is refused."""
 
 import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from support.command import Run
 from support.late_guest import LateGuest
 from support.store_records import INPUTS, record
 
-WAYS = ("irqs", "preempt", "softirq", "none")
+WAYS = ("irqs", "preempt", "softirq", "lock", "faults", "none")
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +38,28 @@ def late(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
         ("irqs", Kind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"),
         ("preempt", Kind.PREEMPT_OFF, "late_hold_preemption [rtqual_late]"),
         ("softirq", Kind.SOFTIRQ, "late_flood [rtqual_late]"),
+        ("lock", Kind.LOCK, "late_hold_lock [rtqual_late]"),
+        ("faults", Kind.OTHER, "late_fault [rtqual_late]"),
         ("none", Kind.OTHER, "late_work [rtqual_late]"),  # no part of this kernel is preempted, so it is late too
     ],
 )
 def test_what_a_module_does_is_named_as_the_cause(
     late: dict[str, Explained], way: str, kind: Kind, function: str
 ) -> None:
-    causes_of_others = {Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.SOFTIRQ} - {kind}
+    causes_of_others = {Kind.IRQS_OFF, Kind.PREEMPT_OFF, Kind.SOFTIRQ, Kind.LOCK} - {kind}
     for line in late[way].timelines:
         assert (line.worst.kind, function in line.worst.chain) == (kind, True), line.worst
         assert line.worst.duration_ns > 0.5 * line.sample.value_ns
         assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
         assert sum(line.causes.get(one, 0) for one in causes_of_others) < 0.05 * line.sample.value_ns
         assert line.named >= 0.99
+    if way == "lock":
+        assert all(line.worst.thread == "late" and line.causes[Kind.FAULT] for line in late[way].timelines)
+    if way == "faults":
+        assert all(
+            {"late_fault_storm [rtqual_late]", "asm_exc_page_fault"} < {*line.worst.chain}
+            for line in late[way].timelines
+        )
     if way == "irqs":
         assert all(line.worst.off_at.startswith(function) for line in late[way].timelines)
 
@@ -78,6 +89,31 @@ def test_a_campaigns_record_is_explained_alike_twice(rtqual: Run, campaign: Path
     (line,) = run["timelines"]
     assert sum(part["duration_ns"] for part in line["parts"]) == line["value_ns"]
     assert line["named"] >= 0.99
+
+
+@pytest.mark.guest
+def test_a_mission_asks_for_it_and_nothing_is_explained_twice(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
+    """On the records of a campaign that did not ask: none of them is made again but for the explanation."""
+    text = (campaign / "mission.toml").read_text()
+    mission = tmp_path / "mission.toml"
+    mission.write_text(
+        re.sub(r"^\[\[scale.demo.plan\]\]", "[scale.demo]\nexplain = 1\n\n\\g<0>", text, count=1, flags=re.M)
+    )
+    shutil.copytree(campaign, tmp_path / "out", symlinks=True)
+    first = rtqual("select", mission, "--out", tmp_path / "out")
+    assert first.returncode == 0, first.stderr
+    assert "preparing the timelines of" in first.stderr and "done in" not in first.stderr
+    kept_why = (tmp_path / "out/why.json").read_bytes()
+    page = (tmp_path / "out/report.html").read_bytes()
+    assert b"Why samples were late" in page
+    again = rtqual("select", mission, "--out", tmp_path / "out")
+    assert again.returncode == 0 and "timelines of" not in again.stderr
+    assert (tmp_path / "out/why.json").read_bytes() == kept_why
+    (tmp_path / "out/why.json").unlink()  # the same once more from the runs alone
+    assert rtqual("select", mission, "--out", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out/why.json").read_bytes() == kept_why
+    assert rtqual("report", tmp_path / "out").returncode == 0
+    assert (tmp_path / "out/report.html").read_bytes() == page
 
 
 @pytest.mark.parametrize(

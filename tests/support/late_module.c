@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Makes wake-ups late in a way that is known: a thread or a tasklet that does one thing again and again. */
+#include <linux/anon_inodes.h>
 #include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/interrupt.h>
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
+#include <linux/mman.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/preempt.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
 
-enum { HELD_US = 200, PAUSE_MS = 3, FLOOD_US = 40, FLOODS = 5 };
+enum { HELD_US = 200, PAUSE_MS = 3, FLOOD_US = 40, FLOODS = 5, LOCKED_US = 600, FAULT_US = 100, PAGES = 16 };
 
 static char *way = "none";
 module_param(way, charp, 0444);
-MODULE_PARM_DESC(way, "irqs, preempt, softirq or none");
+MODULE_PARM_DESC(way, "irqs, preempt, softirq, lock, faults or none");
 
 static struct task_struct *thread;
+static struct mm_struct *own; /* of the process that loads the module: there the faults are taken */
 static int floods;
 
 static noinline void late_hold_interrupts(void)
@@ -48,6 +57,78 @@ static noinline void late_flood_softirqs(void)
 	tasklet_schedule(&late_tasklet);
 }
 
+static struct mm_struct *late_measured(void)
+{
+	struct mm_struct *mm = NULL;
+	struct task_struct *one;
+
+	rcu_read_lock();
+	for_each_process(one) {
+		if (!strcmp(one->comm, "cyclictest"))
+			mm = get_task_mm(one);
+		if (mm)
+			break;
+	}
+	rcu_read_unlock();
+	return mm;
+}
+
+/*
+ * The page from which cyclictest reads the time is taken from it while the lock on its memory is held: the fault that
+ * gives it back needs that lock.
+ */
+static noinline void late_hold_lock(void)
+{
+	struct mm_struct *mm = late_measured();
+	struct vm_area_struct *vvar;
+
+	if (!mm)
+		return;
+	mmap_write_lock(mm);
+	vvar = find_vma(mm, (unsigned long)mm->context.vdso - PAGE_SIZE);
+	if (vvar && vvar->vm_flags & VM_PFNMAP)
+		zap_vma_ptes(vvar, vvar->vm_start, vvar->vm_end - vvar->vm_start);
+	usleep_range(LOCKED_US, LOCKED_US + 1);
+	mmap_write_unlock(mm);
+	mmput(mm);
+}
+
+static vm_fault_t late_fault(struct vm_fault *vmf)
+{
+	udelay(FAULT_US);
+	vmf->page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	return vmf->page ? 0 : VM_FAULT_OOM;
+}
+
+static const struct vm_operations_struct late_pages = { .fault = late_fault };
+
+static int late_map(struct file *file, struct vm_area_struct *vma)
+{
+	vma->vm_ops = &late_pages;
+	return 0;
+}
+
+static const struct file_operations late_file = { .owner = THIS_MODULE, .mmap = late_map };
+
+static noinline void late_fault_storm(void)
+{
+	struct file *file = anon_inode_getfile("late", &late_file, NULL, O_RDWR);
+	unsigned long at;
+
+	if (IS_ERR(file))
+		return;
+	kthread_use_mm(own);
+	at = vm_mmap(file, 0, PAGES * PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, 0);
+	if (!IS_ERR_VALUE(at)) {
+		for (unsigned long page = 0; page < PAGES; page++)
+			if (put_user(1, (char __user *)(at + page * PAGE_SIZE)))
+				break;
+		vm_munmap(at, PAGES * PAGE_SIZE);
+	}
+	kthread_unuse_mm(own);
+	fput(file);
+}
+
 static noinline void late_nothing(void)
 {
 	udelay(HELD_US);
@@ -62,6 +143,10 @@ static int late_work(void *unused)
 			late_hold_preemption();
 		else if (!strcmp(way, "softirq"))
 			late_flood_softirqs();
+		else if (!strcmp(way, "lock"))
+			late_hold_lock();
+		else if (!strcmp(way, "faults"))
+			late_fault_storm();
 		else
 			late_nothing();
 		usleep_range(PAUSE_MS * 1000 + 77, PAUSE_MS * 1000 + 78);
@@ -71,6 +156,7 @@ static int late_work(void *unused)
 
 static int __init late_init(void)
 {
+	own = get_task_mm(current);
 	thread = kthread_run(late_work, NULL, "late");
 	return PTR_ERR_OR_ZERO(thread);
 }
@@ -79,6 +165,8 @@ static void __exit late_exit(void)
 {
 	kthread_stop(thread);
 	tasklet_kill(&late_tasklet);
+	if (own)
+		mmput(own);
 }
 
 module_init(late_init);

@@ -114,7 +114,7 @@ def registered(program: object, end: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def ended_if_interrupted(jobs: Collection[Future[None]]) -> Iterator[None]:
+def ended_if_interrupted(jobs: Collection[Future[Any]]) -> Iterator[None]:
     """Where the block is left by an exception, end the programs that `jobs` wait for, and what these start then."""
     try:
         yield

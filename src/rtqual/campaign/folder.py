@@ -7,6 +7,7 @@ campaign.json  the scale, which records the report rests on, the cells that gave
 configs/       kernel configurations, NAME.config
 tailor.json    how tailored kernels came to be, where the mission has some (kernel/account.py)
 trim.json      what else could be removed from them, where `rtqual tailor --trim` looked (kernel/trim/trimmed.py)
+why.json       its latest samples explained, where the scale asks for it (cause/kept.py)
 approach.json  the approach of the docking target, where `rtqual lidar` flew one (approach.py)
 records/       the records (record/store.py); they may be more than those of the last campaign
 scratch/       the jobs that recorded commands name (board/virtual.py)
@@ -19,7 +20,7 @@ version 1 none at all, and they are read as they stand. No link in the folder is
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -36,6 +37,7 @@ from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
 from rtqual.board import Held
 from rtqual.campaign.approach import Approach
+from rtqual.cause.kept import Why
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
@@ -45,10 +47,11 @@ from rtqual.record.store import MANIFEST, Store, read
 OUT = Path("out")  # campaigns' folders are made below it
 MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
 CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
-ACCOUNTS, TRIMS, APPROACH = "tailor.json", "trim.json", "approach.json"
+ACCOUNTS, TRIMS, APPROACH, WHY = "tailor.json", "trim.json", "approach.json", "why.json"
 VERSION = 3
 _HASHED = 3  # from this version on
 _LOCK = ".lock"
+_EXPLAIN_AGAIN = "delete it and run the campaign's command again"
 _WRITTEN = (
     r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here and by report/; the folder may hold others
 )
@@ -87,6 +90,7 @@ class Result:
     accounts: tuple[Account, ...] = ()  # of the kernels tailored to the mission
     trims: tuple[Trimmed, ...] = ()  # of some of them
     approach: Approach | None = None  # of the docking target, where one was flown
+    why: Why | None = None  # its latest samples were late, where the scale asks
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
         ACCOUNTS: Accounts(kernels=result.accounts).model_dump_json(indent=1) if result.accounts else None,
         TRIMS: Trims(kernels=result.trims).model_dump_json(indent=1) if result.trims else None,
         APPROACH: result.approach.model_dump_json() if result.approach else None,
+        WHY: result.why.model_dump_json() if result.why else None,
     }
     for name, text in beside.items():
         if text is None:
@@ -180,13 +185,15 @@ def load(folder: Path) -> Kept:
     mission = _mission(folder, campaign)
     accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
     trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
+    records = tuple(_record(folder, name, campaign) for name in campaign.records)
     result = Result(
-        records=tuple(_record(folder, name, campaign) for name in campaign.records),
+        records=records,
         failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
         configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
         accounts=accounts.kernels if accounts else (),
         trims=trims.kernels if trims else (),
         approach=_beside(folder, APPROACH, campaign, Approach, "run `rtqual lidar` again"),
+        why=_why(folder, records, campaign),
     )
     return Kept(mission, campaign.scale, result)
 
@@ -218,6 +225,24 @@ def trims_in(folder: Path) -> tuple[Trimmed, ...]:
     """What an earlier campaign found: each names the very kernel that it is of, so it holds where that is the same."""
     trims = _beside(folder, TRIMS, None, Trims, "delete it or trim again")
     return trims.kernels if trims else ()
+
+
+def why_in(folder: Path, records: Sequence[Record]) -> Why:
+    """What was explained of these records before; nothing where it is of others, or damaged."""
+    try:
+        return _why(folder, records, None) or Why()
+    except BadInput:
+        return Why()
+
+
+def _why(folder: Path, records: Sequence[Record], campaign: _Campaign | None) -> Why | None:
+    found = _beside(folder, WHY, campaign, Why, _EXPLAIN_AGAIN)
+    try:
+        if found:
+            found.require(records)
+    except ValueError as error:
+        raise damaged(folder / WHY, error, _EXPLAIN_AGAIN) from None
+    return found
 
 
 def config_before(folder: Path, candidate: str) -> str | None:

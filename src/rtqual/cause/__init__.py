@@ -10,5 +10,7 @@ context.py   thread, calls, interrupts and preemption, block by block
 timeline.py  the parts of a sample
 sections.py  the longest sections without interrupts or preemption
 tally.py     causes of many samples together
+wording.py   parts in words
+kept.py      timelines as a campaign keeps them
 export.py    timelines for trace viewers
 """

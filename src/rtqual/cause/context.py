@@ -9,10 +9,12 @@ that was in the kernel before the window begins, calls are known from there on o
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from rtqual.base.errors import RunFailed
 from rtqual.cause.symbols import Symbols
 from rtqual.cause.trace import Thread, Trace, in_kernel
 
 _COUNT = (1 << 31) - 1
+_MOST = 8_000_000  # records of a window that are held in memory: tens of ms
 _THUNKS = ("__x86_indirect_thunk", "__x86_return_thunk", "__x86_call_thunk", "srso_", "retbleed_")
 _STUBS = ("asm_", "irq_entries_start", "spurious_entries_start", "entry_SYSCALL_64")
 _SOFTIRQ = frozenset({"__do_softirq", "handle_softirqs", "do_softirq"})
@@ -173,7 +175,12 @@ class Context:
 
 
 def slices(trace: Trace, symbols: Symbols, first: int, last: int) -> Iterator[Slice]:
-    """What the CPU does from a window's first record to its last one, without a gap; places of records."""
+    """What the CPU does from a window's first record to its last one, without a gap; places of records.
+
+    Raises RunFailed where it is too long to be told.
+    """
+    if last - first > _MOST:
+        raise RunFailed(f"a sample takes {last - first:,} steps; explained are samples of {_MOST:,} at most")
     context = Context(symbols, trace.thread_at(first))
     kinds, times, words = (column[first : last + 1].tolist() for column in (trace.kinds, trace.ns, trace.words))
     switches = {place: thread for place, thread in trace.threads if first <= place <= last}

@@ -15,6 +15,7 @@ _TIMERS = frozenset({"asm_sysvec_apic_timer_interrupt", "asm_common_interrupt"})
 _FAULT = "asm_exc_page_fault"
 _SHORT_NS = 1_000
 _DOMINANT = 0.5  # of a part: a function that takes as much is named
+_WAKES = frozenset({"try_to_wake_up", "wake_up_q", "wake_up_process", "swake_up_one", "rt_mutex_postunlock"})
 _WAITS = ("rt_mutex", "rtlock", "rwsem", "mutex", "futex_wait", "down_", "rwbase")
 
 
@@ -88,7 +89,7 @@ def timeline(sample: Sample, measured: Thread, slices: Iterable[Slice]) -> Timel
         if begin_ns < end_ns:
             pieces.append((told.kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
     groups = _without_flicker(_merged(pieces))
-    parts = tuple(_part(kind, some, sample) for kind, some in groups)
+    parts = _parts(groups, sample)
     if sum(part.duration_ns for part in parts) != sample.value_ns:
         raise RunFailed(f"sample {sample.number}: its parts do not add up; this is an error of rtqual")
     return Timeline(sample, parts)
@@ -123,10 +124,10 @@ class _Telling:
     def _others(self, one: Slice) -> Kind:
         if one.scheduling:
             return Kind.SCHEDULING
-        if one.thread is not None and one.thread.idle:
-            return Kind.IDLE_EXIT
         if self.ran and self.waits:
             return Kind.LOCK
+        if one.thread is not None and one.thread.idle:
+            return Kind.IDLE_EXIT
         if not one.interrupts:
             return Kind.IRQS_OFF
         return Kind.OTHER if one.preemptible else Kind.PREEMPT_OFF
@@ -174,6 +175,28 @@ def _alike(a: Slice, b: Slice, kind: Kind) -> bool:
     if kind == Kind.SCHEDULING:
         return True
     return a.thread == b.thread and (kind not in (Kind.INTERRUPT, Kind.FAULT) or a.entered == b.entered)
+
+
+def _parts(groups: Sequence[tuple[Kind, list[Slice]]], sample: Sample) -> tuple[Part, ...]:
+    """Who held a lock is seen when he gives it back, which may be long after the beginning of the wait."""
+    found: list[Part] = []
+    holder: tuple[str, tuple[str, ...]] | None = None
+    for kind, some in reversed(groups):
+        part = _part(kind, some, sample)
+        if kind == Kind.LOCK:
+            holder = _waker(some) or holder
+            part = replace(part, thread=holder[0], chain=holder[1]) if holder else part
+        found.append(part)
+    return tuple(reversed(found))
+
+
+def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
+    """The thread that wakes the one that waits, and what it calls for that."""
+    for one in reversed(slices):
+        wakes = [place for place, name in enumerate(one.chain) if name.partition(".")[0] in _WAKES]
+        if wakes and one.kind != "I":
+            return str(one.thread or ""), one.chain[: wakes[0]]
+    return None
 
 
 def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:

@@ -44,6 +44,7 @@ def explain(
     from rtqual.campaign.find import find  # noqa: PLC0415
     from rtqual.cause.export import chrome  # noqa: PLC0415
     from rtqual.cause.tally import waterfalls  # noqa: PLC0415
+    from rtqual.record.store import read  # noqa: PLC0415
     from rtqual.stage.explain import MOST, Asked, latest_of, tail_of, tally_all  # noqa: PLC0415
     from rtqual.stage.explain import explain as explained_by  # noqa: PLC0415
     from rtqual.terminal.explain import (  # noqa: PLC0415
@@ -65,7 +66,10 @@ def explain(
     many = len(paths) > 1
     if many and (sample is not None or above is not None):
         raise BadInput(f"{record}: holds {len(paths)} records: --sample and --above take one of them")
-    asked = latest_of(paths, worst or _LATEST) if many else {paths[0]: Asked(worst or _WORST, sample, above_ns)}
+    if many:
+        asked = latest_of({path: read(path) for path in paths}, worst or _LATEST)
+    else:
+        asked = {paths[0]: Asked(worst or (0 if above else _WORST), sample, above_ns)}
     told = explained_by(asked, tell)
     tallies = tally_all(told) if many else []
     falls = waterfalls(tallies)

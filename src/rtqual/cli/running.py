@@ -119,6 +119,8 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     either = "" if at_least == needed else f"at least {cost_text(at_least)}; at most "
     told += [f"Left to do: {either}{cost_text(needed)} (an estimate; downloads come on top)."]
     told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
+    if explained := campaign.mission.scale(campaign.scale).explain:
+        told += [f"Nor explaining the {explained} latest samples of each group: two more runs of each of theirs."]
     for line in told:
         LITERAL.print(line, soft_wrap=True)
 

@@ -189,6 +189,8 @@ class Scale(Table):
 
     parameters: ParameterTables = Field({})
     """Parameters of instruments at this scale; they win over those that hold at every scale."""
+    explain: Annotated[int, Strict(), Field(ge=0, le=20)] = 0
+    """How many of the latest wake-ups of each candidate under each load the report explains (docs/explain.md)."""
     plan: tuple[Plan, ...]
     """What to run, one [[scale.NAME.plan]] each; [] where all candidates are published."""
 

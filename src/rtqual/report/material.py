@@ -12,6 +12,7 @@ from rtqual.analysis.verdict.model import Verdict
 from rtqual.base.words import count
 from rtqual.board.registry import order as board_order
 from rtqual.campaign.approach import Approach
+from rtqual.cause.kept import Why
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.kernel.account import Account
 from rtqual.load.registry import LOADS
@@ -66,6 +67,7 @@ class Material:
     failures: tuple[tuple[str, str], ...]  # cell, reason
     accounts: tuple[Account, ...] = ()  # of tailored kernels
     approach: Approach | None = None  # of the docking target, where one was flown
+    why: Why | None = None  # the latest samples were late, where the scale asks
     numbering: Numbering = field(default_factory=Numbering)
 
     @property
@@ -139,12 +141,13 @@ def gather(
     failures: Mapping[Group, str] | Mapping[str, str],
     accounts: Sequence[Account] = (),
     approach: Approach | None = None,
+    why: Why | None = None,
 ) -> Material:
     """Records in the order of their inputs, not of their arrival; of records of the same draw only one."""
     distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
     failed = {_cell_name(cell): reason for cell, reason in (*evidence.failures.items(), *failures.items())}
     found = Material(
-        mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), tuple(accounts), approach
+        mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), tuple(accounts), approach, why
     )
     order = sorted(found.records, key=lambda r: (*found.order(group_of(r)), r.inputs.seed, r.hash))
     return replace(found, records=tuple(order))

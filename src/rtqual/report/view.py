@@ -20,6 +20,7 @@ from rtqual.report.chapter.results import results
 from rtqual.report.chapter.systems import systems
 from rtqual.report.chapter.tools import tools
 from rtqual.report.chapter.verdicts import verdict_boxes
+from rtqual.report.chapter.why import why
 from rtqual.report.draw.canvas import standalone
 from rtqual.report.formats import PAGES
 from rtqual.report.material import Material
@@ -33,6 +34,7 @@ CHAPTERS: tuple[tuple[str, str, Callable[[Material], Iterable[Block]]], ...] = (
     ("2", "Systems under test", systems),
     ("3", "Test method", method),
     ("4", "Requirements and scores", judgement),
+    ("", "Why samples were late", why),
     ("5", "Failures and problems", failures),
     ("6", "Conclusion", conclusion),
     ("7", "Glossary", glossary),
@@ -71,9 +73,7 @@ def build(material: Material) -> Document:
         # Before the chapters, so that their tables have the first numbers.
         decision=decision(material),
         verdicts=(*goals_box(material), *verdict_boxes(material)),
-        chapters=tuple(
-            Chapter(number, title, tuple(_numbered(number, blocks(material)))) for number, title, blocks in CHAPTERS
-        ),
+        chapters=tuple(_chapters(material)),
         colours=tuple((clean(name), material.palette.colour(name)) for name in material.candidates),
     )
 
@@ -90,6 +90,16 @@ def pages(material: Material, formats: Collection[str], printed: Printed) -> dic
         files[PAGES["md"]] = to_markdown(document).encode()
         files |= {f"{PLOT_FOLDER}/{plot.file}": standalone(plot.svg).encode() for plot in document.plots}
     return files
+
+
+def _chapters(material: Material) -> Iterator[Chapter]:
+    """Those without a number are there only where they have something to say; those that follow count on."""
+    numbers = count(1)
+    for number, title, blocks in CHAPTERS:
+        said = list(blocks(material))
+        if number or said:
+            own = number if number.isalpha() else str(next(numbers))
+            yield Chapter(own, title, tuple(_numbered(own, said)))
 
 
 def _numbered(chapter: str, blocks: Iterable[Block]) -> Iterator[Block]:

@@ -10,6 +10,7 @@ from rtqual.analysis.model import Evidence
 from rtqual.base import unlinked
 from rtqual.base.errors import RunFailed
 from rtqual.campaign.approach import Approach
+from rtqual.cause.kept import Why
 from rtqual.kernel.account import Account
 from rtqual.mission import Mission
 from rtqual.record.schema import Manifest
@@ -41,13 +42,15 @@ def write_report(
     approach: Approach | None = None,
     printed: Printed = AS_USUAL,
     inputs: str = "",
+    why: Why | None = None,
 ) -> list[Path]:
     """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
     `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the
     docking target; `printed`: what the PDF holds; `inputs`: the hash of all that the reports rest on (written.py),
-    where those that stand may be left as they are. Returns the reports, without the plots, in the order of FORMATS.
+    where those that stand may be left as they are; `why`: the latest samples explained.
+    Returns the reports, without the plots, in the order of FORMATS.
     Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
     """
     if inputs and stands(folder, inputs):
@@ -58,7 +61,7 @@ def write_report(
         from rtqual.report.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
         from rtqual.report.view import pages  # noqa: PLC0415
 
-        contents |= pages(gather(mission, evidence, records, failures, accounts, approach), formats, printed)
+        contents |= pages(gather(mission, evidence, records, failures, accounts, approach, why), formats, printed)
     reports = {name: folder / name for name in FORMATS.values() if name in contents}
     if out is not None:
         reports = dict.fromkeys(reports, out)

@@ -13,7 +13,7 @@ repeated.py   a study beside the campaign that repeats it
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
-explain.py    why samples were late
+explain.py    why samples were late; why.py: those of a campaign, for its report
 query.py      records of many campaigns, asked in SQL
 seal.py       a campaign's signature
 """

@@ -55,7 +55,7 @@ _MOST_SYMBOLS_B = 64 << 20
 
 @dataclass(frozen=True)
 class Asked:
-    """Which samples: the `worst` of them, the one of a number, or all above a value."""
+    """Which samples: the `worst` of them and all above a value, or the one of a number."""
 
     worst: int = 3
     sample: int | None = None
@@ -76,8 +76,10 @@ class Explained:
     windows: int  # how often the second run looked closer
 
 
-def explain(asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None) -> list[Explained]:
-    """Records by what is asked of them.
+def explain(
+    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, sections: bool = True
+) -> list[Explained]:
+    """Records by what is asked of them; `sections`: with the longest ones of each run.
 
     Raises BadInput where a record cannot be explained, RunFailed where its run is not the recorded one.
     """
@@ -87,28 +89,37 @@ def explain(asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _:
             record = read(path)
             require(path, record)
             try:
-                told.append(_Run(path, record, folder, tell).explained(samples))
+                told.append(_Run(path, record, folder, tell).explained(samples, _LOOKED_AT if sections else 0))
             except BadInput as error:
                 raise BadInput(f"{path}: {error}") from None
     return told
 
 
-def latest_of(paths: Iterable[Path], number: int) -> dict[Path, Asked]:
-    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
-    groups: dict[tuple[str, str], list[tuple[Path, Record]]] = {}
-    for path in paths:
-        record = read(path)
+def explainable(records: Mapping[Path, Record]) -> list[Path]:
+    """Those of them that can be explained, once each."""
+    found = []
+    for path, record in records.items():
         with suppress(BadInput):
             require(path, record)
             if not record.manifest.repeat:
-                groups.setdefault((record.inputs.candidate, record.inputs.load), []).append((path, record))
+                found.append(path)
+    return found
+
+
+def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
+    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
+    groups: dict[tuple[str, str], list[Path]] = {}
+    for path in explainable(records):
+        inputs = records[path].inputs
+        groups.setdefault((inputs.candidate, inputs.load), []).append(path)
     if not groups:
         raise BadInput("no record there can be explained: runs of cyclictest on one CPU of the virtual x86 board can")
     asked: dict[Path, Asked] = {}
-    for runs in groups.values():
+    for paths in groups.values():
         late: Counter[tuple[int, Path]] = Counter()
-        for path, record in runs:
-            values, counts = record.series[0].values[-number:], record.series[0].counts[-number:]
+        for path in paths:
+            series = records[path].series[0]
+            values, counts = series.values[-number:], series.counts[-number:]
             late.update({(int(value), path): int(times) for value, times in zip(values, counts, strict=True)})
         latest = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
         asked |= {path: Asked(worst=times) for path, times in sorted(latest.items())}
@@ -143,7 +154,7 @@ class _Run:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
         self.machine = machine_of(inputs, lambda machine: self._board(machine).artefacts())
 
-    def explained(self, asked: Asked) -> Explained:
+    def explained(self, asked: Asked, looked_at: int) -> Explained:
         parameters, inputs = self.parameters, self.record.inputs
         symbols = self._symbols()
         self.tell("watches the run's events")
@@ -151,7 +162,7 @@ class _Run:
         matched = match(events, self.record.series[0], parameters.interval, parameters.priority, CYCLICTEST.program)
         chosen = choose(matched, asked)
         ends = matched.samples[0].expiry_ns, matched.samples[-1].read_ns
-        late = sections.longest(events, *ends, most=_LOOKED_AT)
+        late = sections.longest(events, *ends, most=looked_at)
         own = {one.number: window(events, one.expiry_ns, one.read_ns) for one in chosen}
         theirs = [window(events, one.begin_ns, one.end_ns) for one in late]
         windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
@@ -248,12 +259,10 @@ def choose(matched: Matched, asked: Asked) -> list[Sample]:
         if not chosen:
             raise BadInput(f"has samples 1 to {len(samples)}, and no sample {asked.sample}")
         return chosen
-    if asked.above_ns is not None:
-        chosen = [one for one in samples if one.value_ns > asked.above_ns]
-        if not chosen:
-            raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
-        return chosen[:MOST]
-    return samples[: max(1, min(asked.worst, MOST))]
+    above = 0 if asked.above_ns is None else sum(one.value_ns > asked.above_ns for one in samples)
+    if not asked.worst and not above:
+        raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
+    return samples[: min(max(asked.worst, above), MOST)]
 
 
 def tally_all(explained: Iterable[Explained]) -> list[Tally]:

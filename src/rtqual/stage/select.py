@@ -17,12 +17,14 @@ from rtqual.campaign import folder as kept
 from rtqual.campaign.approach import Approach
 from rtqual.campaign.cost import cost_of
 from rtqual.campaign.run import Campaign, Watcher
+from rtqual.cause.kept import Why
 from rtqual.kernel.account import with_trims
 from rtqual.published.choice import stated_needs, with_choice
 from rtqual.report.formats import FORMATS
 from rtqual.report.page.document import AS_USUAL, Printed
 from rtqual.report.write import write_report
 from rtqual.report.written import key
+from rtqual.stage.why import why
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,20 @@ def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) 
     _check_disk(folder, cost_of(campaign.waiting(), campaign.workers).disk_b)
     kept.begin(folder)
     result = replace(campaign.run(watcher), trims=trims, approach=approach)
+    result = replace(result, why=_why(campaign, result, watcher))
     kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
     watcher.preparing("the report")
     return kept.Kept(mission, campaign.scale, result)
+
+
+def _why(campaign: Campaign, result: kept.Result, watcher: Watcher) -> Why | None:
+    number = campaign.mission.scale(campaign.scale).explain
+    before = kept.why_in(campaign.folder, result.records)
+    places = {campaign.store.path(one.inputs.key(), one.manifest.repeat): one for one in result.records}
+    found = why(number, places, before, campaign.workers, watcher.preparing)
+    for text in found.refused if found else ():
+        watcher.warning(f"not explained: {text}")
+    return found
 
 
 def report(
@@ -106,6 +119,7 @@ def conclude(
         approach=result.approach,
         printed=printed,
         inputs="" if anew else _inputs(campaign, formats),
+        why=result.why,
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
 
@@ -120,6 +134,7 @@ def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
         *sorted(record.manifest.model_dump_json() for record in result.records),
         *(account.model_dump_json() for account in result.accounts), *(one.model_dump_json() for one in result.trims),
         result.approach.model_dump_json() if result.approach else "",
+        result.why.model_dump_json() if result.why else "",
     ]  # fmt: skip
     return key(*described)
 

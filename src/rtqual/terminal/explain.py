@@ -12,12 +12,11 @@ from rtqual.base.units import format_ns
 from rtqual.base.words import clean, count, share, under
 from rtqual.cause.sections import Placed
 from rtqual.cause.tally import Tally, Waterfall
-from rtqual.cause.timeline import Part, Timeline
+from rtqual.cause.timeline import Timeline
+from rtqual.cause.wording import calls, cause, described, plain
 from rtqual.stage.explain import Explained
 
 _SMALL = 0.01  # of a sample: parts below it share a line
-_CALLS = 4  # of a chain, the innermost
-_FROM_THE_KERNEL = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64")
 CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels, and are no time of real hardware."
 
 
@@ -86,7 +85,7 @@ def _print_tally(console: Console, one: Tally) -> None:
         table.add_row(kind.value, share(round(ns), round(one.mean_ns)), share(latest_ns, one.most_ns))
     console.print(Padding(table, (0, 0, 0, 2)))
     for kind_name, where, number in one.places:
-        text = f"  longest part in {number} of {one.samples}: {kind_name}, {_plain(where) or 'not named'}"
+        text = f"  longest part in {number} of {one.samples}: {kind_name}, {plain(where) or 'not named'}"
         console.print(Text(clean(text)), soft_wrap=True)
 
 
@@ -104,39 +103,6 @@ def _print_longest(console: Console, longest: Sequence[Placed]) -> None:
     if not longest:
         table.add_row("none", "above 5 us", "")
     console.print(Padding(table, (0, 0, 0, 2)))
-
-
-def cause(line: Timeline) -> str:
-    """The sentence: 'mostly interrupts off, 17.5 us (62 %): blake2s < ... in hackbench'."""
-    kind, ns = next(iter(line.causes.items()))
-    largest = max((part for part in line.parts if part.kind == kind), key=lambda part: part.duration_ns)
-    return clean(f"mostly {kind}, {format_ns(ns)} ({share(ns, line.sample.value_ns)} of it): {described(largest)}")
-
-
-def described(part: Part) -> str:
-    words = []
-    if part.thread:
-        words.append(f"in {part.thread}" if not part.entry else f"{part.entry} in {part.thread}")
-    if part.chain:
-        words.append(calls(part.chain))
-    elif part.user:
-        words.append("user space")
-    if part.off_at:
-        before = f", {format_ns(part.off_before_ns)} before" if part.off_before_ns else ""
-        words.append(f"off in {part.off_at}{before}")
-    return "; ".join(words)
-
-
-def calls(chain: Sequence[str]) -> str:
-    """The innermost first."""
-    shown = [_plain(name) for name in chain if name not in _FROM_THE_KERNEL]
-    return " < ".join(reversed(shown[-_CALLS:]))
-
-
-def _plain(name: str) -> str:
-    """Without what compilers append."""
-    function, _, module = name.partition(" ")
-    return f"{function.partition('.')[0]} {module}".rstrip()
 
 
 def explained_dict(one: Explained) -> dict[str, object]:

@@ -11,6 +11,7 @@ analysis.py      judgement.py (requirements, scores); and sections: tailor.py, l
                  beside.py (published figures)
 tailor.py        what tailoring a kernel changed, with goals.py, steps.py, tailor_lint.py, tailor_roots.py (whole
                  systems) and trim.py (what a scenario did not use)
+why.py           why the latest samples were late
 lidar.py         the docking camera: ways from frames to ranges, its faults, an approach
 conclusion.py  reproduction.py  failures.py  glossary.py
 

@@ -82,6 +82,7 @@ def _load(material: Material, summaries: Sequence[Summary], load: str, panel: pl
 
 def _group(material: Material, of: Summary, one: Distribution, limits: Sequence[plots.Limit], most: int) -> _Json:
     values, counts, merged = thinned(one, most)
+    explained = sorted(material.numbering.explained.items(), key=lambda item: -item[0][1])
     return {
         "candidate": material.candidates.index(of.group.candidate),
         "samples": of.samples,
@@ -94,6 +95,7 @@ def _group(material: Material, of: Summary, one: Distribution, limits: Sequence[
         "distinct": int(np.unique(one.values).size),
         "merged": merged,
         "binned": one.kind == Kind.BINNED,
+        "explained": [[value, ident] for (group, value), ident in explained if group == of.group],
         "percentiles": {name: _figure(f) for name, f in of.figures.items() if _PERCENTILE.fullmatch(name)},
     }
 

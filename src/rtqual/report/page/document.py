@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
+from rtqual.analysis.figure.model import Group
 from rtqual.analysis.verdict.model import Outcome
 from rtqual.report.page.text import TIMING_NOTE, marked, prose
 
@@ -267,6 +268,7 @@ class Numbering:
 
     tables: int = 0
     figures: int = 0
+    explained: dict[tuple[Group, int], str] = field(default_factory=dict)  # a sample in ns -> its timeline's id
 
     def table(
         self,

@@ -35,6 +35,15 @@ function paintOverflow(u, group, height) {
   painting(u, (ctx, ratio) => arrowhead(ctx, u.valToPos(group.overflow_from, "x", true), u.valToPos(height, "y", true), 6 * ratio, group.style.colour));
 }
 
+/* Samples whose timeline the report shows: a mark on the axis. */
+function paintExplained(u, groups) {
+  painting(u, (ctx, ratio) => {
+    for (const { explained, style } of groups) {
+      for (const [value] of explained) disc(ctx, u.valToPos(value, "x", true), u.bbox.top + u.bbox.height - 5 * ratio, 4 * ratio, style.colour);
+    }
+  });
+}
+
 function paintPercentile(u, { value, interval, at_least, y, group }) {
   const { bbox } = u;
   const [left, right] = [bbox.left, bbox.left + bbox.width];

@@ -33,8 +33,10 @@ class Panel {
     this.listed.addEventListener("toggle", () => this.list());
     const notes = element("ul", { class: "notes" });
     this.notes = notes;
-    this.root = element("div", { class: "panel" }, this.title, this.summary, this.chart, this.reading, this.listed, notes);
+    this.timelines = element("p", { class: "timelines" });
+    this.root = element("div", { class: "panel" }, this.title, this.summary, this.chart, this.reading, this.timelines, this.listed, notes);
     this.chart.addEventListener("keydown", (event) => this.key(event));
+    this.chart.addEventListener("click", (event) => this.jump(this.explainedAt(event)));
   }
 
   /* Everything anew: other candidates, another view, another stretch of the axis. */
@@ -52,6 +54,8 @@ class Panel {
     const remarks = thinned.length ? [`Distinct values, thinned: ${thinned.join(", ")}.`] : [];
     remarks.push(...ofWhom(this.groups, ({ binned }) => binned && "read from the tool's own bins"), ...load.notes);
     this.notes.replaceChildren(...remarks.map((text) => element("li", {}, text)));
+    const links = this.groups.flatMap((group) => group.explained.map(([value, figure]) => element("a", { href: `#${figure}` }, `${group.name} ${exact(value, place.unit)}`)));
+    this.timelines.replaceChildren(...(links.length ? ["Timelines of late samples, also by the discs on the axis: ", ...links.flatMap((link, index) => (index ? [", ", link] : [link]))] : []));
     this.plot?.destroy();
     this.plot = new uPlot(this.options(), this.view.data, this.chart);
     dragByTouch(this.plot.over);
@@ -84,11 +88,23 @@ class Panel {
       },
       hooks: {
         drawClear: [(u) => paintLimits(u, this.load.limits, { areas: true })],
-        draw: [(u) => paintLimits(u, this.load.limits, { areas: false }), (u) => view.paint(u)],
+        draw: [(u) => paintLimits(u, this.load.limits, { areas: false }), (u) => view.paint(u), (u) => paintExplained(u, this.groups)],
         setSelect: [(u) => this.selected(u)],
         setCursor: [(u) => this.hovered(u)],
       },
     };
+  }
+
+  /* The figure of the explained sample whose mark is under the mouse. */
+  explainedAt({ clientX }) {
+    const at = clientX - this.plot.over.getBoundingClientRect().left;
+    const far = ([value]) => Math.abs(this.plot.valToPos(value, "x") - at);
+    const [nearest] = this.groups.flatMap((group) => group.explained).sort((a, b) => far(a) - far(b));
+    return nearest && far(nearest) < 8 ? nearest[1] : null;
+  }
+
+  jump(figure) {
+    if (figure) location.hash = figure;
   }
 
   valueAxis() {

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Explained samples that were made up."""
+
+from collections.abc import Iterable
+
+from rtqual.cause.kept import Run, Why
+from rtqual.cause.matching import Sample
+from rtqual.cause.timeline import Kind, Part, Timeline
+from rtqual.record.schema import Manifest
+
+
+def line(number: int, *parts: tuple[Kind, int, str], thread: str = "hackbench") -> Timeline:
+    """A sample of parts that each take so many ns in a function."""
+    told: list[Part] = []
+    at_ns = 0
+    for kind, ns, function in parts:
+        told.append(Part(kind, at_ns, ns, thread, "", ("schedule", function), "", 0))
+        at_ns += ns
+    return Timeline(Sample(number, at_ns, number, 1_000_000 + at_ns), tuple(told))
+
+
+def explained(records: Iterable[Manifest], thread: str = "hackbench") -> Why:
+    """Two samples of the first run of each candidate under hackbench; the stock kernel holds interrupts off."""
+    runs = []
+    for record in records:
+        inputs = record.inputs
+        if (inputs.instrument, inputs.load, inputs.board, inputs.seed) != ("cyclictest", "hackbench", "virtual", 1):
+            continue
+        off_ns = 300_000 if inputs.candidate.startswith("stock") else 2_000
+        base = ((Kind.INTERRUPT, 3_000, "hrtimer_interrupt"), (Kind.SCHEDULING, 4_000, "__schedule"))
+        late = (
+            line(number, (Kind.IRQS_OFF, off_ns // number, "free_pages"), *base, thread=thread) for number in (1, 2)
+        )
+        runs.append(Run(record=record.hash, worst=1, above_ns=1_000, timelines=tuple(late)))
+    return Why(runs=tuple(runs))
