@@ -14,7 +14,7 @@ from rtqual.analysis.figure.summary import groups, measure
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.regression.course import Course
 from rtqual.analysis.regression.regressions import Side, regressions
-from rtqual.analysis.verdict.model import Gate, Outcome
+from rtqual.analysis.verdict.model import Gate, Ground, Outcome
 from rtqual.base.errors import BadInput
 from rtqual.mission import Mission
 from rtqual.record.schema import Record, Scalar, Series, Timing
@@ -205,3 +205,16 @@ def test_where_all_are_out_by_needs_no_output_names_a_first(asked: list[str]) ->
     ]
     assert lines and all(line.endswith(" 0.0") for line in lines)
     assert 'failures="0"' not in to_junit(one, found).splitlines()[1]
+
+
+def test_the_emulators_records_cannot_claim_real_time() -> None:
+    claimed = [
+        Record(one.manifest.model_copy(update={"timing": Timing.REAL}), one.series)
+        for one in wakeups("rt", [9_000 + 10 * run for run in RUNS])
+    ]
+    asked = mission(["rt"], accept_virtual=False, requirements=[WAKE_UP])
+    (verdict,) = judged(asked, claimed).verdicts
+    assert verdict.board == "virtual"
+    assert (verdict.fly, verdict.ground) == (None, Ground.EMULATED)
+    assert verdict.standings[0].gates[0].outcome == Outcome.INDICATIVE
+    assert "To fly it, measure on the board." in verdict.headline

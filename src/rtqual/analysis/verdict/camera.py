@@ -106,7 +106,7 @@ class Ways:
         outcome = Outcome.MET if met else Outcome.NOT_MET
         gate = Gate(goal.name, of.group.candidate, outcome, found, goal.asked, reason, limit_value=goal.limit.value)
         unit = "%" if goal.of else found.unit
-        return by_clock(gate, unit, [one.timing for one in used], accept_virtual=self.accept_virtual)
+        return by_clock(gate, unit, used, accept_virtual=self.accept_virtual)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ The one place for requirements (gates.py) and for the camera's goals (camera.py)
 from collections.abc import Iterable
 from dataclasses import replace
 
+from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.figure.statistics import is_of_time
 from rtqual.analysis.verdict.model import Gate, Outcome
+from rtqual.board.registry import BOARDS, Clock
 from rtqual.record.schema import Timing
 
 _ACCEPTED = "counted instructions, which the mission takes for time"
@@ -22,9 +24,15 @@ def as_judged(gate: Gate) -> str:
     return f"{_SEEN[gate.on_emulator]} on the emulator" if gate.on_emulator else str(gate.outcome)
 
 
-def by_clock(gate: Gate, unit: str, timings: Iterable[Timing], *, accept_virtual: bool) -> Gate:
+def clock_of(found: Summary) -> Timing:
+    """What a board's figures are counted in: an emulator has no real time, whatever its records say."""
+    emulators = {row.name for row in BOARDS if row.clock is not Clock.REAL}
+    return Timing.UNTESTED if found.timing == Timing.REAL and found.group.board in emulators else found.timing
+
+
+def by_clock(gate: Gate, unit: str, used: Iterable[Summary], *, accept_virtual: bool) -> Gate:
     """A judgement as far as the clocks of its figures support it; `unit` is that of what the limit is set for."""
-    clocks = set(timings) - {Timing.REAL}
+    clocks = set(map(clock_of, used)) - {Timing.REAL}
     if not clocks or not is_of_time(unit) or gate.outcome == Outcome.UNDECIDED:
         return gate
     by_host = Timing.HOST_TIMED in clocks

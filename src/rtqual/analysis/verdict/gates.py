@@ -87,7 +87,7 @@ def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> 
         requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
     )
     unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
-    return by_clock(gate, unit, [found.summary.timing], accept_virtual=cells.accept_virtual)
+    return by_clock(gate, unit, [found.summary], accept_virtual=cells.accept_virtual)
 
 
 def limit_text(requirement: Requirement) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.analysis.figure.cells import Cells
 from rtqual.analysis.figure.wording import span
+from rtqual.analysis.verdict.clock import clock_of
 from rtqual.analysis.verdict.gates import shortfall
 from rtqual.analysis.verdict.model import Ground, Outcome, Standing, Verdict
 from rtqual.analysis.verdict.score import ScoreTable
@@ -35,8 +36,7 @@ def ground_of(mission: Mission, cells: Cells) -> Ground:
         return Ground.PUBLISHED
     if any(one.is_here for one in mission.candidates if one.name in cells.candidates):
         return Ground.REFERENCE if _why_no_flight_candidate(mission, cells) else Ground.FLIGHT
-    timings = {one.summary.timing for one in cells.measured.values()}
-    if timings == {Timing.REAL}:
+    if {clock_of(one.summary) for one in cells.measured.values()} == {Timing.REAL}:
         return Ground.FLIGHT
     return Ground.ACCEPTED if cells.accept_virtual else Ground.EMULATED
 

@@ -26,6 +26,6 @@ def goal_cell(
     limit = goal.value / 100 * was.value if part and was else goal.value
     outcome = Outcome.MET if found.value <= limit else Outcome.NOT_MET
     gate = Gate(name, after.group.candidate, outcome, found, text, "")
-    gate = by_clock(gate, "%" if part else found.unit, [after.timing], accept_virtual=accept_virtual)
+    gate = by_clock(gate, "%" if part else found.unit, [after], accept_virtual=accept_virtual)
     said = _ON_EMULATOR[gate.on_emulator] if gate.on_emulator else _SAID[gate.outcome]
     return Cell(f"{text}: {said}", quantity(limit, found.unit) if part else "", tone=TONES[gate.outcome])
