@@ -89,12 +89,13 @@ def _lead(mission: Mission, cells: Cells, standings: Sequence[Standing], table: 
             yield _open(criterion, cells, f"which of {listed(tied)} leads by '{criterion.name}'")
 
 
-def told(cells: Cells, open_: Sequence[Open]) -> Iterator[str]:
-    """Where runs were "auto": after how many looks they stopped, and why."""
+def told(mission: Mission, cells: Cells, open_: Sequence[Open]) -> Iterator[str]:
+    """Where runs were "auto" and something is asked: after how many looks they stopped, and why."""
+    asked = {(one.instrument, one.load) for one in (*mission.requirements, *mission.criteria)}
     groups: dict[tuple[str, str, int], tuple[tuple[int, ...], int]] = {}
     for group, one in cells.measured.items():
         looks = cells.looks.get(group, ())
-        if len(looks) > 1 and one.summary.planned:
+        if len(looks) > 1 and one.summary.planned and (group.instrument, group.load) in asked:
             groups.setdefault((group.instrument, group.load, group.cpus), (looks, one.summary.planned))
     for (instrument, load, cpus), (looks, planned) in groups.items():
         left = [one.why for one in open_ if (one.instrument, one.load, one.cpus) == (instrument, load, cpus)]
