@@ -13,7 +13,7 @@
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
 # make docs        the documentation as a site, in out/docs
-# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make man: the man page anew
+# make dist        an sdist and the wheel made of it, in dist/, to install anywhere; make man: the man page anew; make picture: the README's
 # make lint        style and types; make clean: remove what make built (records in out/ stay)
 
 PYTHON ?= python3
@@ -62,7 +62,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check test test-full test-manual newest lock arm bench fuzz lint dist man clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install docs demo board-demo check test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise xenomai
 
 install: packages $(VENV)/.built
@@ -159,6 +159,10 @@ dist: packages $(VENV)/.installed
 	$(MESON) $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("dist")'
 	$(MESON) $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --no-index --wheel-dir dist dist/rtqual-*.tar.gz
 	@ls dist/*
+
+# Of the demo's report, which must be there.
+picture: test-packages $(VENV)/.dev
+	$(BIN)/python scripts/readme-picture
 
 man: $(VENV)/.installed
 	$(BIN)/python scripts/man-page > docs/rtqual.1

@@ -198,3 +198,15 @@ def test_of_figures_without_intervals_none_leads_for_certain() -> None:
     assert table.lead("a", "b") == (0.25, None)
     assert not table.leads("a", "b")
     assert replace(table, firm=True).leads("a", "b")
+
+
+def test_of_a_candidate_that_only_lacks_a_need_the_verdict_says_what_was_measured() -> None:
+    """On the emulator too, where a limit that is kept is indicative."""
+    one = mission(needs=["realtime"], requirements=[WAKE_UP], criteria=[RANGE], accept_virtual=False)
+    records = [*wakeups("rt", maxima(11_000, 15_000)), *wakeups("stock", maxima(30_000, 34_000))]
+    verdict = judged(one, records)
+    assert "stock fails 'need realtime' and scores 0." in verdict.headline
+    without = "Without the need realtime stock would keep every requirement on the emulator, but rt would still lead"
+    assert any(text.startswith(f"{without} the score, by 0.") for text in verdict.would_change)
+    worse = [*wakeups("rt", maxima(30_000, 34_000)), *wakeups("stock", maxima(11_000, 15_000))]
+    assert "scores" not in judged(one, worse).headline

@@ -60,12 +60,12 @@ class Told(Watcher):
     def __init__(self, last: int | None = None) -> None:
         self.last, self.runs, self.further = last, 0, list[Sequence[str]]()
 
-    def started(self, cell: Cell) -> None:
+    def started(self, _: Cell) -> None:
         if self.runs == self.last:
             raise KeyboardInterrupt
         self.runs += 1
 
-    def goes_on(self, cells: Sequence[Cell], why: Sequence[str]) -> None:
+    def goes_on(self, _: Sequence[Cell], why: Sequence[str]) -> None:
         self.further.append(why)
 
 

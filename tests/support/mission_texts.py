@@ -269,7 +269,7 @@ MISTAKES = {
         "plan[0].candidates: is empty; write at least 1",
     ),
     "auto where nothing is asked": (
-        "cpus = [1, 2]\nruns = 10",
+        'loads = ["none", "hackbench"]\ncpus = [1, 2]\nruns = 10',
         'runs = "auto"',
         'runs = "auto"',
         "plan[0].runs: no requirement or criterion asks for cyclictest idle, so nothing says when it is decided; give",

@@ -7,7 +7,6 @@ import re
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
-from rtqual.base.words import under
+from rtqual.base.words import listed, under
 from rtqual.board.registry import Row
 from rtqual.instrument.probe.families import PROGRAM as PROBE
 from rtqual.instrument.registry import INSTRUMENTS
@@ -244,12 +243,15 @@ def _auto_problems(mission: Mission) -> Iterator[Problem]:
             auto = plan.runs == AUTO
             if auto and len(plan.cpus) > 1:
                 yield Problem((*path, "cpus"), f'a verdict rests on one number of CPUs; with runs = "{AUTO}" write one')
-            for instrument, load in product(plan.instruments, plan.loads) if auto else ():
+            for instrument in plan.instruments if auto else ():
                 if INSTRUMENTS[instrument].whole_boot:
                     yield Problem((*path, "runs"), f"{instrument} reads the same off a system each time; {advice}")
-                elif (instrument, load) not in asked:
-                    what = f"no requirement or criterion asks for {instrument} {under(load)}"
-                    yield Problem((*path, "runs"), f"{what}, so nothing says when it is decided; {advice}")
+                elif not asked & {(instrument, load) for load in plan.loads}:
+                    what = f"{instrument} {listed(list(map(under, plan.loads)), 'or')}"
+                    message = (
+                        f"no requirement or criterion asks for {what}, so nothing says when it is decided; {advice}"
+                    )
+                    yield Problem((*path, "runs"), message)
             for cell in mission.cells_of(plan):
                 before = planned.setdefault(cell, plan)
                 if AUTO in (plan.runs, before.runs) and plan.looks != before.looks:

@@ -141,7 +141,7 @@ def minus(a: float, b: float) -> float:
 
 
 def sure_correlation(a: FloatArray, b: FloatArray, *, tail: float = TAIL) -> float:
-    """A lower bound (95 %, one-sided) of the correlation of two figures, from what each run contributes to them; at least 0."""
+    """A lower bound (one-sided) of the correlation of two figures, from what the runs contribute; at least 0."""
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return 0.0
     from scipy import special  # noqa: PLC0415

@@ -2,8 +2,8 @@
 """Whether the runs of a group are of one kind: some may be late, or slow, as a whole.
 
 A kind of run that comes one time in five is missed by ten runs in 11 % of all campaigns, and then no interval can tell.
-So runs that stand far apart from the rest are counted; fewer than 3.7 of them (NONE_SEEN in asked.py) might as well not have been
-drawn.
+So runs that stand far apart from the rest are counted; fewer than 3.7 of them (NONE_SEEN in asked.py) might as well
+not have been drawn.
 """
 
 import math

@@ -65,7 +65,10 @@ def groups(records: Iterable[Record]) -> dict[Group, list[Record]]:
 
 
 def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured:
-    """The group's figures; the campaign may have stopped at any of so many looks. The first record's first series gives the headline, others carry their name."""
+    """The group's figures. The first record's first series gives the headline, others carry their name.
+
+    `looks`: after how many of them the campaign may have stopped.
+    """
     names = list(dict.fromkeys(one.info.name for record in records for one in record.series))
     figures: dict[str, Figure] = {}
     pools = {name: pool_runs(_series(records, name), looks) for name in names}

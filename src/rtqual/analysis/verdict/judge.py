@@ -83,7 +83,9 @@ def _verdict(
         standings=standings,
         findings=found,
         would_change=would_change(mission, standings, table, first) if flies else (),
-        caveats=tuple(dict.fromkeys([*_not_measured(unplanned), *told(cells, left), *_caveats(mission, cells, table)])),
+        caveats=tuple(
+            dict.fromkeys([*_not_measured(unplanned), *told(mission, cells, left), *_caveats(mission, cells, table)])
+        ),
         undecided=left,
         not_measured=tuple(one.name for one in unplanned),
     )

@@ -3,8 +3,8 @@
 
 A campaign looks after fixed numbers of runs, and every interval allows for all of these looks (asked.py), so that a
 claim made at any of them is wrong in 5 of 100 campaigns at most. What is asked of a cell is decided when every
-requirement on it is met or not met, the candidates that may still fly differ from the others or are equal within the
-margin, and the criteria leave one of them first. What no number of runs decides, as a refused record, is not waited for.
+requirement on it is met or not met, the candidates that may fly differ from the others or are equal within the margin,
+and the criteria leave one of them first. What no number of runs decides, as a refused record, is not waited for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -89,14 +89,15 @@ def _lead(mission: Mission, cells: Cells, standings: Sequence[Standing], table: 
             yield _open(criterion, cells, f"which of {listed(tied)} leads by '{criterion.name}'")
 
 
-def told(cells: Cells, open_: Sequence[Open]) -> Iterator[str]:
-    """Where runs were "auto": after how many looks they stopped, and why."""
-    groups: dict[tuple[str, str, int], list[int]] = {}
+def told(mission: Mission, cells: Cells, open_: Sequence[Open]) -> Iterator[str]:
+    """Where runs were "auto" and something is asked: after how many looks they stopped, and why."""
+    asked = {(one.instrument, one.load) for one in (*mission.requirements, *mission.criteria)}
+    groups: dict[tuple[str, str, int], tuple[tuple[int, ...], int]] = {}
     for group, one in cells.measured.items():
         looks = cells.looks.get(group, ())
-        if len(looks) > 1 and one.summary.planned:
-            groups.setdefault((group.instrument, group.load, group.cpus), [*looks, one.summary.planned])
-    for (instrument, load, cpus), (*looks, planned) in groups.items():
+        if len(looks) > 1 and one.summary.planned and (group.instrument, group.load) in asked:
+            groups.setdefault((group.instrument, group.load, group.cpus), (looks, one.summary.planned))
+    for (instrument, load, cpus), (looks, planned) in groups.items():
         left = [one.why for one in open_ if (one.instrument, one.load, one.cpus) == (instrument, load, cpus)]
         number = looks.index(planned)
         at = _NUMBERED[number] if number < len(_NUMBERED) else f"{number + 1}th"

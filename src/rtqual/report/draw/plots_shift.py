@@ -14,7 +14,19 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from rtqual.analysis.difference.model import ShiftFunction
 from rtqual.analysis.figure.model import Figure
 from rtqual.analysis.figure.summary import SHIFTED
-from rtqual.report.draw.canvas import INK, LIMIT_DASHES, RC, Palette, even_ticks, frame, grid, short, titled, to_svg, upright_label
+from rtqual.report.draw.canvas import (
+    INK,
+    LIMIT_DASHES,
+    RC,
+    Palette,
+    even_ticks,
+    frame,
+    grid,
+    short,
+    titled,
+    to_svg,
+    upright_label,
+)
 from rtqual.report.page.text import number, step
 
 HEIGHT_IN = 2.1
