@@ -18,6 +18,7 @@ from rtqual.board import process
 from rtqual.board.remote import job as jobs
 from rtqual.board.remote import lease as leases
 from rtqual.board.remote import staged, tune
+from rtqual.board.remote.farm import Place
 from rtqual.board.remote.lease import Lease
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Console, power_of
@@ -61,6 +62,7 @@ class Session:
         self._opened = False
         self._fallen: dict[str, Fell] = {}  # candidates that do not come up, by their identity
         self._out: RunFailed | None = None
+        self._place = Place(settings.name, *settings.labgrid) if settings.labgrid else None
         self._tuned = ""  # the boot whose settings were steadied
 
     @property
@@ -120,6 +122,8 @@ class Session:
         return self._link
 
     def _take(self, *, force: bool) -> None:
+        if self._place:
+            self._place.take()
         self._reach()
         boot = self._boot_place()
         self._lease = leases.take(self._ssh(), store_in(boot), self._owner, self.settings.name, force=force)
@@ -305,6 +309,8 @@ class Session:
                 self.lease.release()
         finally:
             self._lease, self._out, self._opened = None, None, False
+            if self._place:
+                self._place.give()
             self._fallen.clear()
             if self._link:
                 self._link.drop()
