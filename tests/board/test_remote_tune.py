@@ -66,7 +66,13 @@ def test_a_kernel_that_does_not_isolate_as_it_was_asked_is_a_problem() -> None:
     facts = {"isolated_cpus": "3 .", "nohz_full_cpus": "(null)", "rcu_nocbs_cpus": "3"}
     cmdline = ["isolcpus=3", "nohz_full=3", "rcu_nocbs=3", "quiet"]
     assert truth.isolation(cmdline, facts) == ["the kernel was asked for nohz_full=3 and does not do it"]
-    assert len(truth.isolation(cmdline, {})) == 3 and truth.isolation(["quiet"], {}) == []
+    none = {
+        "isolated_cpus": " .",
+        "nohz_full_cpus": " ",
+        "rcu_nocbs_cpus": "unknown",
+    }  # as a kernel and a shell print it
+    assert len(truth.isolation(cmdline, none)) == 3 and len(truth.isolation(cmdline, {})) == 3
+    assert truth.isolation(["quiet"], {}) == []
 
 
 def test_interrupts_of_the_run_are_told_and_those_on_isolated_cpus() -> None:

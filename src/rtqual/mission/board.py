@@ -13,6 +13,7 @@ from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.units import DurationNs
 from rtqual.board.registry import BOARDS, Row
 from rtqual.board.remote.board import row
+from rtqual.board.remote.farm import client
 from rtqual.board.remote.settings import Settings
 from rtqual.mission.candidate import PUBLISHED, Candidate
 from rtqual.mission.explain import At, Problem, shown, suggest
@@ -62,6 +63,15 @@ class Power(Table):
     """Switches it on."""
 
 
+class Labgrid(Table):
+    """A place of labgrid's: acquired for a campaign; its power is used where the board has none of its own."""
+
+    coordinator: Annotated[str, WithJsonSchema({"type": "string"}), Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
+    """The coordinator's address, as "labgrid:20408"."""
+    place: Slug
+    """The place's name."""
+
+
 def _at_home(path: str) -> Path:
     """With "~" in its place; a user that there is not stays as written."""
     with suppress(RuntimeError):
@@ -104,6 +114,8 @@ class BoardTable(Table):
     """Whether each candidate's settings are steadied before it is measured, as `rtqual board tune` does."""
     power: Power | None = None
     """How it is switched off and on, where that is possible: { off = [...], on = [...] }."""
+    labgrid: Labgrid | None = None
+    """The place of a farm that it stands in: { coordinator = "labgrid:20408", place = "pi-a" }."""
     console: Annotated[str, AfterValidator(_console), WithJsonSchema({"type": "string"})] | None = None
     """Where its serial console is read, as "socket:/run/pi-a.console" or "tcp:HOST:PORT"."""
 
@@ -120,6 +132,9 @@ class BoardTable(Table):
         if self.watchdog is not None and self.watchdog < _LEAST_WATCHDOG_S * 1e9:
             raise At("watchdog", "is less than 6 s; candidates feed it every 3 s, and a busy one would be restarted")
         return self
+
+    def _of_farm(self, *words: str) -> tuple[str, ...]:
+        return client(self.labgrid.coordinator, self.labgrid.place, *words) if self.labgrid else ()
 
     @property
     def settings(self) -> Settings:
@@ -142,8 +157,9 @@ class BoardTable(Table):
             parameters=self.parameters,
             boot_timeout_s=self.boot_timeout / 1e9,
             watchdog_s=(self.watchdog or 0) / 1e9,
-            power_off=self.power.off if self.power else (),
-            power_on=self.power.on if self.power else (),
+            power_off=self.power.off if self.power else self._of_farm("power", "off"),
+            power_on=self.power.on if self.power else self._of_farm("power", "on"),
+            labgrid=(self.labgrid.coordinator, self.labgrid.place) if self.labgrid else (),
             console=self.console or "",
             tune=self.tune,
         )

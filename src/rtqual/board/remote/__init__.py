@@ -4,6 +4,7 @@
 settings.py  what is known of a board, as the mission file states it
 link.py      commands and files over ssh, each with a deadline
 lease.py     who may command the board: a token on it that every command checks
+farm.py      the place of a farm (labgrid) that it stands in
 switch.py    how a boot loader starts another system once
 power.py     its power, its console
 staged.py    a candidate's files, and their way onto the board

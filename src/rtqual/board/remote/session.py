@@ -18,6 +18,7 @@ from rtqual.board import process
 from rtqual.board.remote import job as jobs
 from rtqual.board.remote import lease as leases
 from rtqual.board.remote import staged, tune
+from rtqual.board.remote.farm import Place
 from rtqual.board.remote.lease import Lease
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Console, power_of
@@ -61,6 +62,7 @@ class Session:
         self._opened = False
         self._fallen: dict[str, Fell] = {}  # candidates that do not come up, by their identity
         self._out: RunFailed | None = None
+        self._place = Place(settings.name, *settings.labgrid) if settings.labgrid else None
         self._tuned = ""  # the boot whose settings were steadied
 
     @property
@@ -121,6 +123,8 @@ class Session:
 
     def _take(self, *, force: bool) -> None:
         """Another's lease cannot be read of a silent board, so only who takes it by force switches its power."""
+        if self._place:
+            self._place.take()
         self._reach(by_power=force)
         boot = self._boot_place()
         self._lease = leases.take(self._ssh(), store_in(boot), self._owner, self.settings.name, force=force)
@@ -312,6 +316,8 @@ class Session:
                 self.lease.release()
         finally:
             self._lease, self._out, self._opened = None, None, False
+            if self._place:
+                self._place.give()
             self._fallen.clear()
             if self._link:
                 self._link.drop()

@@ -33,6 +33,7 @@ class Settings:
     power_off: tuple[str, ...] = ()
     power_on: tuple[str, ...] = ()
     console: str = ""
+    labgrid: tuple[str, ...] = ()  # coordinator and place, of a board in a farm
     tune: bool = False  # every candidate, before it is measured
 
 

@@ -28,7 +28,7 @@ _FACTS = {
     "interrupts": "awk '{ for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) sum += $i } END { print sum }' /proc/interrupts",
     "sched_rt_runtime_us": "cat /proc/sys/kernel/sched_rt_runtime_us",
     "time_status": "adjtimex | sed -n 's/.*status: *//p'",
-    "time_frequency": "adjtimex | sed -n 's/.*frequency: *//p'",
+    "time_frequency": "adjtimex | sed -n 's|.*freq[a-z.]*: *||p'",
     "uptime_s": "cut -d ' ' -f 1 /proc/uptime",
     "load_average": "cut -d ' ' -f 1-3 /proc/loadavg",
     "machine": "tr -d '\\000' < /proc/device-tree/model || cat /sys/class/dmi/id/product_name",
@@ -90,7 +90,7 @@ def isolation(cmdline: Collection[str], after: Mapping[str, str]) -> list[str]:
     return [
         f"the kernel was asked for {name}={value} and does not do it"
         for name, value in asked
-        if after.get(_ASKED[name][0], UNKNOWN) in _ASKED[name][1]
+        if after.get(_ASKED[name][0], UNKNOWN).strip() in _ASKED[name][1]
     ]
 
 
