@@ -13,7 +13,8 @@
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
 #define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
-#define LEAST_CONTRAST 0.12
+#define LEAST_CONTRAST 0.12 /* of what is beyond the edge, as a part of the target's light; */
+#define CLEAR 8 /* and in deviations of a pixel's light */
 #define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
 #define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
@@ -152,6 +153,10 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	struct light dark = { 0, 0 };
 	int last, inner = 0, outer = 0;
 
+	/* Variance of either part of a pixel's light, by all its light. */
+	double angle = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity;
+	double shot = angle * angle * pose->set.amplitude_at_1m;
+
 	*out = (struct end){ 0 };
 	if (!read_profile(pose, frame, line, face, reach, slack, &profile) || !last_inside(&profile, reach, &last))
 		return false;
@@ -195,8 +200,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 			if (profile.range[j + reach] == 0 || fabs(profile.range[j + reach] - dark_range) > profile.gate)
 				return false;
 		/* Of little light, what counts is more than it is on average. */
-		double noise = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity *
-			       sqrt(pose->set.amplitude_at_1m * (pose->set.least_amplitude + pose->sun));
+		double noise = sqrt(shot * (pose->set.least_amplitude + pose->sun));
 
 		if (dark_range < profile.expected[last + reach] + profile.gate ||
 		    sqrt(dark.i * dark.i + dark.q * dark.q) < pose->set.least_amplitude + 3 * noise + 1)
@@ -210,7 +214,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		double expected = full * profile.bright[j + reach];
 		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
 
-		if (contrast < LEAST_CONTRAST * LEAST_CONTRAST * expected * expected)
+		if (contrast < fmax(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,
+				    CLEAR * CLEAR * shot * (expected + pose->sun)))
 			return false;
 		if (profile.range[j + reach] > 0) {
 			struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach],
@@ -345,7 +350,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 
 		normal->crossings++;
 		normal_add(normal, row[i], error[i], weight);
-		bias_add(bias, row[i], weight);
+		bias_measure(bias, row[i], error[i], weight);
 		offset_add(wider, row[i], 1, error[i], weight);
 		bias_add(unseen->bias, row[i], weight * dim[i]);
 		unseen->weight += dim[i] * dim[i];
