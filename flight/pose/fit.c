@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define COARSE 120 /* pixels of the first round, which only has to get near */
-#define FINE 400
+#define COARSE 150 /* pixels of the first round, which only has to get near */
+#define FINE 500
 #define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))

@@ -18,7 +18,7 @@
 #define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
 #define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
-#define LIT 0.012 /* the same where light comes from beyond the edge, since how much does is not known exactly */
+#define LIT 0.02 /* the same where light comes from beyond the edge, since how much does is not known exactly */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
