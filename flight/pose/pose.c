@@ -6,8 +6,8 @@
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
-#define DISCORD_KEPT 0.9 /* from one frame to the next */
-#define MOST_DISCORD 16
+#define DISCORD_KEPT 0.8 /* from one frame to the next */
+#define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
 #define NOISE_SAMPLES 200
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
@@ -195,6 +195,7 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
 {
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
 	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
+	       fit->discord <= MOST_DISCORD &&
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
@@ -302,8 +303,6 @@ static void fill(const struct pose *pose, const struct fit *fit, bool decided, s
 	result->crossings = fit->last.crossings;
 	result->noise_scale = pose->noise_scale;
 	result->edge_scale = pose->edge_scale;
-	if (pose->discord > MOST_DISCORD)
-		result->unobserved |= POSE_X | POSE_Y | POSE_Z | POSE_RX | POSE_RY | POSE_RZ;
 	result->status = result->unobserved ? POSE_DEGENERATE : POSE_OK;
 	for (int i = 0; i < 36; i++)
 		if (!isfinite(result->covariance[i] + result->position[i % 3] + result->orientation[i % 4]))
