@@ -19,6 +19,7 @@
 #define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
 #define LIT 0.02 /* the same where light comes from beyond the edge, since how much does is not known exactly */
+#define DAZZLED 30 /* counts of the sun's light: pixels of little light beyond the edge are noise */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -126,7 +127,7 @@ struct end {
 	 * that tells of it: light across the target's, which such light makes in mixed pixels.
 	 */
 	double dim, across;
-	bool lit; /* something is seen beyond it */
+	int lit; /* 1: something is seen beyond it, 2: just so */
 };
 
 /* The integral of a number held between 0 and 1. */
@@ -185,25 +186,28 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 			return false;
 		struct light one = vector_of(pose, light[j + reach], range, profile.expected[last + reach]);
 
-		dark.i += one.i / (BEYOND - 2);
-		dark.q += one.q / (BEYOND - 2);
+		dark.i += one.i;
+		dark.q += one.q;
 		dark_range += range;
 		outer++;
 	}
 	if (inner < 2 || full <= 0 || !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4, profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
 		return false;
 	full /= inner;
-	out->lit = outer > 0;
 	if (outer) {
 		dark_range /= outer;
-		for (int j = last + 3; j <= last + BEYOND; j++)
-			if (profile.range[j + reach] == 0 || fabs(profile.range[j + reach] - dark_range) > profile.gate)
-				return false;
-		/* Of little light, what counts is more than it is on average. */
-		double noise = sqrt(shot * (pose->set.least_amplitude + pose->sun));
+		dark.i /= outer;
+		dark.q /= outer;
+		/* Of little light, some pixels do not count, and those that do have more than there is on average. */
+		bool dim = sqrt(dark.i * dark.i + dark.q * dark.q) < 1.5 * pose->set.least_amplitude;
 
-		if (dark_range < profile.expected[last + reach] + profile.gate ||
-		    sqrt(dark.i * dark.i + dark.q * dark.q) < pose->set.least_amplitude + 3 * noise + 1)
+		out->lit = dim ? 2 : 1;
+		for (int j = last + 3; j <= last + BEYOND; j++)
+			if (profile.range[j + reach] == 0 ?
+				    !dim :
+				    fabs(profile.range[j + reach] - dark_range) > profile.gate)
+				return false;
+		if (dark_range < profile.expected[last + reach] + profile.gate || (dim && pose->sun > DAZZLED))
 			return false;
 	}
 	double slope = sqrt(fmax(0, 1 - line->slant * line->slant)) / line->slant;
