@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-#define COARSE 120 /* pixels of the first round, which only has to get near */
-#define FINE 400
+#define COARSE 150 /* pixels of the first round, which only has to get near */
+#define FINE 500
+#define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))
 #define WIDE_R (1 / (0.3 * 0.3))
@@ -74,17 +75,41 @@ static void systematic(const struct normal *normal, double out[36])
 	}
 }
 
+/* Edges and rims tell the same pose, or the model of one of them is wrong. `step` is what was left to go. */
+static double discord(const struct normal *normal, const double step[6])
+{
+	double sum = 0, most = 0;
+	int count = 0;
+
+	for (int b = 0; b < normal->biases; b++) {
+		const struct bias *bias = normal->bias + b;
+		double left = bias->error;
+
+		if (!(bias->weight > 0))
+			continue;
+		for (int k = 0; k < 6; k++)
+			left -= bias->row[k] * step[k];
+		left /= bias->weight;
+		double squared = left * left / (1 / bias->weight + bias->sigma * bias->sigma);
+
+		sum += squared;
+		most = fmax(most, squared);
+		count++;
+	}
+	return count ? fmax(sum / count, most / MOST_ALONE) : 1;
+}
+
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out)
 {
-	double weight[36], cov[36];
+	double weight[36], cov[36], step[6] = { 0 };
 
 	if (!invert6(prior, weight))
 		return false;
 	out->at = *guess;
 	for (int round = 0; round < rounds; round++) {
 		bool last = round == rounds - 1;
-		double h[36], g[6], pull[6], step[6];
+		double h[36], g[6], pull[6];
 
 		measure(pose, frame, &out->at, fine && last, last ? 0 : slack / (1 << round), &out->last);
 		placed_offset(guess, &out->at, out->offset);
@@ -104,5 +129,6 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 	placed_offset(guess, &out->at, out->offset);
 	memcpy(out->information, out->last.h, sizeof(out->information));
 	systematic(&out->last, out->systematic);
+	out->discord = discord(&out->last, step);
 	return isfinite(out->at.p[0] + out->at.p[1] + out->at.p[2]) && out->at.p[2] > 0;
 }

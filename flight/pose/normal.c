@@ -30,6 +30,13 @@ void bias_add(struct bias *bias, const double row[6], double weight)
 		bias->row[i] += weight * row[i];
 }
 
+void bias_measure(struct bias *bias, const double row[6], double error, double weight)
+{
+	bias_add(bias, row, weight);
+	bias->weight += weight;
+	bias->error += weight * error;
+}
+
 void offset_solve(const struct offset *offset, double sigma, struct normal *normal)
 {
 	double whole = offset->weight + 1 / (sigma * sigma);

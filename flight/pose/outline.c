@@ -13,11 +13,13 @@
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
 #define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
-#define LEAST_CONTRAST 0.12
+#define LEAST_CONTRAST 0.12 /* of what is beyond the edge, as a part of the target's light; */
+#define CLEAR 8 /* and in deviations of a pixel's light */
 #define HIDDEN_SHARED 0.3 /* of what too little light hides, what all crossings of an edge may share */
 #define NEAR 0.15 /* pixels: an edge is thought to be this near where it is */
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
-#define LIT 0.012 /* the same where light comes from beyond the edge, since how much does is not known exactly */
+#define LIT 0.02 /* the same where light comes from beyond the edge, since how much does is not known exactly */
+#define DAZZLED 30 /* counts of the sun's light: pixels of little light beyond the edge are noise */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -125,7 +127,7 @@ struct end {
 	 * that tells of it: light across the target's, which such light makes in mixed pixels.
 	 */
 	double dim, across;
-	bool lit; /* something is seen beyond it */
+	int lit; /* 1: something is seen beyond it, 2: just so */
 };
 
 /* The integral of a number held between 0 and 1. */
@@ -151,6 +153,10 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	double light[2 * MOST_REACH + 1], full = 0, dark_range = 0;
 	struct light dark = { 0, 0 };
 	int last, inner = 0, outer = 0;
+
+	/* Variance of either part of a pixel's light, by all its light. */
+	double angle = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity;
+	double shot = angle * angle * pose->set.amplitude_at_1m;
 
 	*out = (struct end){ 0 };
 	if (!read_profile(pose, frame, line, face, reach, slack, &profile) || !last_inside(&profile, reach, &last))
@@ -180,26 +186,28 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 			return false;
 		struct light one = vector_of(pose, light[j + reach], range, profile.expected[last + reach]);
 
-		dark.i += one.i / (BEYOND - 2);
-		dark.q += one.q / (BEYOND - 2);
+		dark.i += one.i;
+		dark.q += one.q;
 		dark_range += range;
 		outer++;
 	}
 	if (inner < 2 || full <= 0 || !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4, profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
 		return false;
 	full /= inner;
-	out->lit = outer > 0;
 	if (outer) {
 		dark_range /= outer;
-		for (int j = last + 3; j <= last + BEYOND; j++)
-			if (profile.range[j + reach] == 0 || fabs(profile.range[j + reach] - dark_range) > profile.gate)
-				return false;
-		/* Of little light, what counts is more than it is on average. */
-		double noise = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity *
-			       sqrt(pose->set.amplitude_at_1m * (pose->set.least_amplitude + pose->sun));
+		dark.i /= outer;
+		dark.q /= outer;
+		/* Of little light, some pixels do not count, and those that do have more than there is on average. */
+		bool dim = sqrt(dark.i * dark.i + dark.q * dark.q) < 1.5 * pose->set.least_amplitude;
 
-		if (dark_range < profile.expected[last + reach] + profile.gate ||
-		    sqrt(dark.i * dark.i + dark.q * dark.q) < pose->set.least_amplitude + 3 * noise + 1)
+		out->lit = dim ? 2 : 1;
+		for (int j = last + 3; j <= last + BEYOND; j++)
+			if (profile.range[j + reach] == 0 ?
+				    !dim :
+				    fabs(profile.range[j + reach] - dark_range) > profile.gate)
+				return false;
+		if (dark_range < profile.expected[last + reach] + profile.gate || (dim && pose->sun > DAZZLED))
 			return false;
 	}
 	double slope = sqrt(fmax(0, 1 - line->slant * line->slant)) / line->slant;
@@ -210,7 +218,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		double expected = full * profile.bright[j + reach];
 		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
 
-		if (contrast < LEAST_CONTRAST * LEAST_CONTRAST * expected * expected)
+		if (contrast < fmax(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,
+				    CLEAR * CLEAR * shot * (expected + pose->sun)))
 			return false;
 		if (profile.range[j + reach] > 0) {
 			struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach],
@@ -345,7 +354,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 
 		normal->crossings++;
 		normal_add(normal, row[i], error[i], weight);
-		bias_add(bias, row[i], weight);
+		bias_measure(bias, row[i], error[i], weight);
 		offset_add(wider, row[i], 1, error[i], weight);
 		bias_add(unseen->bias, row[i], weight * dim[i]);
 		unseen->weight += dim[i] * dim[i];

@@ -6,6 +6,8 @@
 #define LEAST_SAMPLES 25
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
+#define DISCORD_KEPT 0.8 /* from one frame to the next */
+#define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
 #define NOISE_SAMPLES 200
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
@@ -127,6 +129,7 @@ void pose_reset(struct pose *pose)
 	pose->misses = 0;
 	find_forget(pose);
 	keys_forget(pose);
+	pose->discord = 1;
 	pose->offset = 0;
 	pose->offset_variance = pose->set.range_bias * pose->set.range_bias;
 	pose->sun = 0;
@@ -192,6 +195,7 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
 {
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
 	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
+	       fit->discord <= MOST_DISCORD &&
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
@@ -278,7 +282,7 @@ static void fill(const struct pose *pose, const struct fit *fit, bool decided, s
 	double along[3], range = norm3(pose->at.p), variance = 0;
 
 	for (int i = 0; i < 36; i++)
-		result->covariance[i] = pose->cov[12 * (i / 6) + i % 6] + fit->systematic[i];
+		result->covariance[i] = pose->discord * (pose->cov[12 * (i / 6) + i % 6] + fit->systematic[i]);
 	/* Half a turn about the target's axis is as likely. */
 	for (int i = 0; i < 9 && !decided; i++)
 		result->covariance[6 * (3 + i / 3) + 3 + i % 3] +=
@@ -362,6 +366,8 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	pose->misses = 0;
 	filter_update(pose, &fitted);
 	learn_offset(pose, &fitted.last);
+	/* What was wrong in the last frames is still in the filter. */
+	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
 	if (fitted.last.samples >= 40)
 		learn(&pose->noise_scale, median(fitted.last.pixel_errors, fitted.last.samples) / 0.6745,
 		      fitted.last.samples);

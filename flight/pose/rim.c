@@ -69,7 +69,7 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 
 	normal->crossings++;
 	normal_add(normal, row, error, weight);
-	bias_add(bias, row, weight);
+	bias_measure(bias, row, error, weight);
 	offset_add(&normal->offset, row, 2 * reach + 1, error, weight);
 }
 

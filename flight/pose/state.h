@@ -27,6 +27,7 @@ struct hit {
 /* An unknown that many measurements share: its standard deviation, and the sum of their weighted rows. */
 struct bias {
 	double sigma, row[6];
+	double weight, error; /* sums; 0: not of measurements of one place */
 };
 
 /* An unknown that is solved for beside the pose: the sums needed to eliminate it. */
@@ -85,6 +86,7 @@ struct pose {
 	double rate[6];        /* velocity and angular velocity, camera frame */
 	double cov[144];       /* of (position, rotation, velocity, angular velocity) */
 	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
+	double discord; /* of the last frames */
 	double offset, offset_variance; /* what all ranges read too much, as far as the frames told, m and m^2 */
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */
@@ -200,6 +202,8 @@ bool offset_estimate(const struct normal *normal, double *value, double *informa
  */
 void offset_solve(const struct offset *offset, double sigma, struct normal *normal);
 void bias_add(struct bias *bias, const double row[6], double weight);
+/* The same of a measurement of the place that the unknown moves. */
+void bias_measure(struct bias *bias, const double row[6], double error, double weight);
 
 /* line.c: a line of pixels along a row or column, across an edge of the model. */
 struct line {
@@ -231,6 +235,7 @@ struct fit {
 	double offset[6];     /* from where it began */
 	double information[36]; /* of this frame alone */
 	double systematic[36];  /* covariance of what averaging does not remove */
+	double discord;      /* by how much edges and rims differ from each other, in squared deviations; 1 if right */
 	struct normal last;
 };
 /* Fits a pose, from a guess with its covariance; false if the equations have no solution. With `fine`, the last round
