@@ -128,10 +128,14 @@ def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict
 
 def _unusual(one: Summary, table: Beside) -> str:
     """What a study does not state was as the instrument has it by default, which is how these studies ran their tools;
-    empty where ours was so, too."""
+    empty where ours was so, too. An interval that is not printed stays open."""
     usual = INSTRUMENTS[one.group.instrument].parameters().model_dump(mode="json")
     for name, value in one.conditions.parameters.items():
-        if name in usual and name not in {*table.conditions.parameters, *LENGTHS, *HARMLESS} and value != usual[name]:
+        if (
+            name in usual
+            and name not in {*table.conditions.parameters, *LENGTHS, *HARMLESS, "interval"}
+            and value != usual[name]
+        ):
             return f"measured otherwise: {name} {value} against {usual[name]}"
     return ""
 
