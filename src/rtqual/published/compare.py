@@ -50,7 +50,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Order:
-    """Which of two systems has the larger figure: -1 the first, 0 neither, 1 the second."""
+    """Which of two systems has the larger figure: -1 the first, 0 neither (measured only), 1 the second."""
 
     what: str
     pairs: tuple[Pair, Pair]
@@ -179,7 +179,8 @@ def _orders(pairs: Sequence[Pair]) -> Iterator[Order]:
             for what in a.figures:
                 if what in b.figures:
                     (first, printed), (second, other) = a.figures[what], b.figures[what]
-                    yield Order(what, (a, b), _sign(first.value, second.value), _sign(printed, other))
+                    if printed != other:  # else the study's digits tell no order
+                        yield Order(what, (a, b), _sign(first.value, second.value), _sign(printed, other))
 
 
 def _sign(a: float, b: float) -> int:
