@@ -196,3 +196,14 @@ def test_a_task_without_its_priority_refuses(program: Path) -> None:
     assert done.stderr.endswith(
         "rtqual-probe: wake-up: the task did not get priority 80 (be root, or raise RLIMIT_RTPRIO with ulimit -r)\n"
     )
+
+
+@pytest.mark.parametrize("target", ["shared", "static"])
+def test_the_whole_of_xenomais_archives_is_linked(tmp_path: Path, target: str) -> None:
+    """What starts Alchemy before main is called by nothing: left out of an archive, every call of it fails (-22)."""
+    config = tmp_path / "xeno-config"
+    config.write_text("#!/bin/sh\ncase $* in *--ldflags*) echo -L/x/lib -lalchemy -lcobalt ;; esac\n")
+    config.chmod(0o755)
+    done = make("-n", target, f"BUILD={tmp_path}", f"XENO_CONFIG={config}")
+    assert done.returncode == 0, done.stderr
+    assert "-Wl,--whole-archive -L/x/lib -lalchemy -lcobalt -Wl,--no-whole-archive" in done.stdout

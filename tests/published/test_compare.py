@@ -91,6 +91,19 @@ def test_each_cpu_stands_beside_the_same_cpu() -> None:
     assert figures["cyclictest idle, 4 CPUs, CPU 3: max"] == (4_000, 117_000)
 
 
+def test_a_system_is_found_by_the_name_that_the_catalogue_gives_it() -> None:
+    """The study's row is "Wheezy w. EMLID's kernel"."""
+    series = Series.raw([2_000_000, 4_000_000], name="latency")
+    one = record(series, instrument="sysbench-mutex", load="none", parameters={"threads": 64})
+    (pair,) = compare("aarest", mission(rt="aarest/emlid"), summaries([one])).pairs
+    assert pair.printed == "emlid"
+    assert any(what.endswith("avg") for what in pair.figures)
+    fewer = record(series, instrument="sysbench-mutex", load="none", parameters={"threads": 64, "locks": 50})
+    found = compare("aarest", mission(rt="aarest/emlid"), summaries([fewer]))
+    assert not found.pairs
+    assert "measured otherwise: locks 50 against 50000" in found.apart[0]
+
+
 def test_operations_stand_beside_each_printed_board_of_their_space() -> None:
     def itc(instrument: str, ns: int) -> Record:
         names = ("semaphore", "message queue", "message pipe")

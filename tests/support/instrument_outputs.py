@@ -50,21 +50,23 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
     "lidar-driver": ("lidar-driver.txt", {"frames": 60, "unthrottled": 0, "beside": 120}),
     "lidar-faults": ("lidar-faults.txt", {}),
     "lidar-faults-driver": ("lidar-faults-driver.txt", {}),
-    "latency-user": ("xenomai-latency.txt", {"seconds": 2, "interval": 20_000_000}),
-    "latmus-user": ("libevl-latmus.txt", {"seconds": 2, "interval": 20_000_000}),
+    **{
+        f"{program}-{what}": (file, {"seconds": 2, "interval": 20_000_000})
+        for program, file in (("latency", "xenomai-latency.txt"), ("latmus", "libevl-latmus.txt"))
+        for what in ("user", "kernel", "irq")
+    },
     "timerlat": ("timerlat.txt", {"cycles": 8}),
     "osnoise": ("osnoise.txt", {"cycles": 4}),
 }
 SYSBENCH_NAMES = [name for name in CAPTURED if name.startswith("sysbench")]
 
 
-GRAVITY = {"latency-user": "gravity: irq=0 kernel=0 user=0\n", "latmus-user": "0i 0k 0u\n"}
+GRAVITY = {"latency": "gravity: irq=0 kernel=0 user=0\n", "latmus": "0i 0k 0u\n"}
 
 
 def outcome_of(name: str, text: str) -> Outcome:
-    if name in GRAVITY:
-        own = replace(NOTHING, files={"gravity.txt": GRAVITY[name]}, stdout=text)
-        return own if name == "latency-user" else replace(own, files={**own.files, "latmus.txt": text})
+    if gravity := GRAVITY.get(name.partition("-")[0]):
+        return replace(NOTHING, files={"gravity.txt": gravity, "latmus.txt": text}, stdout=text)
     return replace(NOTHING, files={"cyclictest.json": text}) if name == "cyclictest" else replace(NOTHING, stdout=text)
 
 

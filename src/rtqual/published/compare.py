@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from rtqual.analysis.figure.comparable import unlike_conditions
+from rtqual.analysis.figure.comparable import HARMLESS, LENGTHS, unlike_conditions
 from rtqual.analysis.figure.model import Figure, Summary
 from rtqual.analysis.figure.operations import median_ratio, rank_correlation
 from rtqual.base.words import count, under
@@ -50,7 +50,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Order:
-    """Which of two systems has the larger figure: -1 the first, 0 neither, 1 the second."""
+    """Which of two systems has the larger figure: -1 the first, 0 neither (measured only), 1 the second."""
 
     what: str
     pairs: tuple[Pair, Pair]
@@ -108,21 +108,36 @@ def _is_of(table: Table, one: Summary) -> bool:
 def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict[str, tuple[Figure, float]]:
     group, found = one.group, {}
     cpus = count(group.cpus, "CPU") if table.table.cpus else ""
-    for label, printed in table.rows.items():
-        name, _, cpu = label.partition(_CPU)
-        if slug(name) != slug(system):
-            continue
+    row = slug(system)
+    lines = table.source.named(table.table, row) if row in table.source.rows_of(table.table) else ()
+    for label in map(table.table.row_label, lines):
+        printed, cpu = table.rows[label], label.partition(_CPU)[2]
         own = one.per_cpu.get(int(cpu), {}) if cpu else one.figures
         for statistic, figure in printed.items():
             what = ", ".join(filter(None, (f"{group.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}")))
             if statistic not in own or not _is_like(own[statistic], figure):
                 continue
             lengths = tuple(n / group.cpus if cpu else n for n in one.conditions.lengths)
-            if why := unlike_conditions(replace(one.conditions, lengths=lengths), table.conditions, statistic):
+            own_way = replace(one.conditions, lengths=lengths)
+            if why := _unusual(one, table) or unlike_conditions(own_way, table.conditions, statistic):
                 apart.append(f"{group.candidate}: {what}, {statistic}: {why}")
             else:
                 found[f"{what}: {statistic}"] = own[statistic], figure.value
     return found
+
+
+def _unusual(one: Summary, table: Beside) -> str:
+    """What a study does not state was as the instrument has it by default, which is how these studies ran their tools;
+    empty where ours was so, too. An interval that is not printed stays open."""
+    usual = INSTRUMENTS[one.group.instrument].parameters().model_dump(mode="json")
+    for name, value in one.conditions.parameters.items():
+        if (
+            name in usual
+            and name not in {*table.conditions.parameters, *LENGTHS, *HARMLESS, "interval"}
+            and value != usual[name]
+        ):
+            return f"measured otherwise: {name} {value} against {usual[name]}"
+    return ""
 
 
 def _is_like(own: Figure, printed: Published) -> bool:
@@ -164,7 +179,8 @@ def _orders(pairs: Sequence[Pair]) -> Iterator[Order]:
             for what in a.figures:
                 if what in b.figures:
                     (first, printed), (second, other) = a.figures[what], b.figures[what]
-                    yield Order(what, (a, b), _sign(first.value, second.value), _sign(printed, other))
+                    if printed != other:  # else the study's digits tell no order
+                        yield Order(what, (a, b), _sign(first.value, second.value), _sign(printed, other))
 
 
 def _sign(a: float, b: float) -> int:
