@@ -14,7 +14,7 @@ from rtqual.cause.context import slices
 from rtqual.cause.spec import spec
 from rtqual.cause.symbols import Symbols
 from rtqual.cause.trace import _KINDS, Thread, parse, require_room
-from support.watched_runs import AT, CYCLICTEST, END, KERNEL, LOAD, SYMBOLS, TEXT, USER, Log
+from support.watched_runs import AT, CYCLICTEST, END, KERNEL, LOAD, SYMBOLS, TEXT, USER, VARIABLES, Log
 
 HEADER = Path(__file__).parents[2] / "guest/watch.h"
 
@@ -110,3 +110,9 @@ def test_a_kernel_without_symbols_is_refused_with_what_it_needs() -> None:
         Symbols.read("0000000000000000 T hidden\n")
     with pytest.raises(BadInput, match="CONFIG_KALLSYMS_ALL"):
         spec(Symbols.read(TEXT))
+
+
+def test_a_kernel_that_names_more_than_is_watched_is_refused() -> None:
+    many = "".join(f"{END + 16 * number:016x} T asm_exc_{number}\n" for number in range(5000))
+    with pytest.raises(BadInput, match=r"5,00\d ways into it"):
+        spec(Symbols.read(TEXT + many + VARIABLES))
