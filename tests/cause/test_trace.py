@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The plugin's log, the symbols and the spec: what is read, and what is refused."""
 
+import os
 import re
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.cause.context import slices
 from rtqual.cause.spec import spec
 from rtqual.cause.symbols import Symbols
-from rtqual.cause.trace import _KINDS, Thread, parse
-from support.watched_runs import AT, CYCLICTEST, END, KERNEL, LOAD, SYMBOLS, TEXT, USER, Log
+from rtqual.cause.trace import _KINDS, Thread, parse, require_room
+from support.watched_runs import AT, CYCLICTEST, END, KERNEL, LOAD, SYMBOLS, TEXT, USER, VARIABLES, Log
 
 HEADER = Path(__file__).parents[2] / "guest/watch.h"
 
@@ -38,6 +39,18 @@ def test_the_kinds_are_those_of_the_plugin() -> None:
 def test_a_log_that_was_cut_is_refused(cut: int) -> None:
     with pytest.raises(RunFailed, match=r"cut|no end"):
         parse(whole().content()[:-cut])
+
+
+def test_a_run_that_was_ended_for_its_long_log_is_told_from_others(tmp_path: Path) -> None:
+    """The plugin ends QEMU then (guest/watch.c), which tells no more than that no result came."""
+    (most,) = re.findall(r"MOST_RECORDS = (\d+ << \d+)", HEADER.with_name("watch.c").read_text())
+    records, _, bits = most.partition(" << ")
+    log = tmp_path / "log"
+    log.touch()
+    require_room(log)
+    os.truncate(log, (int(records) << int(bits)) * 16 - 4096)
+    with pytest.raises(RunFailed, match="too long to be watched"):
+        require_room(log)
 
 
 def test_an_empty_log_a_strange_record_and_a_clock_that_goes_back_are_refused() -> None:
@@ -97,3 +110,9 @@ def test_a_kernel_without_symbols_is_refused_with_what_it_needs() -> None:
         Symbols.read("0000000000000000 T hidden\n")
     with pytest.raises(BadInput, match="CONFIG_KALLSYMS_ALL"):
         spec(Symbols.read(TEXT))
+
+
+def test_a_kernel_that_names_more_than_is_watched_is_refused() -> None:
+    many = "".join(f"{END + 16 * number:016x} T asm_exc_{number}\n" for number in range(5000))
+    with pytest.raises(BadInput, match=r"5,00\d ways into it"):
+        spec(Symbols.read(TEXT + many + VARIABLES))

@@ -56,14 +56,14 @@ def test_the_chapter_stands_where_there_is_something_to_tell() -> None:
 def test_equal_explanations_give_equal_pages_whose_text_is_never_markup(explained_page: Path) -> None:
     html = explained_page.read_text()
     assert "5 Why samples were late" in html and "8 Glossary" in html
-    assert to_html(build(material_of(explained(RECORDS, thread=HOSTILE)))) == html
+    assert to_html(build(material_of(explained(RECORDS, hostile=HOSTILE)))) == html
     assert "<script>alert" not in html and "\x1b" not in html and "\u202e" not in html
 
 
 @pytest.fixture(scope="module")
 def explained_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("why") / "report.html"
-    path.write_text(to_html(build(material_of(explained(RECORDS, thread=HOSTILE)))))
+    path.write_text(to_html(build(material_of(explained(RECORDS, hostile=HOSTILE)))))
     return path
 
 

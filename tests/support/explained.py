@@ -19,17 +19,18 @@ def line(number: int, *parts: tuple[Kind, int, str], thread: str = "hackbench") 
     return Timeline(Sample(number, at_ns, number, 1_000_000 + at_ns), tuple(told))
 
 
-def explained(records: Iterable[Manifest], thread: str = "hackbench") -> Why:
-    """Two samples of the first run of each candidate under hackbench; the stock kernel holds interrupts off."""
-    runs = []
+def explained(records: Iterable[Manifest], hostile: str = "") -> Why:
+    """Two samples of the first run of each candidate under hackbench; the stock kernel holds interrupts off.
+
+    `hostile`: a name for threads and functions.
+    """
+    runs, thread, function = [], hostile or "hackbench", hostile or "free_pages"
     for record in records:
         inputs = record.inputs
         if (inputs.instrument, inputs.load, inputs.board, inputs.seed) != ("cyclictest", "hackbench", "virtual", 1):
             continue
         off_ns = 300_000 if inputs.candidate.startswith("stock") else 2_000
         base = ((Kind.INTERRUPT, 3_000, "hrtimer_interrupt"), (Kind.SCHEDULING, 4_000, "__schedule"))
-        late = (
-            line(number, (Kind.IRQS_OFF, off_ns // number, "free_pages"), *base, thread=thread) for number in (1, 2)
-        )
+        late = (line(number, (Kind.IRQS_OFF, off_ns // number, function), *base, thread=thread) for number in (1, 2))
         runs.append(Run(record=record.hash, worst=1, above_ns=1_000, timelines=tuple(late)))
     return Why(runs=tuple(runs))

@@ -11,6 +11,7 @@ _PREFIXES = {"asm_sysvec_": "I", "asm_exc_": "X"}
 _NS = 2  # of an instruction (board/machine.py: shift=1)
 SECTION_NS = 5_000  # shorter sections without interrupts or preemption are not noted
 MOST_WINDOWS = 4096
+_MOST_WATCHED = 4096  # that the plugin takes
 
 
 def spec(symbols: Symbols, windows: Iterable[tuple[int, int]] = ()) -> str:
@@ -23,6 +24,8 @@ def spec(symbols: Symbols, windows: Iterable[tuple[int, int]] = ()) -> str:
             "the kernel's symbols lack what is watched (finish_task_switch, entry_SYSCALL_64, init_task...): "
             "it needs CONFIG_KALLSYMS_ALL and an x86-64 kernel from 5.8 on"
         )
+    if len(watched) > _MOST_WATCHED:
+        raise BadInput(f"its kernel names {len(watched):,} ways into it, and {_MOST_WATCHED:,} at most are watched")
     lines = [f"entry {kind} {address:x}" for address, kind in watched]
     lines += [f"value {name} {value:x}" for name, value in values.items()]
     lines += [f"window {first} {last}" for first, last in windows]

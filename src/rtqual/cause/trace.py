@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from rtqual.base.errors import RunFailed
 
-_MOST_B = (32 << 20) * 16  # the plugin writes no more (guest/watch.c)
+_MOST_B = (32 << 20) * 16  # the plugin writes no more and ends QEMU (guest/watch.c)
+_BUFFER_B = 1 << 16  # that it may not have written then
 _RECORD = np.dtype([("when", "<u8"), ("word", "<u8")])
 _NS_BITS = 56
 _KINDS = b"SIEXORH" + b"nyctpq" + b"bkvwms" + b"z"
@@ -90,6 +91,12 @@ class Trace:
             thread = self.thread_at(int(self.events[event]))
             if thread is not None:
                 yield event, int(self.event_ns[event]), thread
+
+
+def require_room(path: Path) -> None:
+    """Raises RunFailed where a log, of a run that failed, is as long as logs get."""
+    if path.exists() and path.stat().st_size >= _MOST_B - _BUFFER_B:
+        raise RunFailed("the run, or a sample to look closer at, is too long to be watched: explain a shorter one")
 
 
 def read(path: Path) -> Trace:

@@ -196,7 +196,11 @@ class _Run:
         asked, log = self.folder / "spec", self.folder / "log"
         asked.write_text(spec(symbols, windows))
         plugin = (f"file={guest_file('rtqual-watch.so')}", f"spec={asked}", f"log={log}")
-        outcome = self._outcome(self._board(self.machine, plugin), self.job)
+        try:
+            outcome = self._outcome(self._board(self.machine, plugin), self.job)
+        except RunFailed:
+            trace.require_room(log)
+            raise
         measured = CYCLICTEST.read(self.parameters, outcome, cpus=1)
         if samples_digest(measured.series, measured.scalars) != self.record.manifest.samples_sha256:
             clock = self.record.manifest.timing
