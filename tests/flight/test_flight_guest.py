@@ -109,4 +109,3 @@ def test_it_streams_loses_the_camera_and_goes_on_through_a_crash(guest: Callable
     assert last[0] > crashed[0]
     assert said.one("HK_SYSTEM")[1].fields["boots"] == 2
     assert said.one("COMPLETED", request=request(52))
-    print(said.text)

@@ -42,6 +42,11 @@ def run(name: str, *arguments: object, **environment: str) -> subprocess.Complet
     )
 
 
+def run_flight(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """ds325-flight, where it ends by itself."""
+    return subprocess.run([flight_program("ds325-flight"), *arguments], capture_output=True, timeout=120, check=False)
+
+
 def packed(i: npt.ArrayLike, q: npt.ArrayLike) -> bytes:
     """A frame's bytes from its words, each of 240 x 320."""
     blocks = [np.asarray(words, "<i2").reshape(-1, 8) for words in (i, q)]

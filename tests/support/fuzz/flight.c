@@ -133,6 +133,20 @@ static uint8_t *put_value(uint8_t *at, const struct argument *argument)
 	}
 }
 
+static uint8_t *put_entry(uint8_t *at, const struct command_row *command)
+{
+	const uint8_t *packet = flight.kept.schedule[draw(flight.kept.scheduled | 1)].packet;
+
+	if (command->run == command_schedule_delete && draw(2)) {
+		at = pus_put(at, pus_get(packet + 9, 2), 2);
+		at = pus_put(at, pus_get(packet, 2) & 0x7ff, 2);
+		return pus_put(at, pus_get(packet + 2, 2) & 0x3fff, 2);
+	}
+	for (int one = 0; one < command->entries; one++)
+		at = put_value(at, &command->entry[one]);
+	return at;
+}
+
 static size_t make_telecommand(uint8_t *packet)
 {
 	static uint16_t sequence;
@@ -154,8 +168,7 @@ static size_t make_telecommand(uint8_t *packet)
 
 		*at++ = (uint8_t)count;
 		for (uint32_t entry = 0; entry < count && at < packet + ROOM - 200; entry++)
-			for (int one = 0; one < command->entries; one++)
-				at = put_value(at, &command->entry[one]);
+			at = put_entry(at, command);
 	}
 	pus_put(packet, 0x1800 | PACKET_APID, 2);
 	pus_put(packet + 2, 0xc000u | (draw(20) ? sequence++ & 0x3fff : draw(0x4000)), 2);
@@ -199,7 +212,7 @@ static void step(void)
 	const struct told told = { draw(WORD_GROUND + 1), draw(CAMERA_COUNT), draw(1000) };
 	size_t octets;
 
-	switch (draw(12)) {
+	switch (draw(13)) {
 	case 0:
 		flight_told(&flight, &told);
 		break;
@@ -220,6 +233,11 @@ static void step(void)
 			((uint8_t *)&flight.kept.settings)[draw(sizeof(flight.kept.settings))] ^= 1 << draw(8);
 		else if (draw(20) == 0)
 			((uint8_t *)&flight.sound)[draw(sizeof(flight.sound))] ^= 1 << draw(8);
+		break;
+	case 5:
+		memset(packet, 1 + (int)draw(255), sizeof(packet)); /* blocks without a zero */
+		packet[draw(ROOM)] = 0;
+		through_serial(packet, draw(ROOM));
 		break;
 	default:
 		octets = make_telecommand(packet);
