@@ -37,8 +37,8 @@ _AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
 
 def load_mission(path: Path) -> Mission:
     """A mission from a file. Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
-    content = _read(path)
-    text = _decoded(path, content)
+    content = read(path)
+    text = decoded(path, content)
     document = _parsed(path, text)
     mission, problems = _checked(document)
     if mission is None or problems:
@@ -47,22 +47,23 @@ def load_mission(path: Path) -> Mission:
     return mission
 
 
-def _read(path: Path) -> bytes:
+def read(path: Path, give: str = _GIVE) -> bytes:
+    """What a file of tables holds. Raises BadInput, which says what to `give`, where it is none or too large."""
     try:
         if special := _SPECIAL.get(stat.S_IFMT(path.stat().st_mode)):
-            raise BadInput(f"{path}: is {special}, no file; {_GIVE}")
+            raise BadInput(f"{path}: is {special}, no file; {give}")
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             content = file.read(MAX_FILE_B + 1)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}; {_GIVE}") from error
+        raise BadInput(f"{path}: cannot be read: {error.strerror}; {give}") from error
     except ValueError as error:  # a zero byte in the name
-        raise BadInput(f"{str(path)!r}: cannot be read: {error}; {_GIVE}") from error
+        raise BadInput(f"{str(path)!r}: cannot be read: {error}; {give}") from error
     if len(content) > MAX_FILE_B:
-        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; {_GIVE}")
+        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; {give}")
     return content
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def decoded(path: Path, content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
