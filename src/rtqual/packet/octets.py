@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""What packets are made of, apart from any definition: checksums, times, frames on a serial line, authentication tags,
+and the ways in which tests damage them."""
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+
+TIME_FIELD = 0x2F  # CUC: an epoch of one's own, 4 octets of seconds, 3 of fractions
+COUNTER_OCTETS, TAG_OCTETS = 8, 16
+CRC_OCTETS = 2
+PRIMARY_OCTETS, TC_HEADER, TM_HEADER = 6, 11, 21  # the latter two with the secondary header
+
+
+def _table() -> tuple[int, ...]:
+    table = []
+    for one in range(256):
+        crc = one << 8
+        for _ in range(8):
+            crc = (crc << 1 ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xFFFF
+        table.append(crc)
+    return tuple(table)
+
+
+_CRC = _table()
+
+
+def crc16(data: bytes) -> int:
+    """CRC-16/CCITT-FALSE (ECSS-E-ST-70-41C, annex B): 0 over a packet with its checksum."""
+    crc = 0xFFFF
+    for one in data:
+        crc = crc << 8 & 0xFFFF ^ _CRC[crc >> 8 ^ one]
+    return crc
+
+
+def sealed(packet: bytes) -> bytes:
+    """With its checksum."""
+    return packet + crc16(packet).to_bytes(CRC_OCTETS, "big")
+
+
+def time_octets(time_ns: int) -> bytes:
+    """CUC with P-field of ns since the epoch."""
+    seconds, rest = divmod(time_ns, 10**9)
+    return bytes([TIME_FIELD]) + seconds.to_bytes(4, "big") + ((rest << 24) // 10**9).to_bytes(3, "big")
+
+
+def time_ns(octets: bytes) -> int:
+    """The reverse, to 60 ns. Raises ValueError for another form of time."""
+    if len(octets) != 8 or octets[0] != TIME_FIELD:
+        raise ValueError("no CUC time with 4 octets of seconds and 3 of fractions")
+    fraction = int.from_bytes(octets[5:], "big") * 10**9
+    return int.from_bytes(octets[1:5], "big") * 10**9 + (fraction + (1 << 23) >> 24)
+
+
+def packet_length(stream: bytes | bytearray) -> int | None:
+    """How long the packet at the start is by its header; None: the header is not whole yet."""
+    return int.from_bytes(stream[4:6], "big") + 7 if len(stream) >= PRIMARY_OCTETS else None
+
+
+def packets(stream: bytearray) -> Iterator[bytes]:
+    """The whole packets at the front of a stream, which are taken out of it. A TCP stream has no other framing."""
+    while (length := packet_length(stream)) is not None and length <= len(stream):
+        yield bytes(stream[:length])
+        del stream[:length]
+
+
+def cobs(data: bytes) -> bytes:
+    """Consistent overhead byte stuffing (Cheshire and Baker, 1999): no zeros; one ends the frame."""
+    out, block = bytearray(), bytearray()
+    for one in data:
+        if one:
+            block.append(one)
+        if not one or len(block) == 254:
+            out += bytes([len(block) + 1]) + block
+            full = one != 0
+            block.clear()
+        else:
+            full = False
+    if not data or block or not full:
+        out += bytes([len(block) + 1]) + block
+    return bytes(out) + b"\0"
+
+
+def from_cobs(frame: bytes) -> bytes | None:
+    """Of a frame without the zero that ends it; None: it is damaged."""
+    out, at = bytearray(), 0
+    while at < len(frame):
+        code = frame[at]
+        if not code or at + code > len(frame):
+            return None
+        out += frame[at + 1 : at + code]
+        at += code
+        if code < 255 and at < len(frame):
+            out.append(0)
+    return bytes(out)
+
+
+def authenticated(packet: bytes, key: bytes, counter: int) -> bytes:
+    """A telecommand without its checksum gets a counter, which has to rise from one to the next, and the first half of
+    HMAC-SHA256 over everything before; the header's length is set to what it will be."""
+    whole = bytearray(packet + counter.to_bytes(COUNTER_OCTETS, "big"))
+    whole[4:6] = (len(whole) + TAG_OCTETS + CRC_OCTETS - 7).to_bytes(2, "big")
+    return bytes(whole) + hmac.digest(key, whole, hashlib.sha256)[:TAG_OCTETS]
+
+
+def damaged(packet: bytes, how: str) -> bytes:
+    """A telecommand as it must not be run. `how`: one of DAMAGES; all but crc and truncated have a right checksum."""
+    raw = bytearray(packet)
+    match how:
+        case "crc":
+            raw[-1] ^= 1
+            return bytes(raw)
+        case "truncated":
+            return bytes(raw[: max(len(raw) // 2, 1)])
+        case "length":
+            raw[4:6] = (int.from_bytes(raw[4:6], "big") + 1).to_bytes(2, "big")
+        case "apid":
+            raw[1] ^= 1
+        case "version":
+            raw[0] ^= 0x20
+        case "flags":
+            raw[2] &= 0x3F
+        case _:
+            raise ValueError(f"there is no damage {how}: crc, length, apid, version, truncated, flags")
+    return sealed(bytes(raw[:-CRC_OCTETS]))
+
+
+DAMAGES = ("crc", "length", "apid", "version", "truncated", "flags")
