@@ -43,12 +43,15 @@ class Watcher:
 
 
 class Campaign:
-    """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py)."""
+    """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py). `cells`: where they
+    are not those of a scale of the mission's."""
 
-    def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2) -> None:
+    def __init__(
+        self, mission: Mission, scale: str, folder: Path, *, workers: int = 2, cells: Sequence[Cell] | None = None
+    ) -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
         self.folder = folder
-        self.cells = plan(mission, scale)
+        self.cells = plan(mission, scale) if cells is None else list(cells)
         self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)

@@ -130,6 +130,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         *_baseline_problems(mission),
         *_plan_problems(mission),
         *_parameter_problems(mission),
+        *_verify_problems(mission),
     ]
 
 
@@ -198,6 +199,13 @@ def _baseline_problems(mission: Mission) -> Iterator[Problem]:
             message = f"no other candidate with a kernel is {shown(candidate.tailor.baseline)}; "
             message += suggest(candidate.tailor.baseline, names) if names else "leave it out"
             yield Problem(("candidate", n, "tailor", "baseline"), message)
+
+
+def _verify_problems(mission: Mission) -> Iterator[Problem]:
+    names = [one.name for one in mission.candidates if one.architecture]
+    if mission.verify and mission.verify.candidate not in names:
+        message = f"no candidate with a kernel is {shown(mission.verify.candidate)}; "
+        yield Problem(("verify", "candidate"), message + suggest(mission.verify.candidate, names))
 
 
 def _plan_problems(mission: Mission) -> Iterator[Problem]:

@@ -28,6 +28,7 @@ from rtqual.mission.values import (
     Slug,
     Text,
 )
+from rtqual.mission.verify import Verify
 
 DEFAULT_SCALE = "demo"
 
@@ -184,6 +185,8 @@ class Mission(Table):
     """The report's number, date and signatures, one [document]."""
     goals: tuple[Goal, ...] = Field((), alias="goal")
     """What the docking camera's ways are to reach, one [[goal]] each."""
+    verify: Verify | None = None
+    """What `rtqual verify` is to show of the whole system, one [verify]."""
     parameters: ParameterTables = Field({})
     """Parameters of instruments that hold at every scale, one [parameters.INSTRUMENT] each."""
     scales: Annotated[dict[Slug, Scale], NonEmpty] = Field(alias="scale")

@@ -30,6 +30,7 @@ class Check:
     passed: bool
     detail: str = ""
     after_ns: int | None = None  # the step, where it came
+    fault: bool = False  # whether the step is one
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class _Anchor:
     at_ns: int
     request: bytes
     action: str
+    fault: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def _anchor(number: int, step: Step, lines: Sequence[Line], entries: Sequence[En
     for at, line in enumerate(lines):
         if line.step == number:
             place, entry = next((n, e) for n, e in enumerate(entries) if e.line == at)
-            return _Anchor(number, place, entry.at_ns, line.request, step.said)
+            return _Anchor(number, place, entry.at_ns, line.request, step.said, step.fault is not None)
     place = next((n for n, entry in enumerate(entries) if entry.at_ns >= step.at), len(entries))
     return _Anchor(number, place - 1, step.at, b"", step.said)
 
@@ -227,7 +229,8 @@ def _link(due: _Due, entries: Sequence[Entry]) -> Check:
 
 def _told(due: _Due, after_ns: int | None, why: str) -> Check:
     passed = after_ns is not None
-    return Check(due.anchor.step, due.anchor.action, due.expect.said, passed, "" if passed else why, after_ns)
+    anchor = due.anchor
+    return Check(anchor.step, anchor.action, due.expect.said, passed, "" if passed else why, after_ns, anchor.fault)
 
 
 def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:

@@ -10,10 +10,10 @@ from rtqual.base.units import DurationNs
 from rtqual.mission.explain import At
 from rtqual.mission.table import Table
 from rtqual.mission.values import Distinct, NonEmpty, Slug, Text, matching
+from rtqual.mission.verify import RequirementId
 
 LONGEST_NS = 600 * 10**9
 STEPS_MOST, EXPECTS_MOST = 200, 200
-RequirementId = Annotated[str, *matching(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)+", "a requirement's id, as 'TC-010'")]
 KIND = r"\d{1,3}\.\d{1,3}"
 ReportName = Annotated[
     str, *matching(rf"{KIND}|[A-Z][A-Z0-9_]*", "a report: write its type, as '1.7', or its name, as 'HK_CAMERA'")
@@ -220,7 +220,8 @@ class Procedure(Table):
                 )
             if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
                 raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
-            until = max([step.at, *(step.at + one.within for one in (*step.expect, *step.forbid) if one.within)])
+            spans = [*(one.within for one in step.expect), *(one.within or 0 for one in step.forbid)]
+            until = step.at + max(spans, default=0)
             if until > self.ends:
                 raise At("ends", f"is before step {number + 1} has had its time; write at least {until / 10**6:g} ms")
         return self
