@@ -47,7 +47,7 @@ struct ground {
 
 static const struct option options_table[] = {
 	{ "host", "ADDRESS", "where the flight program listens (127.0.0.1)", OPTION_TEXT(struct options, host) },
-	{ "port", "N", "its TCP port (10100)", OPTION_WHOLE(struct options, port, 1, 65535) },
+	{ "port", "N", "its TCP port (10025)", OPTION_WHOLE(struct options, port, 1, 65535) },
 	{ "script", "FILE", "what to do and when", OPTION_TEXT(struct options, script) },
 	{ "log", "FILE", "what was sent and what came", OPTION_TEXT(struct options, log) },
 	{ "patience-ms", "MS", "how long the link may take to come up (10000)",
@@ -215,7 +215,7 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 
 int main(int argc, char **argv)
 {
-	static struct options options = { .host = "127.0.0.1", .port = 10100, .patience_ms = 10000 };
+	static struct options options = { .host = "127.0.0.1", .port = 10025, .patience_ms = 10000 };
 	static struct step steps[STEPS_MOST];
 	static struct ground ground = { .fd = -1, .wanted = true };
 	static char buffer[1 << 20];

@@ -16,8 +16,9 @@ big-endian.
 
 **Telecommand**: primary header (version 0, type 1, secondary header 1, unsegmented), 6 octets; 0x20 and the flags of
 the acknowledgements asked for (acceptance 1, start 2, progress 4, completion 8), service, subtype, source (16 bits);
-data; CRC-16/CCITT-FALSE over everything before. At most {largest} octets. With a key, a counter of 64 bits that rises from
-one telecommand to the next and the first 16 octets of HMAC-SHA256 over everything before stand between data and CRC.
+data; CRC-16/CCITT-FALSE over everything before. At most {largest} octets. With a key, a counter of 64 bits that rises
+from one telecommand to the next and the first 16 octets of HMAC-SHA256 over everything before stand between data and
+CRC.
 
 **Report**: primary header, 0x20, service, subtype, a counter for each type of report and a destination (16 bits each;
 the counter is the service's), the time: 0x2f, seconds of TAI since 1970 in 4 octets ({leap_seconds} more than UTC's),

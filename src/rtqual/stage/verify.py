@@ -29,7 +29,7 @@ from rtqual.report.verification import Verified, write
 
 SMOKE, FULL = "smoke", "full"
 SCALES = (SMOKE, FULL)
-ARGUMENTS = "--listen 127.0.0.1:10100 --device /dev/video0 --state state"  # of the flight program
+ARGUMENTS = "--device=/dev/video0 --state=state/kept --frame=frame"  # of the flight program
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+/* The camera's thread: frames to ranges to poses. Nothing it does waits for another thread. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "flight/capture.h"
+#include "flight/pose/pose.h"
+#include "sabotage.h"
+#include "world.h"
+
+enum {
+	LOOK_MS = 20, /* between two looks at the orders */
+	OPEN_AGAIN_MS = 100,
+	FIRST_FRAME_MS = 1000, /* so long a camera may take to begin; then it is opened anew */
+	REGISTER_EXPOSURE = 0x52, /* docs/emulator.md */
+	REGISTER_WRITE = 0x12,
+	STACK_USED = 48 * 1024, /* more than an update of the pose needs */
+};
+
+struct camera_run {
+	struct world *world;
+	struct ds325_capture capture;
+	struct ds325_calibration calibration;
+	struct ds325_decoder decoder;
+	const struct ds325_method *method;
+	struct pose *pose;
+	struct orders orders, done; /* as they are now; what has been acted on */
+	struct camera_seen seen;
+	uint64_t frame_ns, opened_ns; /* the last frame came, or the camera was opened */
+	uint64_t counted; /* lost frames told so far */
+	bool open, failed; /* failed: said so already */
+	uint16_t ranges[DS325_PIXELS] __attribute__((aligned(64)));
+};
+
+static void enter(struct camera_run *camera, enum camera state)
+{
+	if (camera->seen.camera.camera == state)
+		return;
+	camera->seen.camera.camera = state;
+	if (state != CAMERA_STARTING)
+		tell(camera->world, TOLD_CAMERA, WORD_CAMERA, state, 0);
+	snapshot_write(&camera->world->seen, &camera->seen);
+}
+
+static void shut(struct camera_run *camera)
+{
+	if (camera->open)
+		ds325_capture_close(&camera->capture);
+	camera->open = false;
+}
+
+static void failed(struct camera_run *camera)
+{
+	shut(camera);
+	if (!camera->failed)
+		tell(camera->world, TOLD_CAMERA, WORD_CAMERA_FAILED, 0, 0);
+	camera->failed = true;
+	wait_for(camera->world->wake_camera, OPEN_AGAIN_MS);
+}
+
+static bool set_exposure(struct camera_run *camera)
+{
+	const int32_t exposure = camera->orders.parameter[PARAMETER_EXPOSURE];
+	uint8_t command[DS325_CONTROL_BYTES] = { REGISTER_WRITE, REGISTER_EXPOSURE, 0, (uint8_t)exposure,
+						 (uint8_t)(exposure >> 8) };
+
+	/* Left alone until somebody asks for another one: the real camera's register is not known. */
+	if (exposure == pus_parameter(PARAMETER_EXPOSURE)->at_first &&
+	    exposure == camera->done.parameter[PARAMETER_EXPOSURE])
+		return true;
+	return ds325_capture_command(&camera->capture, false, command);
+}
+
+static void calibrate(struct camera_run *camera)
+{
+	const int32_t *parameter = camera->orders.parameter;
+
+	camera->calibration.confidence = (uint32_t)parameter[PARAMETER_CONFIDENCE];
+	camera->calibration.offset_um = parameter[PARAMETER_OFFSET_UM];
+	camera->calibration.drift_um_per_k = parameter[PARAMETER_DRIFT_UM_PER_K];
+	camera->calibration.temperature_mc = parameter[PARAMETER_TEMPERATURE_MC];
+	/* Their ranges are those that a decoder takes. */
+	ds325_decoder_init(&camera->decoder, &camera->calibration);
+}
+
+static bool other(const struct camera_run *camera, enum parameter first, enum parameter last)
+{
+	for (int one = (int)first; one <= (int)last; one++)
+		if (camera->orders.parameter[one] != camera->done.parameter[one])
+			return true;
+	return false;
+}
+
+/* Acts on orders that have changed. */
+static void obey(struct camera_run *camera)
+{
+	if (!snapshot_read(&camera->world->orders, &camera->orders))
+		return;
+	if (other(camera, PARAMETER_CONFIDENCE, PARAMETER_TEMPERATURE_MC))
+		calibrate(camera);
+	if (other(camera, PARAMETER_RATE, PARAMETER_EXPOSURE) || camera->orders.again != camera->done.again) {
+		shut(camera);
+		if (camera->orders.on)
+			enter(camera, CAMERA_STARTING);
+	}
+	if (camera->done.on && !camera->orders.on) {
+		shut(camera);
+		pose_reset(camera->pose);
+		enter(camera, CAMERA_OFF);
+		tell(camera->world, TOLD_CAMERA, WORD_CLOSED, 0, 0);
+	}
+	if (!camera->open && camera->orders.on) {
+		memset(&camera->capture, 0, sizeof(camera->capture));
+		memcpy(camera->capture.device, camera->world->options.device,
+		       strlen(camera->world->options.device) + 1);
+		camera->capture.io = DS325_MMAP;
+		camera->capture.buffers_wanted = 4;
+		camera->capture.rate = (uint32_t)camera->orders.parameter[PARAMETER_RATE];
+		camera->open = ds325_capture_open(&camera->capture) && set_exposure(camera);
+		camera->counted = 0;
+		camera->frame_ns = 0;
+		camera->opened_ns = now_ns();
+		if (!camera->open)
+			failed(camera);
+		else
+			enter(camera, CAMERA_STARTING);
+	}
+	camera->done = camera->orders;
+}
+
+static void put_time(uint32_t at[2], uint64_t ns)
+{
+	at[0] = (uint32_t)ns;
+	at[1] = (uint32_t)(ns >> 32);
+}
+
+static void count(struct camera_run *camera)
+{
+	const struct ds325_capture *capture = &camera->capture;
+	const uint64_t lost = capture->lost + capture->lost_unseen + capture->lost_estimated + capture->refused;
+
+	if (lost > camera->counted &&
+	    !tell(camera->world, TOLD_CAMERA, WORD_LOST, (uint32_t)(lost - camera->counted), 0))
+		return;
+	camera->seen.camera.lost += (uint32_t)(lost - camera->counted);
+	camera->counted = lost;
+}
+
+static void estimate(struct camera_run *camera, const struct ds325_frame *frame, uint64_t from_ns)
+{
+	struct report_hk_pose *to = &camera->seen.pose;
+	const struct pose_frame image = { .range_mm = camera->ranges, .time_ns = frame->time_ns };
+	struct pose_result result;
+	uint64_t now;
+
+	pose_update(camera->pose, &image, &result);
+	now = now_ns();
+	to->pose_status = result.status;
+	to->pose_latency_us = now > from_ns ? (uint32_t)((now - from_ns) / 1000) : 0;
+	to->poses_valid += result.status == POSE_OK;
+	to->poses_degenerate += result.status == POSE_DEGENERATE;
+	to->poses_not_found += result.status == POSE_NOT_FOUND;
+	if (result.status == POSE_NOT_FOUND)
+		return;
+	if (result.status == POSE_OK)
+		put_time(camera->seen.pose_at, from_ns);
+	to->range_mm = (float)result.range_mm;
+	to->range_sigma_mm = (float)result.range_sigma_mm;
+	for (int one = 0; one < 3; one++)
+		to->position_m[one] = (float)result.position[one];
+	for (int one = 0; one < 4; one++)
+		to->orientation[one] = (float)result.orientation[one];
+	for (int row = 0, one = 0; row < 6; row++) /* the upper triangle, row by row */
+		for (int column = row; column < 6; column++, one++)
+			to->covariance[one] = (float)result.covariance[row * 6 + column];
+}
+
+/* The supervisor writes it: files are slow. */
+static void hold_frame(struct camera_run *camera, const struct ds325_frame *frame)
+{
+	struct world *world = camera->world;
+
+	if (camera->seen.camera.frames == 0 || atomic_load(&world->frame_held))
+		return;
+	memcpy(world->frame, frame->raw, sizeof(world->frame));
+	atomic_store(&world->frame_held, 1);
+	wake(world->wake_supervisor);
+}
+
+static void on_frame(struct camera_run *camera, const struct ds325_frame *frame, uint32_t *frames_taken)
+{
+	struct report_hk_camera *to = &camera->seen.camera;
+	const uint64_t from_ns = frame->stamped_ns ? frame->stamped_ns : frame->time_ns;
+	uint64_t now;
+
+	if (SABOTAGE_LOSES && (to->frames + 1) % 100 == 0) {
+		to->frames++;
+		return;
+	}
+	ds325_decode(camera->method, &camera->decoder, frame->raw, DS325_FRAME_BYTES, camera->ranges);
+	now = camera->frame_ns = now_ns();
+	to->frames++;
+	to->refused = (uint32_t)camera->capture.refused;
+	to->frame_latency_us = now > from_ns ? (uint32_t)((now - from_ns) / 1000) : 0;
+	if (to->frame_latency_us > to->frame_latency_most_us)
+		to->frame_latency_most_us = to->frame_latency_us;
+	put_time(camera->seen.frame_at, from_ns);
+	if (camera->orders.pose)
+		estimate(camera, frame, from_ns);
+	if (camera->orders.frame != *frames_taken) {
+		*frames_taken = camera->orders.frame;
+		hold_frame(camera, frame);
+	}
+	camera->failed = false;
+	if (to->camera != CAMERA_STREAMING) {
+		to->recoveries += to->camera == CAMERA_STALLED || to->camera == CAMERA_GONE;
+		enter(camera, CAMERA_STREAMING);
+	}
+	snapshot_write(&camera->world->seen, &camera->seen);
+}
+
+/* Nothing came: is that a stall, and is it time to try anew? */
+static void silent(struct camera_run *camera)
+{
+	const uint64_t since = camera->frame_ns ? camera->frame_ns : camera->opened_ns;
+	const uint64_t silence_ms = (now_ns() - since) / 1000000;
+
+	if (camera->capture.fd < 0)
+		return; /* gone: the library looks for it */
+	if (camera->frame_ns && silence_ms >= (uint64_t)camera->orders.parameter[PARAMETER_STALL_MS])
+		enter(camera, CAMERA_STALLED);
+	if (silence_ms >= FIRST_FRAME_MS) {
+		enter(camera, CAMERA_STALLED);
+		shut(camera);
+	}
+}
+
+static void stream(struct camera_run *camera, uint32_t *frames_taken)
+{
+	struct ds325_frame frame;
+
+	switch (ds325_capture_next(&camera->capture, LOOK_MS, &frame)) {
+	case DS325_FRAME:
+		on_frame(camera, &frame, frames_taken);
+		if (!ds325_capture_release(&camera->capture, &frame))
+			failed(camera);
+		break;
+	case DS325_GONE:
+		enter(camera, CAMERA_GONE);
+		break;
+	case DS325_BACK:
+		camera->frame_ns = 0;
+		camera->opened_ns = now_ns();
+		break;
+	case DS325_TIMEOUT:
+		silent(camera);
+		break;
+	case DS325_FAILED:
+		failed(camera);
+		break;
+	case DS325_REFUSED:
+		break;
+	}
+	if (camera->open)
+		count(camera);
+}
+
+static struct camera_run *the_camera(void)
+{
+	static struct camera_run camera; /* half a megabyte */
+
+	return &camera;
+}
+
+void camera_ready(struct world *world)
+{
+	struct camera_run *camera = the_camera();
+	struct pose_settings settings;
+	struct pose_camera lens;
+	struct pose_model model;
+	size_t octets;
+	void *workspace;
+
+	if (strlen(world->options.device) >= sizeof(camera->capture.device))
+		die(BAD_INPUT, "--device=%s is too long a name", world->options.device);
+	camera->world = world;
+	camera->calibration = (struct ds325_calibration)DS325_CALIBRATION_DEFAULT;
+	camera->method = ds325_method("simd");
+	camera->done.parameter[PARAMETER_EXPOSURE] = pus_parameter(PARAMETER_EXPOSURE)->at_first;
+	pose_default_settings(&settings);
+	pose_default_camera(&lens);
+	pose_default_model(&model);
+	octets = pose_workspace_bytes(&lens);
+	workspace = malloc(octets);
+	camera->pose = workspace ? pose_init(&model, &lens, &settings, workspace, octets) : NULL;
+	if (!camera->pose)
+		die(RUN_FAILED, "no memory for poses: %zu bytes", octets);
+}
+
+void *camera_thread(void *argument)
+{
+	struct world *world = argument;
+	struct camera_run *camera = the_camera();
+	uint32_t frames_taken = 0;
+	volatile char used[STACK_USED];
+
+	for (size_t at = 0; at < sizeof(used); at += 1024)
+		used[at] = 0; /* faulted in now */
+	become_realtime(world, PRIORITY_CAMERA);
+	for (;;) {
+		atomic_fetch_add(&world->beat[THREAD_CAMERA], 1);
+		obey(camera);
+		if (camera->open)
+			stream(camera, &frames_taken);
+		else if (!camera->orders.on)
+			wait_for(world->wake_camera, 200);
+	}
+	return NULL;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/* The commands' thread: it owns what flight.h describes, and hears from all others. */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "world.h"
+
+static uint64_t tai_ns(void)
+{
+	struct timespec now;
+
+	/* CLOCK_TAI would need to be told the leap seconds first. */
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec < 0 ? 0 : ((uint64_t)now.tv_sec + PACKET_LEAP_SECONDS) * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void send_packet(void *argument, const uint8_t *packet, size_t octets)
+{
+	struct world *world = argument;
+	struct parcel *parcel = queue_room(&world->down);
+
+	if (!parcel) {
+		atomic_fetch_add(&world->packets_lost, 1);
+		return;
+	}
+	parcel->octets = (uint32_t)octets;
+	memcpy(parcel->packet, packet, octets);
+	queue_put(&world->down);
+}
+
+static void order(void *argument, const struct orders *orders)
+{
+	struct world *world = argument;
+
+	snapshot_write(&world->orders, orders);
+	wake(world->wake_camera);
+}
+
+static void keep(void *argument, const struct kept *kept)
+{
+	struct world *world = argument;
+
+	snapshot_write(&world->kept, kept);
+	wake(world->wake_supervisor);
+}
+
+static void restart(void *argument)
+{
+	struct world *world = argument;
+
+	atomic_store(&world->restart, 1);
+	wake(world->wake_supervisor);
+}
+
+static uint32_t age_us(uint64_t now, const uint32_t at[2])
+{
+	const uint64_t then = (uint64_t)at[1] << 32 | at[0], age = now > then ? (now - then) / 1000 : 0;
+
+	return !then || age > UINT32_MAX ? UINT32_MAX : (uint32_t)age;
+}
+
+static void look(void *argument, struct seen *seen)
+{
+	struct world *world = argument;
+	struct camera_seen camera = { 0 };
+	const uint64_t now = now_ns();
+
+	for (int tries = 0; tries < 100 && !snapshot_read(&world->seen, &camera); tries++)
+		;
+	seen->camera = camera.camera;
+	seen->pose = camera.pose;
+	seen->camera.frame_age_us = age_us(now, camera.frame_at);
+	seen->pose.pose_age_us = age_us(now, camera.pose_at);
+	seen->control = (struct report_hk_control){
+		.control_cycles = atomic_load(&world->control_cycles),
+		.control_misses = atomic_load(&world->control_misses),
+		.control_late_us = atomic_load(&world->control_late_us),
+		.control_late_most_us = atomic_load(&world->control_late_most_us),
+	};
+	seen->link = (struct report_hk_link){
+		.damaged = atomic_load(&world->damaged),
+		.commands_lost = atomic_load(&world->commands_lost),
+		.packets_sent = atomic_load(&world->packets_sent),
+		.packets_lost = atomic_load(&world->packets_lost),
+		.connections = atomic_load(&world->connections),
+	};
+	seen->system = (struct report_hk_system){
+		.watchdog = atomic_load(&world->watchdog_on),
+		.memory_kib = atomic_load(&world->memory_kib),
+		.page_faults = atomic_load(&world->page_faults),
+		.temperature_mc = (int32_t)atomic_load(&world->temperature_mc),
+		.state_writes = atomic_load(&world->state_writes),
+		.state_failures = atomic_load(&world->state_failures),
+	};
+	seen->temperature = atomic_load(&world->temperature_known);
+	seen->control_late_us = atomic_exchange(&world->control_late_checked_us, 0);
+}
+
+void commands_ready(struct world *world, const struct kept *kept, enum cause cause)
+{
+	struct outside outside = { .world = world,
+				   .send = send_packet,
+				   .order = order,
+				   .look = look,
+				   .keep = keep,
+				   .restart = restart,
+				   .tag = world->tag_socket >= 0 ? tag_of : NULL };
+
+	flight_start(&world->flight, &outside, kept, cause, (enum mode)world->options.start, tai_ns(), now_ns());
+}
+
+void *commands_thread(void *argument)
+{
+	struct world *world = argument;
+	struct flight *flight = &world->flight;
+
+	become_realtime(world, PRIORITY_COMMANDS);
+	for (;;) {
+		const uint64_t now = now_ns(), next = flight_next_ns(flight);
+		const uint64_t wait_ns = next > now ? next - now : 0;
+		const struct timespec wait = { (time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000) };
+		struct pollfd polled = { .fd = world->wake_commands, .events = POLLIN };
+		uint64_t woken;
+		void *next_one;
+
+		if (ppoll(&polled, 1, &wait, NULL) > 0 && read(world->wake_commands, &woken, sizeof(woken)) < 0)
+			continue;
+		atomic_fetch_add(&world->beat[THREAD_COMMANDS], 1);
+		flight_now(flight, tai_ns(), now_ns());
+		for (int by = 0; by < TOLD_BY; by++)
+			for (; (next_one = queue_next(&world->told[by])); queue_taken(&world->told[by]))
+				flight_told(flight, next_one);
+		for (int most = 0; most < 64 && (next_one = queue_next(&world->up)); most++) {
+			const struct parcel *parcel = next_one;
+
+			flight_now(flight, tai_ns(), now_ns());
+			flight_telecommand(flight, parcel->packet, parcel->octets);
+			queue_taken(&world->up);
+		}
+		if (queue_next(&world->up)) /* the rest after what is due */
+			wake(world->wake_commands);
+		flight_due(flight);
+		wake(world->wake_link);
+	}
+	return NULL;
+}

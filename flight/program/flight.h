@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the flight program decides: telecommands, modes, housekeeping, events, schedule, limits. One thread owns it (the
+ * one for commands); it allocates nothing, reads no clock and knows no device, so that tests and fuzzers run it as it is.
+ */
+#ifndef FLIGHT_FLIGHT_H
+#define FLIGHT_FLIGHT_H
+
+#include "pus.h"
+
+enum {
+	SEQUENCES = 1 << 14,
+	SOURCE_KEPT_S = 600, /* so long a telecommand that comes again is known as the same */
+	CAMERA_PATIENCE_MS = 5000, /* until a start, a reset or a frame counts as failed */
+	CHECK_MS = 100, /* between two looks at limits and settings */
+	QUIET_MS = 60000, /* without faults so long, the camera's faults are forgotten */
+	UNCLEAN_MOST = 5, /* boots in a row that no command asked for, each within QUIET_MS: SAFE */
+};
+
+struct monitoring {
+	uint32_t on;
+	int32_t low, high;
+	uint32_t checks;
+};
+
+struct scheduled {
+	uint64_t at_ns;
+	uint32_t octets;
+	uint8_t packet[PACKET_SCHEDULED_OCTETS];
+};
+
+/* What a restart keeps. */
+struct settings {
+	uint32_t mode, pose, schedule_on, time_rate;
+	int32_t parameter[PARAMETER_COUNT];
+	uint32_t structures_on, events_off; /* bits by number */
+	uint32_t interval_ms[STRUCTURE_LAST + 1];
+	struct monitoring monitor[MONITOR_COUNT];
+	uint64_t counter; /* of the last telecommand with a tag */
+	uint32_t boots, unclean, orderly; /* orderly: RESTART was commanded, or the program was told to end */
+	uint8_t boot_id[16]; /* of the system */
+};
+struct kept {
+	struct settings settings;
+	uint32_t scheduled;
+	struct scheduled schedule[PACKET_SCHEDULE_MOST];
+};
+
+/* What the camera's thread is to do; it acts on what has changed. */
+struct orders {
+	uint32_t on, pose, again, frame; /* again, frame: count up by one for each reset, for each frame asked for */
+	int32_t parameter[PARAMETER_COUNT];
+};
+
+/* What other threads tell. */
+enum word {
+	WORD_CAMERA, /* value: enum camera */
+	WORD_CAMERA_FAILED, /* it could not be opened or driven */
+	WORD_LOST, /* value: frames */
+	WORD_CLOSED, /* the camera is closed */
+	WORD_FRAME_KEPT, /* the frame asked for lies in its file; value 0: it could not be written */
+	WORD_MISS, /* of the control loop; value: us late, detail: so far */
+	WORD_SILENT,
+	WORD_SIGN, /* value: a thread, detail: ms */
+	WORD_STATE_FAILED, /* value: errno, detail: so far */
+	WORD_GROUND, /* a ground has connected */
+};
+struct told {
+	uint32_t word, value, detail;
+};
+
+/* What housekeeping reports about the other threads. */
+struct seen {
+	struct report_hk_camera camera;
+	struct report_hk_pose pose;
+	struct report_hk_control control;
+	struct report_hk_link link;
+	struct report_hk_system system;
+	uint32_t control_late_us; /* the largest since the last look */
+	bool temperature; /* is there a thermal zone? */
+};
+
+/* What it needs of the world; `world` is the first argument. */
+struct outside {
+	void *world;
+	void (*send)(void *world, const uint8_t *packet, size_t octets);
+	void (*order)(void *world, const struct orders *orders);
+	void (*look)(void *world, struct seen *seen);
+	void (*keep)(void *world, const struct kept *kept); /* when there is time */
+	void (*restart)(void *world);
+	/* HMAC-SHA256 with the key; NULL: telecommands have no tags. False: it could not be computed. */
+	bool (*tag)(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG]);
+};
+
+enum pending { PENDING_START, PENDING_STOP, PENDING_FRAME, PENDING_RESET, PENDING_COUNT };
+struct waiting {
+	uint32_t request_id, acks, active;
+	uint64_t until_ns;
+};
+
+struct flight {
+	struct outside outside;
+	struct kept kept;
+	struct settings sound; /* kept.settings as they were last set, */
+	uint32_t sound_crc; /* with their checksum, against flipped bits */
+	struct pus_counts counts;
+	uint64_t tai_ns, now_ns; /* since the epoch; CLOCK_MONOTONIC */
+	struct orders orders;
+	struct waiting waiting[PENDING_COUNT];
+	uint64_t structure_due_ns[STRUCTURE_LAST + 1], time_due_ns, check_due_ns;
+	uint32_t cause, camera, times_gone, lost, faults, mended;
+	uint64_t gone_ns, fault_ns, started_ns;
+	uint32_t accepted, rejected, duplicates;
+	struct { /* by monitor: what the last checks said, and how often in a row */
+		int32_t state, last;
+		uint32_t row;
+	} limit[MONITOR_COUNT];
+	uint32_t came[SEQUENCES]; /* by sequence count: checksum, and when (16 bits each); 0: never */
+	bool changed; /* `kept` is to be kept */
+};
+
+/* --- core.c --- */
+/* `kept`: what the last run left, NULL if nothing; `cause`: why this one begins; `mode`: the first
+ * where nothing is known. */
+void flight_start(struct flight *flight, const struct outside *outside, const struct kept *kept, enum cause cause,
+		  enum mode mode, uint64_t tai_ns, uint64_t now_ns);
+void flight_now(struct flight *flight, uint64_t tai_ns, uint64_t now_ns);
+void flight_telecommand(struct flight *flight, const uint8_t *packet, size_t octets);
+/* Another thread has told something. */
+void flight_told(struct flight *flight, const struct told *told);
+/* What is due now; and when the next will be, by CLOCK_MONOTONIC. */
+void flight_due(struct flight *flight);
+uint64_t flight_next_ns(const struct flight *flight);
+
+/* --- core.c, for the services --- */
+void flight_report(struct flight *flight, enum report report, const uint8_t *data, size_t octets);
+/* From a structure of packets.h. */
+void flight_report_fields(struct flight *flight, enum report report, const void *fields);
+void flight_event(struct flight *flight, enum event event, uint32_t value, uint32_t detail);
+void flight_step(struct flight *flight, const struct telecommand *telecommand, uint8_t step);
+/* Settings have been changed on purpose. */
+void flight_changed(struct flight *flight);
+/* A telecommand that is in the schedule: not looked at for a tag or for having come before. */
+void flight_released(struct flight *flight, const uint8_t *packet, size_t octets);
+
+/* --- mode.c --- */
+void mode_start(struct flight *flight);
+void mode_camera(struct flight *flight, enum camera camera);
+void mode_camera_failed(struct flight *flight);
+void mode_order(struct flight *flight);
+enum failure mode_begin(struct flight *flight, enum pending pending, const struct request *request);
+void mode_finish(struct flight *flight, enum pending pending, enum failure failure);
+void mode_due(struct flight *flight); /* requests that have waited too long */
+/* --- housekeeping.c, schedule.c, monitor.c: what is due, and when the next is --- */
+void housekeeping_due(struct flight *flight);
+uint64_t housekeeping_next_ns(const struct flight *flight);
+void schedule_due(struct flight *flight);
+uint64_t schedule_next_ns(const struct flight *flight);
+void monitor_due(struct flight *flight);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/* What a restart keeps: one file, replaced as a whole, with a checksum. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/crc32.h"
+#include "world.h"
+
+static const char magic[8] = "DS325FL1"; /* another layout, another number */
+
+size_t keep_make(uint8_t *file, const struct kept *kept)
+{
+	const uint32_t octets = sizeof(*kept), crc = crc32_add(0, kept, sizeof(*kept));
+
+	memcpy(file, magic, sizeof(magic));
+	memcpy(file + 8, &octets, 4);
+	memcpy(file + 12, &crc, 4);
+	memcpy(file + KEEP_HEAD, kept, sizeof(*kept));
+	return KEEP_OCTETS;
+}
+
+/* A right checksum says that nothing was damaged, not that every value has a meaning. */
+static bool plausible(const struct kept *kept)
+{
+	const struct settings *settings = &kept->settings;
+
+	if (settings->mode >= MODE_COUNT || settings->pose > 1 || settings->schedule_on > 1 ||
+	    settings->time_rate > 8 || kept->scheduled > PACKET_SCHEDULE_MOST)
+		return false;
+	for (uint32_t one = 0; one < PARAMETER_COUNT; one++) {
+		const struct parameter_row *row = pus_parameter(one);
+
+		if (settings->parameter[one] < row->least || settings->parameter[one] > row->most)
+			return false;
+	}
+	for (uint32_t one = STRUCTURE_FIRST; one <= STRUCTURE_LAST; one++)
+		if (settings->interval_ms[one] < 10 || settings->interval_ms[one] > 3600000)
+			return false;
+	for (uint32_t one = 0; one < kept->scheduled; one++)
+		if (kept->schedule[one].octets < PUS_LEAST || kept->schedule[one].octets > PACKET_SCHEDULED_OCTETS)
+			return false;
+	return true;
+}
+
+bool keep_sound(const uint8_t *file, size_t octets, struct kept *kept)
+{
+	uint32_t said[2];
+
+	if (octets != KEEP_OCTETS || memcmp(file, magic, sizeof(magic)))
+		return false;
+	memcpy(said, file + 8, sizeof(said));
+	memcpy(kept, file + KEEP_HEAD, sizeof(*kept));
+	return said[0] == sizeof(*kept) && said[1] == crc32_add(0, kept, sizeof(*kept)) && plausible(kept);
+}
+
+static size_t read_file(const char *path, void *to, size_t room)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t got = fd < 0 ? -1 : read(fd, to, room);
+
+	if (fd >= 0)
+		close(fd);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+/* Sixteen octets of the identity that Linux draws at each boot. */
+static void boot_id(uint8_t id[16])
+{
+	char text[40] = { 0 };
+
+	read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text) - 1);
+	memset(id, 0, 16);
+	for (size_t one = 0, digit = 0; one < sizeof(text) && digit < 32; one++) {
+		const char c = text[one];
+		const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+
+		if (value >= 0) {
+			id[digit / 2] = (uint8_t)(id[digit / 2] << 4 | value);
+			digit++;
+		}
+	}
+}
+
+bool keep_read(const char *path, struct kept *kept, enum cause *cause)
+{
+	static uint8_t file[KEEP_OCTETS + 1];
+	const size_t octets = path ? read_file(path, file, sizeof(file)) : 0;
+	const struct settings *settings = &kept->settings;
+	uint8_t id[16];
+	bool sound = keep_sound(file, octets, kept);
+
+	boot_id(id);
+	*cause = !path || (!octets && access(path, F_OK)) ? CAUSE_COLD : CAUSE_STATE_LOST;
+	if (!sound)
+		memset(kept, 0, sizeof(*kept));
+	if (sound)
+		*cause = settings->orderly                         ? CAUSE_COMMANDED :
+			 memcmp(id, settings->boot_id, sizeof(id)) ? CAUSE_RESET :
+								     CAUSE_CRASHED;
+	return sound;
+}
+
+bool keep_write(const char *path, struct kept *kept)
+{
+	static uint8_t file[KEEP_OCTETS];
+	char new[4096];
+	int fd, error = 0;
+
+	if (snprintf(new, sizeof(new), "%s.new", path) >= (int)sizeof(new)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	boot_id(kept->settings.boot_id);
+	keep_make(file, kept);
+	fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	errno = ENOSPC; /* where fewer octets were taken */
+	if (write(fd, file, sizeof(file)) != (ssize_t)sizeof(file) || fsync(fd))
+		error = errno;
+	close(fd);
+	if (!error && rename(new, path))
+		error = errno;
+	if (error)
+		unlink(new);
+	errno = error;
+	return !error;
+}

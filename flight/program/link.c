@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+/* The links' thread: octets of TCP connections and of a serial line to packets, and back. Whoever sends slowly, sends
+ * garbage or reads nothing costs the others nothing. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cobs.h"
+#include "link.h"
+
+static struct links *the_links(void)
+{
+	static struct links links;
+
+	return &links;
+}
+
+/* Hands octets to the commands' thread; false where its queue is full. */
+static bool hand_over(struct links *links, const uint8_t *packet, size_t octets)
+{
+	struct world *world = links->world;
+	struct parcel *parcel = queue_room(&world->up);
+
+	if (!parcel)
+		return false;
+	parcel->octets = (uint32_t)octets;
+	memcpy(parcel->packet, packet, octets);
+	queue_put(&world->up);
+	wake(world->wake_commands);
+	return true;
+}
+
+static bool sound(const uint8_t *packet, size_t octets)
+{
+	return octets >= PUS_LEAST && pus_length(packet) == octets && !pus_crc(packet, octets);
+}
+
+static void hang_up(struct peer *peer)
+{
+	close(peer->fd);
+	peer->fd = -1;
+}
+
+/* What came is no packet. It is reported, and then nothing more is taken: where the next one begins is not known. */
+static void garbage(struct links *links, struct peer *peer, size_t octets, uint64_t now)
+{
+	atomic_fetch_add(&links->world->damaged, 1);
+	hand_over(links, peer->in, octets < PACKET_LARGEST ? octets : PACKET_LARGEST);
+	peer->have = 0;
+	peer->close_ns = now + LINK_LINGER_MS * 1000000ull;
+}
+
+/* The packets at the front of a TCP stream; it stops where the queue is full. */
+static void take_packets(struct links *links, struct peer *peer, uint64_t now)
+{
+	while (peer->have >= 6 && !peer->close_ns) {
+		const size_t length = pus_length(peer->in);
+
+		if (length > PACKET_LARGEST) {
+			garbage(links, peer, peer->have, now);
+			return;
+		}
+		if (peer->have < length)
+			return;
+		if (!sound(peer->in, length)) {
+			garbage(links, peer, length, now);
+			return;
+		}
+		if (!hand_over(links, peer->in, length))
+			return;
+		peer->heard_ns = now;
+		peer->have -= length;
+		memmove(peer->in, peer->in + length, peer->have);
+		peer->since_ns = now;
+	}
+}
+
+/* The frames of a serial line: each ends with a zero. */
+static void take_frames(struct links *links, struct peer *peer)
+{
+	struct world *world = links->world;
+	uint8_t packet[sizeof(peer->in)], *end;
+
+	while ((end = memchr(peer->in, 0, peer->have))) {
+		const size_t frame = (size_t)(end - peer->in), octets = cobs_decode(peer->in, frame, packet);
+
+		if (frame && (peer->overrun || !sound(packet, octets)))
+			atomic_fetch_add(&world->damaged, 1);
+		else if (frame && !peer->heard_ns)
+			tell(world, TOLD_LINK, WORD_GROUND, 0, 0);
+		if (frame && !peer->overrun && sound(packet, octets))
+			peer->heard_ns = 1;
+		if (octets && octets <= PACKET_LARGEST && !peer->overrun && !hand_over(links, packet, octets))
+			atomic_fetch_add(&world->commands_lost, 1);
+		peer->overrun = false;
+		peer->have -= frame + 1;
+		memmove(peer->in, end + 1, peer->have);
+	}
+	if (peer->have == sizeof(peer->in)) { /* longer than any packet: nothing until the next zero */
+		peer->have = 0;
+		peer->overrun = true;
+	}
+}
+
+static void receive(struct links *links, struct peer *peer, uint64_t now)
+{
+	ssize_t got = read(peer->fd, peer->in + peer->have, sizeof(peer->in) - peer->have);
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0 && peer->serial) { /* the other end is not there */
+		peer->rest_ns = now + LINK_REST_MS * 1000000ull;
+		return;
+	}
+	if (got <= 0) {
+		hang_up(peer);
+		return;
+	}
+	if (!peer->have)
+		peer->since_ns = now;
+	peer->have += (size_t)got;
+	if (peer->serial)
+		take_frames(links, peer);
+	else if (peer->close_ns)
+		peer->have = 0;
+	else
+		take_packets(links, peer, now);
+}
+
+static void transmit(struct peer *peer, uint64_t now)
+{
+	ssize_t sent = peer->serial ? write(peer->fd, peer->out, peer->waiting) :
+				      send(peer->fd, peer->out, peer->waiting, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (sent < 0 && peer->serial) {
+		peer->waiting = 0;
+		peer->rest_ns = now + LINK_REST_MS * 1000000ull;
+		return;
+	}
+	if (sent < 0) {
+		hang_up(peer);
+		return;
+	}
+	peer->waiting -= (size_t)sent;
+	memmove(peer->out, peer->out + sent, peer->waiting);
+}
+
+/* Reports go to every ground that is there; one that does not read loses whole packets. */
+static void distribute(struct links *links, uint64_t now)
+{
+	struct world *world = links->world;
+	struct parcel *parcel;
+
+	for (; (parcel = queue_next(&world->down)); queue_taken(&world->down)) {
+		bool sent = false;
+
+		for (int one = 0; one < LINK_PEERS; one++) {
+			struct peer *peer = &links->peer[one];
+			const size_t most = peer->serial ? COBS_MOST(parcel->octets) : parcel->octets;
+
+			if (peer->fd < 0 || sizeof(peer->out) - peer->waiting < most)
+				continue;
+			if (peer->serial) {
+				peer->waiting += cobs_encode(parcel->packet, parcel->octets, peer->out + peer->waiting);
+			} else {
+				memcpy(peer->out + peer->waiting, parcel->packet, parcel->octets);
+				peer->waiting += parcel->octets;
+			}
+			sent = true;
+		}
+		atomic_fetch_add(sent ? &world->packets_sent : &world->packets_lost, 1);
+	}
+	for (int one = 0; one < LINK_PEERS; one++)
+		if (links->peer[one].fd >= 0 && links->peer[one].waiting && links->peer[one].rest_ns <= now)
+			transmit(&links->peer[one], now);
+}
+
+/* For a new connection where all places are taken: the one from which no sound packet has come for longest. */
+static struct peer *place(struct links *links)
+{
+	struct peer *oldest = &links->peer[0];
+
+	for (int one = 0; one < LINK_CONNECTIONS; one++) {
+		struct peer *peer = &links->peer[one];
+
+		if (peer->fd < 0)
+			return peer;
+		if (peer->heard_ns < oldest->heard_ns ||
+		    (peer->heard_ns == oldest->heard_ns && peer->came_ns < oldest->came_ns))
+			oldest = peer;
+	}
+	hang_up(oldest);
+	return oldest;
+}
+
+static void accept_one(struct links *links, uint64_t now)
+{
+	int fd = link_accept(links->listener);
+	struct peer *peer;
+
+	if (fd < 0)
+		return;
+	peer = place(links);
+	peer->fd = fd;
+	peer->have = peer->waiting = 0;
+	peer->heard_ns = peer->close_ns = peer->rest_ns = 0;
+	peer->came_ns = now;
+	atomic_fetch_add(&links->world->connections, 1);
+	tell(links->world, TOLD_LINK, WORD_GROUND, 0, 0);
+}
+
+/* What time does: half a packet is not waited for, and what was garbage ends its connection. */
+static void judge(struct links *links, struct peer *peer, uint64_t now)
+{
+	if (peer->fd < 0 || peer->serial)
+		return;
+	if (peer->close_ns && now >= peer->close_ns) {
+		hang_up(peer);
+		return;
+	}
+	take_packets(links, peer, now); /* those that found the queue full */
+	if (peer->have && !peer->close_ns && queue_room(&links->world->up) &&
+	    now - peer->since_ns > LINK_PATIENCE_MS * 1000000ull)
+		garbage(links, peer, peer->have, now);
+}
+
+static void turn(struct links *links)
+{
+	struct world *world = links->world;
+	struct pollfd polled[2 + LINK_PEERS] = { { .fd = world->wake_link, .events = POLLIN },
+						 { .fd = links->listener, .events = POLLIN } };
+	const bool room = queue_room(&world->up);
+	uint64_t now = now_ns(), woken;
+	int timeout_ms = 200;
+
+	for (int one = 0; one < LINK_PEERS; one++) {
+		struct peer *peer = &links->peer[one];
+		const bool may_read = peer->have < sizeof(peer->in) && (room || peer->serial);
+
+		polled[2 + one].fd = peer->rest_ns > now ? -1 : peer->fd;
+		polled[2 + one].events = (short)((may_read ? POLLIN : 0) | (peer->waiting ? POLLOUT : 0));
+		if (peer->fd >= 0 && (peer->close_ns || peer->have || peer->rest_ns > now))
+			timeout_ms = 20;
+	}
+	poll(polled, 2 + LINK_PEERS, timeout_ms);
+	now = now_ns();
+	atomic_fetch_add(&world->beat[THREAD_LINK], 1);
+	if (polled[0].revents && read(world->wake_link, &woken, sizeof(woken)) < 0 && errno != EAGAIN)
+		return;
+	for (int one = 0; one < LINK_PEERS; one++) {
+		struct peer *peer = &links->peer[one];
+
+		if (polled[2 + one].revents & (POLLIN | POLLHUP | POLLERR) && peer->fd >= 0)
+			receive(links, peer, now);
+		judge(links, peer, now);
+	}
+	if (polled[1].revents)
+		accept_one(links, now);
+	distribute(links, now);
+}
+
+void link_ready(struct world *world)
+{
+	struct links *links = the_links();
+
+	links->world = world;
+	for (int one = 0; one < LINK_PEERS; one++)
+		links->peer[one].fd = -1;
+	links->listener = world->options.port ? link_listen(&world->options) : -1;
+	if (world->options.serial) {
+		links->peer[LINK_SERIAL].fd = link_serial(&world->options);
+		links->peer[LINK_SERIAL].serial = true;
+	}
+}
+
+void *link_thread(void *argument)
+{
+	become_realtime(argument, PRIORITY_LINK);
+	for (;;)
+		turn(the_links());
+	return NULL;
+}

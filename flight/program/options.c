@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/* ds325-flight's command line. */
+#include <arpa/inet.h>
+
+#include "world.h"
+
+static const char *const modes[] = { "safe", "standby", "stream", NULL }; /* enum target */
+
+#define TEXT(field) OPTION_TEXT(struct options, field)
+#define WHOLE(field, least, most) OPTION_WHOLE(struct options, field, least, most)
+static const struct option links[] = { { "address", "IP", "where to listen (127.0.0.1)", TEXT(address) },
+				       { "port", "N", "TCP port of the ground's connection; 0: no TCP (10025)",
+					 WHOLE(port, 0, 65535) },
+				       { "serial", "PATH", "a serial line, with COBS", TEXT(serial) },
+				       { "baud", "N", "its speed; 0 leaves it (115200)", WHOLE(baud, 0, 4000000) },
+				       { "key", "FILE", "16 to 64 octets; telecommands then need its tag", TEXT(key) },
+				       { 0 } };
+static const struct option running[] = {
+	{ "device", "PATH", "the camera (/dev/video0)", TEXT(device) },
+	{ "state", "FILE", "what a restart keeps; without it a restart keeps nothing", TEXT(state) },
+	{ "frame", "FILE", "where TAKE_FRAME puts the frame, raw", TEXT(frame) },
+	{ "start", "MODE", "without a state (standby)", OPTION_CHOICE(struct options, start, modes) },
+	{ "watchdog", "PATH", "/dev/watchdog, fed while every thread reports", TEXT(watchdog) },
+	{ "watchdog-s", "N", "until it resets the board (10)", WHOLE(watchdog_s, 1, 3600) },
+	{ "no-realtime", NULL, "without SCHED_FIFO and locked memory", OPTION_FLAG(struct options, no_realtime) },
+	{ 0 }
+};
+
+const struct program program = {
+	.name = "ds325-flight",
+	.synopsis = "ds325-flight [--KEY=VALUE]...\n",
+	.tables = { links, running },
+};
+
+void read_options(struct options *options, int argc, char **argv)
+{
+	struct in_addr address;
+
+	*options = (struct options){ .address = "127.0.0.1",
+				     .port = 10025,
+				     .baud = 115200,
+				     .device = "/dev/video0",
+				     .watchdog_s = 10,
+				     .start = TARGET_STANDBY };
+	command_line_read(argc, argv, options);
+	if (inet_pton(AF_INET, options->address, &address) != 1)
+		die(BAD_INPUT, "--address=%s is no IPv4 address", options->address);
+	if (!options->port && !options->serial)
+		die(BAD_INPUT, "no link: --port or --serial is needed");
+}

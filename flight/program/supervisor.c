@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+/* Watches the threads, feeds the watchdog, writes files. It runs without a real-time priority: what it does may wait. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/watchdog.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "sabotage.h"
+#include "world.h"
+
+enum { LOOK_MS = 100, RETRY_MS = 1000 };
+/* Without a sign so long, a thread counts as stuck. Opening a camera takes long. */
+static const uint32_t patience_ms[THREAD_COUNT] = {
+	[THREAD_CONTROL] = 300, [THREAD_CAMERA] = 3000, [THREAD_COMMANDS] = 1000, [THREAD_LINK] = 1000
+};
+
+struct supervisor {
+	struct world *world;
+	int watchdog;
+	struct kept kept;
+	bool unsaved, save_failed;
+	uint64_t retry_ns;
+	struct {
+		uint32_t beat;
+		uint64_t at_ns;
+		bool silent;
+	} thread[THREAD_COUNT];
+};
+
+static struct supervisor *the_supervisor(void)
+{
+	static struct supervisor supervisor;
+
+	return &supervisor;
+}
+
+static volatile sig_atomic_t *told_to_end(void)
+{
+	static volatile sig_atomic_t told;
+
+	return &told;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	*told_to_end() = 1;
+}
+
+void supervisor_ready(struct world *world)
+{
+	struct supervisor *supervisor = the_supervisor();
+	const struct options *options = &world->options;
+	struct sigaction end = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
+	int seconds = (int)options->watchdog_s;
+
+	supervisor->world = world;
+	supervisor->watchdog = -1;
+	sigaction(SIGTERM, &end, NULL);
+	sigaction(SIGINT, &end, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+	if (!options->watchdog)
+		return;
+	supervisor->watchdog = open(options->watchdog, O_WRONLY | O_CLOEXEC);
+	if (supervisor->watchdog < 0)
+		die(RUN_FAILED, "--watchdog=%s: %s", options->watchdog, strerror(errno));
+	if (ioctl(supervisor->watchdog, WDIOC_SETTIMEOUT, &seconds) && errno != ENOTTY && errno != EOPNOTSUPP)
+		die(RUN_FAILED, "--watchdog-s=%d: %s", seconds, strerror(errno));
+	atomic_store(&world->watchdog_on, 1);
+}
+
+/* Has the watchdog reset the board? Not all drivers know. */
+static bool by_watchdog(const struct supervisor *supervisor)
+{
+	int status = 0;
+
+	return supervisor->watchdog >= 0 && !ioctl(supervisor->watchdog, WDIOC_GETBOOTSTATUS, &status) &&
+	       status & WDIOF_CARDRESET;
+}
+
+enum cause supervisor_cause(enum cause cause)
+{
+	return cause == CAUSE_RESET && by_watchdog(the_supervisor()) ? CAUSE_WATCHDOG : cause;
+}
+
+static void say(const struct supervisor *supervisor, enum word word, uint32_t value, uint32_t detail)
+{
+	tell(supervisor->world, TOLD_SUPERVISOR, word, value, detail);
+}
+
+/* Have all threads given a sign? */
+static bool all_live(struct supervisor *supervisor, uint64_t now)
+{
+	bool live = true;
+
+	for (uint32_t one = 0; one < THREAD_COUNT; one++) {
+		const uint32_t beat = atomic_load(&supervisor->world->beat[one]);
+		uint32_t silence_ms = (uint32_t)((now - supervisor->thread[one].at_ns) / 1000000);
+
+		if (beat != supervisor->thread[one].beat || !supervisor->thread[one].at_ns) {
+			if (supervisor->thread[one].silent)
+				say(supervisor, WORD_SIGN, one, silence_ms);
+			supervisor->thread[one].silent = false;
+			supervisor->thread[one].beat = beat;
+			supervisor->thread[one].at_ns = now;
+			continue;
+		}
+		if (silence_ms < patience_ms[one])
+			continue;
+		if (!supervisor->thread[one].silent)
+			say(supervisor, WORD_SILENT, one, silence_ms);
+		supervisor->thread[one].silent = true;
+		live = false;
+	}
+	return live;
+}
+
+static bool read_number(const char *path, int field, long *number)
+{
+	char text[128] = { 0 }, *at = text;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	for (; field && at; field--)
+		at = strchr(at + 1, ' ');
+	if (got <= 0 || !at)
+		return false;
+	*number = strtol(at, NULL, 10);
+	return true;
+}
+
+static void measure(struct world *world)
+{
+	struct rusage usage;
+	long number;
+
+	getrusage(RUSAGE_SELF, &usage);
+	atomic_store(&world->page_faults, (uint32_t)(usage.ru_minflt + usage.ru_majflt));
+	if (read_number("/proc/self/statm", 1, &number))
+		atomic_store(&world->memory_kib, (uint32_t)(number * (sysconf(_SC_PAGESIZE) / 1024)));
+	if (read_number("/sys/class/thermal/thermal_zone0/temp", 0, &number)) {
+		atomic_store(&world->temperature_mc, (uint32_t)(int32_t)number);
+		atomic_store(&world->temperature_known, 1);
+	}
+}
+
+static void save(struct supervisor *supervisor, uint64_t now)
+{
+	struct world *world = supervisor->world;
+	static uint32_t seen;
+	const uint32_t lock = atomic_load(&world->kept.lock);
+
+	if (lock != seen && snapshot_read(&world->kept, &supervisor->kept)) {
+		seen = lock;
+		supervisor->unsaved = true;
+	}
+	if (!supervisor->unsaved || !world->options.state || now < supervisor->retry_ns)
+		return;
+	if (keep_write(world->options.state, &supervisor->kept)) {
+		supervisor->unsaved = supervisor->save_failed = false;
+		atomic_fetch_add(&world->state_writes, 1);
+		return;
+	}
+	supervisor->retry_ns = now + RETRY_MS * 1000000ull;
+	atomic_fetch_add(&world->state_failures, 1);
+	if (!supervisor->save_failed) /* once a series */
+		say(supervisor, WORD_STATE_FAILED, (uint32_t)errno, atomic_load(&world->state_failures));
+	supervisor->save_failed = true;
+}
+
+static void write_frame(struct supervisor *supervisor)
+{
+	struct world *world = supervisor->world;
+	const char *path = world->options.frame;
+	bool kept = false;
+	int fd;
+
+	if (!atomic_load(&world->frame_held))
+		return;
+	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+	if (fd >= 0) {
+		kept = write(fd, world->frame, sizeof(world->frame)) == (ssize_t)sizeof(world->frame);
+		kept &= !close(fd);
+	}
+	say(supervisor, WORD_FRAME_KEPT, kept, 0);
+	atomic_store(&world->frame_held, 0);
+}
+
+/* Nothing more is to come: the last state is written, the watchdog let go or left running. */
+static void end(struct supervisor *supervisor, bool again, char **argv)
+{
+	struct world *world = supervisor->world;
+
+	supervisor->retry_ns = 0;
+	save(supervisor, now_ns());
+	supervisor->kept.settings.orderly = true;
+	supervisor->unsaved = supervisor->kept.settings.boots > 0;
+	save(supervisor, now_ns());
+	if (!again) {
+		if (supervisor->watchdog >= 0 && write(supervisor->watchdog, "V", 1) < 0)
+			die(RUN_FAILED, "--watchdog=%s: %s", world->options.watchdog, strerror(errno));
+		exit(0);
+	}
+	wait_for(world->wake_supervisor, LOOK_MS); /* what is on its way to the ground goes first */
+	usleep(LOOK_MS * 1000);
+	execv("/proc/self/exe", argv);
+	die(RUN_FAILED, "starting anew: %s", strerror(errno));
+}
+
+void supervise(struct world *world, char **argv)
+{
+	struct supervisor *supervisor = the_supervisor();
+	uint64_t look_ns = 0;
+
+	for (;;) {
+		uint64_t now = now_ns();
+
+		if (now >= look_ns) {
+			look_ns = now + LOOK_MS * 1000000ull;
+			measure(world);
+			if (all_live(supervisor, now) && supervisor->watchdog >= 0 && !SABOTAGE_WATCHDOG &&
+			    write(supervisor->watchdog, "", 1) != 1)
+				atomic_store(&world->watchdog_on, 0);
+		}
+		save(supervisor, now);
+		write_frame(supervisor);
+		if (*told_to_end())
+			end(supervisor, false, argv);
+		if (atomic_load(&world->restart))
+			end(supervisor, true, argv);
+		wait_for(world->wake_supervisor, LOOK_MS);
+	}
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* ds325-flight's threads, and what they share. */
+#ifndef FLIGHT_WORLD_H
+#define FLIGHT_WORLD_H
+
+#include "common/command_line.h"
+#include "ds325/decode.h"
+#include "flight.h"
+#include "shared.h"
+
+enum { PRIORITY_CONTROL = 90, PRIORITY_CAMERA = 80, PRIORITY_COMMANDS = 40, PRIORITY_LINK = 30 };
+enum { CONTROL_PERIOD_NS = 1000000 };
+
+struct options {
+	const char *address, *serial, *state, *frame, *watchdog, *key, *device;
+	uint32_t port, baud, watchdog_s;
+	int start; /* enum target */
+	bool no_realtime;
+};
+void read_options(struct options *options, int argc, char **argv);
+
+/* A packet on its way between the thread of the links and that of commands. */
+struct parcel {
+	uint32_t octets;
+	uint8_t packet[PACKET_LARGEST];
+};
+
+/* Where the camera's thread has got to. */
+struct camera_seen {
+	struct report_hk_camera camera;
+	struct report_hk_pose pose;
+	uint32_t frame_at[2], pose_at[2]; /* CLOCK_MONOTONIC in ns: low, high; 0: none yet */
+};
+
+enum told_by { TOLD_CAMERA, TOLD_CONTROL, TOLD_LINK, TOLD_SUPERVISOR, TOLD_BY };
+
+struct world {
+	struct options options;
+	struct flight flight; /* the commands' thread's alone, once threads run */
+	struct queue up, down, told[TOLD_BY];
+	struct snapshot orders, kept, seen;
+	int wake_commands, wake_link, wake_camera, wake_supervisor; /* eventfds */
+	_Atomic uint32_t beat[THREAD_COUNT]; /* each thread counts on, so that the supervisor sees it live */
+	_Atomic uint32_t restart, frame_held; /* frame_held: the frame asked for waits to be written */
+	_Atomic uint32_t control_cycles, control_misses, control_late_us, control_late_most_us, control_late_checked_us;
+	_Atomic uint32_t damaged, commands_lost, packets_sent, packets_lost, connections;
+	_Atomic uint32_t memory_kib, page_faults, state_writes, state_failures, watchdog_on, temperature_mc,
+		temperature_known;
+	uint8_t frame[DS325_FRAME_BYTES];
+	int tag_socket; /* -1: no key */
+};
+
+uint64_t now_ns(void); /* CLOCK_MONOTONIC */
+void become_realtime(const struct world *world, int priority);
+void wake(int eventfd);
+void wait_for(int eventfd, int timeout_ms);
+/* Tells the commands' thread; where its queue is full the word is lost, but for those that are told again. */
+bool tell(struct world *world, enum told_by by, enum word word, uint32_t value, uint32_t detail);
+
+/* The threads' functions. */
+void *camera_thread(void *world);
+void *control_thread(void *world);
+void *commands_thread(void *world);
+void *link_thread(void *world);
+void supervise(struct world *world, char **argv);
+
+/* Before threads run; they die with what is wrong. */
+void camera_ready(struct world *world);
+void link_ready(struct world *world);
+void commands_ready(struct world *world, const struct kept *kept, enum cause cause);
+void tag_ready(struct world *world);
+void supervisor_ready(struct world *world);
+/* Whether it was the watchdog that reset the board. */
+enum cause supervisor_cause(enum cause cause);
+bool tag_of(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG]);
+
+/* --- keep.c: what a restart keeps, in a file --- */
+/* What the last run left, and why this one begins; false: there is nothing to go on with. */
+bool keep_read(const char *path, struct kept *kept, enum cause *cause);
+bool keep_write(const char *path, struct kept *kept); /* false with errno; notes which boot it is */
+/* Is a file's content one that this program could have written? */
+bool keep_sound(const uint8_t *file, size_t octets, struct kept *kept);
+size_t keep_make(uint8_t *file, const struct kept *kept); /* KEEP_OCTETS */
+enum { KEEP_HEAD = 16, KEEP_OCTETS = KEEP_HEAD + sizeof(struct kept) };
+
+#endif
