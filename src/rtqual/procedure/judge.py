@@ -87,10 +87,10 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     except Unsound as error:
         return Judgement(unsound=str(error))
     got, wrong = reports(entries, definition)
-    anchors = [_anchor(number, step, lines, entries) for number, step in enumerate(procedure.steps)]
+    anchors = [_anchor(number, step, lines, entries) for number, step in enumerate(procedure.done)]
     last = next(entry for entry in reversed(entries) if entry.what is What.SENT)
     closing = _Anchor(-1, entries.index(last), last.at_ns, last.octets[:4], "the end")
-    due = [_Due(a, e) for a, s in zip(anchors, procedure.steps, strict=True) for e in _expected(s)]
+    due = [_Due(a, e) for a, s in zip(anchors, procedure.done, strict=True) for e in _expected(s)]
     due += [_Due(closing, one) for one in _closing()]
     links = [_link(one, entries) for one in due if one.expect.link]
     due = [one for one in due if not one.expect.link]
@@ -98,7 +98,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     served = _assigned([[n for n, one in enumerate(got) if meets.in_time(d, one)] for d in due])
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
-    checks += _forbidden(procedure.steps, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
+    checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
     checks.sort(key=lambda one: one.step if one.step >= 0 else len(anchors))
     wrong += conduct(entries, got)
     wrong += _unasked(procedure, [one for n, one in enumerate(got) if n not in claimed])

@@ -2,6 +2,7 @@
 """A procedure as it is written: steps at their times, each a telecommand or a fault, and what must come back."""
 
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, Strict, model_validator
@@ -13,7 +14,8 @@ from rtqual.mission.values import Distinct, NonEmpty, Slug, Text, matching
 from rtqual.mission.verify import RequirementId
 
 LONGEST_NS = 600 * 10**9
-STEPS_MOST, EXPECTS_MOST = 200, 200
+STEPS_MOST, EXPECTS_MOST = 200, 450  # with those that a step repeats; the judge looks for their best assignment
+_IMPLIED = 2  # of each telecommand: accepted, completed
 KIND = r"\d{1,3}\.\d{1,3}"
 ReportName = Annotated[
     str, *matching(rf"{KIND}|[A-Z][A-Z0-9_]*", "a report: write its type, as '1.7', or its name, as 'HK_CAMERA'")
@@ -143,6 +145,10 @@ class Step(Table):
 
     at: Annotated[DurationNs, Field(le=LONGEST_NS)]
     """When, from the moment that the link is there."""
+    times: Annotated[int, Strict(), Field(ge=1, le=STEPS_MOST)] = 1
+    """How often, each time with all that it expects."""
+    every: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)] | None = None
+    """The time from one to the next."""
     send: Name | None = None
     """A telecommand. Exactly one of send, raw and fault; a step without any only expects."""
     args: dict[FieldName, Any] = Field({})
@@ -164,6 +170,8 @@ class Step(Table):
     def _one_kind(self) -> Self:
         if sum(one is not None for one in (self.send, self.raw, self.fault)) > 1:
             raise ValueError("does more than one thing; write one of send, raw and fault, the others as steps")
+        if (self.times > 1) is not (self.every is not None):
+            raise At("times", "and every belong together; write both or none")
         if self.send is None and (self.args or self.entries or self.damage):
             raise At(
                 "damage" if self.damage else "entries" if self.entries else "args",
@@ -200,6 +208,16 @@ class Procedure(Table):
 
     _name: str = PrivateAttr("")
 
+    @cached_property
+    def done(self) -> tuple[Step, ...]:
+        """Its steps in the order of their times, each that repeats as many."""
+        every = [
+            step.model_copy(update={"at": step.at + number * (step.every or 0)})
+            for step in self.steps
+            for number in range(step.times)
+        ]
+        return tuple(sorted(every, key=lambda one: one.at))
+
     @property
     def name(self) -> Slug:
         """That of its file."""
@@ -211,8 +229,11 @@ class Procedure(Table):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if sum(len(step.expect) + len(step.forbid) for step in self.steps) > EXPECTS_MOST:
-            raise At("step", f"expect and forbid more than {EXPECTS_MOST} reports in all; make two procedures of it")
+        if sum(one.times for one in self.steps) > STEPS_MOST:
+            raise At("step", f"are more than {STEPS_MOST} with those that repeat; make two procedures of it")
+        count = sum(one.times * (len(one.expect) + len(one.forbid) + _IMPLIED) for one in self.steps)
+        if count > EXPECTS_MOST:
+            raise At("step", f"expect and forbid {count} reports in all; {EXPECTS_MOST} are the most: make two of it")
         for number, step in enumerate(self.steps):
             if number and step.at < self.steps[number - 1].at:
                 raise At(
@@ -221,7 +242,7 @@ class Procedure(Table):
             if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
                 raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
             spans = [*(one.within for one in step.expect), *(one.within or 0 for one in step.forbid)]
-            until = step.at + max(spans, default=0)
+            until = step.at + (step.times - 1) * (step.every or 0) + max(spans, default=0)
             if until > self.ends:
                 raise At("ends", f"is before step {number + 1} has had its time; write at least {until / 10**6:g} ms")
         return self

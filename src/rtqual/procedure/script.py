@@ -5,7 +5,9 @@ At its end every procedure asks for the housekeeping of a program that must be t
 """
 
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import parse_duration_ns
@@ -19,6 +21,7 @@ CONTROL, FULL_FILE = "control", "state/full"  # in the job's folder
 CLOSING = ("CAMERA", "CONTROL", "LINK", "SYSTEM")  # structures, asked for when the procedure ends
 CLOSING_NS = 10**9  # for the answers
 _GAP = 5
+_INNER = 8192  # sequence counts of telecommands within others begin here
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ def compiled(procedure: Procedure, definition: Definition, where: str = "") -> t
     where = where or procedure.name
     lines: list[Line] = []
     sequence = 1
-    for number, step in enumerate(procedure.steps):
+    for number, step in enumerate(procedure.done):
         if step.fault:
             lines.append(Line(step.at, _fault(step.fault), number))
         elif step.raw:
@@ -75,9 +78,18 @@ def _sending(at_ns: int, packet: bytes, step: int | None, command: str, *, sound
 def _telecommand(step: Step, definition: Definition, sequence: int, where: str) -> bytes:
     assert step.send is not None, "a telecommand"  # noqa: S101
     try:
-        return telecommand(definition, step.send, step.args, step.entries or None, sequence=sequence)
+        entries = [_entry(one, definition, number) for number, one in enumerate(step.entries)]
+        return telecommand(definition, step.send, step.args, entries or None, sequence=sequence)
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
+
+
+def _entry(written: Mapping[str, Any], definition: Definition, number: int) -> dict[str, Any]:
+    """A telecommand within another is written by its name, where it has no arguments."""
+    inner = written.get("telecommand")
+    if not isinstance(inner, str):
+        return dict(written)
+    return {**written, "telecommand": telecommand(definition, inner, sequence=_INNER + number)}
 
 
 def _fault(fault: Fault) -> str:
