@@ -100,7 +100,7 @@ def test_a_requirement_is_compliant_where_all_its_procedures_passed_and_closed_b
     one = next(r for r in mission.verify.requirements if r.id == "TC-010")
     both = [procedure(tmp_path, START_STOP, name) for name in ("first", "second")]
     judged = {True: good(both[0]).judged(), False: Judgement(unsound="is cut off")}
-    cases = (
+    cases: tuple[tuple[list[tuple[str, bool]], dict[str, str], Compliance], ...] = (
         ([("first", True), ("second", True)], {}, Compliance.YES),
         ([("first", True), ("second", False)], {}, Compliance.NO),
         ([("first", True)], {}, Compliance.OPEN),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A flight program that answers as it should, and the ground's log of it, for tests of the judge. The packets are real."""
+"""A flight program that answers as it should, and the ground's log of it: real packets, for tests of the judge."""
 
 import struct
 from collections.abc import Callable

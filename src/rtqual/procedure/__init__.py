@@ -8,5 +8,6 @@ log.py         what `rtqual-ground` logged, with every line checked
 judge.py       whether what came back is what must
 sound.py       what must hold of every log, whatever the procedure says
 figures.py     latencies and counts of a log
+compliance.py  what played procedures say of the requirements
 instrument.py  a procedure as an instrument: the camera, the flight program and the ground beside a load
 """

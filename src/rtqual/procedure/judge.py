@@ -144,7 +144,7 @@ class _Meets:
     """Whether a report is one that is meant."""
 
     def __init__(self, definition: Definition, got: Sequence[Got]) -> None:
-        self._definition = definition
+        self._definition, self._got = definition, got
         self._before: dict[int, Got] = {}  # by place: the report of the same name before
         last: dict[str, Got] = {}
         for one in got:
@@ -165,6 +165,17 @@ class _Meets:
             and (match.event is None or (report.service == EVENTS and report.fields.get("event") == match.event))
             and (match.failure is None or report.fields.get("failure") == match.failure)
         )
+
+    def why_not(self, due: _Due) -> str:
+        """What came in its place, where something like it did."""
+        why = f"did not come within {due.expect.within / 10**6:g} ms"
+        later = [one for one in self._got if one.place > due.anchor.place and self.kind(due.expect, due.anchor, one)]
+        if not later:
+            return why
+        first = later[0].report.fields
+        values = ", ".join(f"{name} {first[name]}" for name in due.expect.values if name in first)
+        after_ms = (later[0].at_ns - due.anchor.at_ns) / 10**6
+        return f"{why}; the next {'with ' + values + ' ' if values else ''}came after {after_ms:.3f} ms"
 
     def match(self, match: Match, anchor: _Anchor, got: Got) -> bool:
         return self.kind(match, anchor, got) and all(self._value(match, got, *one) for one in match.values.items())
@@ -234,11 +245,7 @@ def _told(due: _Due, after_ns: int | None, why: str) -> Check:
 
 
 def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:
-    return _told(due, got.at_ns - due.anchor.at_ns if got else None, "" if got else _why(due, meets))
-
-
-def _why(due: _Due, meets: _Meets) -> str:
-    return f"did not come within {due.expect.within / 10**6:g} ms"
+    return _told(due, got.at_ns - due.anchor.at_ns if got else None, "" if got else meets.why_not(due))
 
 
 def _forbidden(
@@ -267,7 +274,8 @@ def _unasked(procedure: Procedure, unclaimed: Sequence[Got]) -> Iterator[str]:
         report = one.report
         if report.service == ANSWERS and report.subtype in REFUSALS:
             request = report.request.hex() if report.request else ""
-            yield f"at {one.at_ns} ns telecommand {request} was refused ({report.fields.get('failure')}), which no step expects"
+            failure = report.fields.get("failure")
+            yield f"at {one.at_ns} ns telecommand {request} was refused ({failure}), which no step expects"
         elif (
             report.service == EVENTS and report.subtype >= SEVERE and report.fields.get("event") not in procedure.allow
         ):

@@ -75,7 +75,7 @@ def _unknown(procedure: Procedure, definition: Definition) -> Iterator[Problem]:
 
 
 def _of_match(match: Match, definition: Definition) -> Iterator[tuple[str, str]]:
-    reports = {name: row for name, row in definition.reports.items()}
+    reports = definition.reports
     meant = [row for row in reports.values() if match.report in (row.name, f"{row.service}.{row.subtype}")]
     if match.event:
         if match.event not in definition.events:

@@ -40,7 +40,7 @@ class Entry:
 
 
 def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
-    """The entries of a log of this script. Raises Unsound unless it is whole, and every step was done as it was asked."""
+    """The entries of a log of this script. Raises Unsound unless it is whole, and every step was done as asked."""
     if len(text) > MOST_B:
         raise Unsound("is too long")
     rows = text.split("\n")

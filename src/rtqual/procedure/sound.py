@@ -59,7 +59,7 @@ def _gaps(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
         elif place in of:
             count = of[place].report.sequence
             if before is not None and count != (before + 1) % SEQUENCES:
-                yield f"at {entry.at_ns} ns came packet {count} of telemetry after packet {before}: lost, or there twice"
+                yield f"at {entry.at_ns} ns came packet {count} of telemetry after {before}: lost, or there twice"
             before = count
 
 
@@ -88,7 +88,5 @@ def _answers(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
             yield f"{told}, which had been answered before"
         elif subtype in (STARTED, NOT_STARTED) and times(request, STARTED, NOT_STARTED) > taken:
             yield f"{told}, which had not been accepted, or had begun before"
-        elif subtype in (COMPLETED, FAILED) and times(request, COMPLETED, FAILED) > begun:
-            yield f"{told}, which had not begun, or had ended before"
-        elif subtype == STEP and times(request, COMPLETED, FAILED) >= begun:
+        elif subtype in (STEP, COMPLETED, FAILED) and times(request, COMPLETED, FAILED) + (subtype == STEP) > begun:
             yield f"{told}, which had not begun, or had ended before"

@@ -180,8 +180,8 @@ def _pieces(verified: Verified) -> Iterator[str]:
     yield f"Candidate {literal(verified.candidate)}, load {literal(verified.load)}, scale {literal(verified.scale)}.\n"
     if any(run.timing is not Timing.REAL for run in verified.runs):
         yield (
-            "\nTimes were counted in executed instructions on the virtual board: this evidence ranks and finds faults; it "
-            "closes no requirement (docs/limits.md).\n"
+            "\nTimes were counted in executed instructions on the virtual board: this evidence ranks and finds faults; "
+            "it closes no requirement (docs/limits.md).\n"
         )
     yield "\n## Requirements\n"
     titles = ("Requirement", "Text", "Method", "Level", "Stage", "Procedures", "Evidence", "Compliance", "Close-out")
@@ -227,7 +227,7 @@ def _faults(verified: Verified) -> Iterator[str]:
 def _figures(verified: Verified) -> Iterator[str]:
     found = latencies(verified)
     if found:
-        yield "\n## Latencies\n\nWith the order statistics that enclose 95 % of such estimates; - where too few samples do.\n"
+        yield "\n## Latencies\n\nBetween: order statistics (95 %); - where there are too few samples.\n"
         titles = ("Latency", "Samples", "p50", "p50 between", "p99", "p99 between", "Max")
         yield table(titles, [_latency_row(one) for one in found])
     first = [(r, m.manifest.scalars) for r, m in zip(verified.runs, verified.records, strict=True) if not r.repeat]
