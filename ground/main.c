@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 	static struct options options = { .host = "127.0.0.1", .port = 10025, .patience_ms = 10000 };
 	static struct step steps[STEPS_MOST];
 	static struct ground ground = { .fd = -1, .wanted = true };
-	static char buffer[1 << 20];
+	static char buffer[1 << 20], *held;
 	int64_t latest_ns;
 	size_t count;
 
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 	ground.where.sin_port = htons((uint16_t)options.port);
 	if (inet_pton(AF_INET, options.host, &ground.where.sin_addr) != 1)
 		die(BAD_INPUT, "--host %s: write an IPv4 address, as 127.0.0.1", options.host);
-	count = script_read(options.script, steps);
+	count = script_read(options.script, steps, &held);
 	ground.log = fopen(options.log, "we");
 	if (!ground.log)
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));

@@ -82,7 +82,7 @@ static bool parsed(char *line, struct step *step)
 	return step->verb != SEND || octets(left, step);
 }
 
-size_t script_read(const char *path, struct step *steps)
+size_t script_read(const char *path, struct step *steps, char **held)
 {
 	long long bytes;
 	int fd = open_file("the script ", path, &bytes);
@@ -90,6 +90,7 @@ size_t script_read(const char *path, struct step *steps)
 	char *text = bytes <= SCRIPT_MOST ? malloc((size_t)bytes + 1) : NULL;
 	ssize_t got;
 
+	*held = text;
 	if (!text)
 		die(BAD_INPUT, "the script %s is larger than %d bytes", path, SCRIPT_MOST);
 	while (have < (size_t)bytes && (got = read(fd, text + have, (size_t)bytes - have)) > 0)

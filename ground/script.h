@@ -30,8 +30,8 @@ struct step {
 	size_t bytes;
 };
 
-/* Reads a script; dies with the number of the line that is wrong. Returns the number of steps. */
-size_t script_read(const char *path, struct step *steps);
+/* Reads a script; dies with the number of the line that is wrong. Returns the number of steps, which point into `held`. */
+size_t script_read(const char *path, struct step *steps, char **held);
 
 /* Does what is not on the link; NULL, or why it could not. */
 const char *fault_do(const struct step *step);
