@@ -180,6 +180,17 @@ def test_a_report_with_one_wrong_bit_is_no_report(start_stop: Procedure) -> None
         assert not log.judged().passed, f"bit {bit}"
 
 
+def test_a_link_that_is_lost_and_back_is_seen(start_stop: Procedure) -> None:
+    """A program that ended and was started again shows nothing else."""
+    log = good(start_stop)
+    place = log.find(lambda row: " send 2 " in row)
+    at = log.rows[place].split(" ", maxsplit=1)[0]
+    log.rows[place:place] = [f"{at} lost 0", f"{at} up"]
+    judgement = log.judged()
+    assert not judgement.passed
+    assert "the link was lost" in judgement.why
+
+
 def test_one_event_serves_one_expectation(tmp_path: Path) -> None:
     text = """\
 title = "Two faults"

@@ -117,3 +117,28 @@ def test_a_requirement_is_compliant_where_all_its_procedures_passed_and_closed_b
         runs = [_run(judged[True], name, timing) for name in ("first", "second")]
         assert control([one], both, runs, {})[0].closed == closed
     assert control([one], [], [], {})[0].why == "no procedure verifies it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "a" * 200_000,
+        "x = " + "[" * 200 + "]" * 200,
+        f"ends = {'9' * 5000}",
+        "step = 1",
+        "\x00",
+        "title = '\x1b[2J'",
+    ],
+)
+def test_what_is_no_procedure_is_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        procedure(tmp_path, text)
+    assert "\n" not in str(raised.value)
+
+
+def test_huge_numbers_are_refused(tmp_path: Path) -> None:
+    for change in (('event_value = "STREAM"', f"event_value = {10**30}"), ("ends = ", f"x = {10**30}\nends = ")):
+        with pytest.raises(BadInput):
+            procedure(tmp_path, START_STOP.replace(*change, 1))

@@ -30,7 +30,7 @@ MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or 
 _GIVE = "give a mission file (TOML)"
 # Opening a pipe waits for a writer, and opening a device may do anything.
 _SPECIAL = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
-_MAX_DEPTH = 16  # tables within tables; a mission has six
+MAX_DEPTH = 16  # tables within tables; a mission has six
 _MOST_CELLS = 100_000  # of a scale: at a second each, more than a day
 _AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
 
@@ -84,8 +84,8 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise BadInput(_one_line(f"{path}:{line}: not TOML: {message}")) from error
     except RecursionError:
         document = None
-    if document is None or _is_deeper(document, _MAX_DEPTH):
-        raise BadInput(f"{path}:1: tables or lists are nested deeper than {_MAX_DEPTH} levels; no mission needs that")
+    if document is None or is_deeper(document, MAX_DEPTH):
+        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no mission needs that")
     if not document:
         raise BadInput(f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least")
     return document
@@ -97,8 +97,8 @@ def _inner(value: object) -> Iterable[tuple[str | int, object]]:
     return enumerate(value) if isinstance(value, list) else ()
 
 
-def _is_deeper(value: object, levels: int) -> bool:
-    return levels < 0 or any(_is_deeper(one, levels - 1) for _, one in _inner(value))
+def is_deeper(value: object, levels: int) -> bool:
+    return levels < 0 or any(is_deeper(one, levels - 1) for _, one in _inner(value))
 
 
 def _report(path: Path, text: str, problems: Sequence[Problem]) -> str:

@@ -2,8 +2,8 @@
 """Whether what came back is what must: one judge for all boards, which reads the ground's log and nothing else.
 
 Silence is never a pass. A report serves one expectation; it counts if it came after its step, in time, and, of service
-1, for this very telecommand. Refusals and events of severity medium and high that nobody expects fail the procedure, as
-does whatever sound.py finds.
+1, for this very telecommand. A lost link, refusals and events of severity medium and high that nobody expects fail the
+procedure, as does whatever sound.py finds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -92,7 +92,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     closing = _Anchor(-1, entries.index(last), last.at_ns, last.octets[:4], "the end")
     due = [_Due(a, e) for a, s in zip(anchors, procedure.done, strict=True) for e in _expected(s)]
     due += [_Due(closing, one) for one in _closing()]
-    links = [_link(one, entries) for one in due if one.expect.link]
+    links, lost = _links([one for one in due if one.expect.link], entries)
     due = [one for one in due if not one.expect.link]
     meets = _Meets(definition, got)
     served = _assigned([[n for n, one in enumerate(got) if meets.in_time(d, one)] for d in due])
@@ -100,6 +100,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     claimed = set(served.values())
     checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
     checks.sort(key=lambda one: one.step if one.step >= 0 else len(anchors))
+    wrong += [f"at {one.at_ns} ns the link was lost, which no step expects" for one in lost]
     wrong += conduct(entries, got)
     wrong += _unasked(procedure, [one for n, one in enumerate(got) if n not in claimed])
     return Judgement(tuple(checks), tuple(wrong))
@@ -230,12 +231,27 @@ def _assigned(wanted: Sequence[Sequence[int]]) -> dict[int, int]:
     return {expectation: report for report, expectation in taken.items()}
 
 
-def _link(due: _Due, entries: Sequence[Entry]) -> Check:
-    wanted = What.LOST if due.expect.link == "lost" else What.UP
-    later = (e for e in entries[due.anchor.place + 1 :] if e.what is wanted and e.at_ns <= due.until_ns)
-    found = next(later, None)
-    after = found.at_ns - due.anchor.at_ns if found else None
-    return _told(due, after, f"it did not happen within {due.expect.within / 10**6:g} ms")
+def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], list[Entry]]:
+    """Each change of the link serves one expectation. And the losses that are left over: a program that ends and is
+    started again would show nothing else."""
+    kinds = {"lost": What.LOST, "up": What.UP}
+    changes = [(place, one) for place, one in enumerate(entries) if one.what in kinds.values()]
+    served = _assigned(
+        [
+            [
+                n
+                for n, (place, one) in enumerate(changes)
+                if one.what is kinds[str(d.expect.link)] and place > d.anchor.place and one.at_ns <= d.until_ns
+            ]
+            for d in due
+        ]
+    )
+    checks = []
+    for number, one in enumerate(due):
+        after = changes[served[number]][1].at_ns - one.anchor.at_ns if number in served else None
+        checks.append(_told(one, after, f"it did not happen within {one.expect.within / 10**6:g} ms"))
+    claimed = set(served.values())
+    return checks, [one for n, (_, one) in enumerate(changes) if one.what is What.LOST and n not in claimed]
 
 
 def _told(due: _Due, after_ns: int | None, why: str) -> Check:

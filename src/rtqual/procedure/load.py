@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
 from rtqual.mission.explain import Problem, dotted, problem, suggest
-from rtqual.mission.load import decoded, read
+from rtqual.mission.load import MAX_DEPTH, decoded, is_deeper, read
 from rtqual.mission.toml_lines import key_lines, line_of
 from rtqual.packet.definition import Definition
 from rtqual.procedure.model import Match, Procedure
@@ -28,6 +28,8 @@ def load_procedure(path: Path, definition: Definition) -> Procedure:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}: not TOML: {' '.join(str(error).split())}; {_GIVE}") from None
+    if is_deeper(document, MAX_DEPTH):
+        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no procedure needs that")
     procedure, problems = _checked(document, definition)
     if problems or procedure is None:
         lines = key_lines(text)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rtqual.procedure.script import Line
 
-MOST_B = 64 * 2**20
+MOST_B = 8 * 2**20
 LATE_NS = 20_000_000  # the ground may be so late with a step; it runs at a real-time priority
 _LINE = re.compile(
     r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})|did (?P<did>\d{1,5})"
