@@ -23,7 +23,8 @@ ReportName = Annotated[
 Name = Annotated[str, *matching(r"[A-Z][A-Z0-9_]*", "a name of flight/packets.toml, as 'LIDAR_START'")]
 FieldName = Annotated[str, *matching(r"[a-z][a-z0-9_]*", "a field of a report, as 'mode'")]
 Hex = Annotated[str, *matching(r"([0-9a-f]{2}){1,1024}", "octets: write pairs of the digits 0-9 and a-f")]
-Number = Annotated[int | float, Strict(), Field(ge=-(2**63), le=2**63, allow_inf_nan=False)]
+_WITHIN = Field(ge=-(2**63), le=2**63)
+Number = Annotated[int, Strict(), _WITHIN] | Annotated[float, Strict(), _WITHIN]
 
 
 class Damage(StrEnum):
