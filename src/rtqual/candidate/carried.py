@@ -12,7 +12,7 @@ from rtqual.initramfs.contents import guest_file
 
 CAMERA_PROGRAMS = ("ds325-stream", "ds325-emulator")
 FLIGHT_PROGRAM = "ds325-flight"
-FLIGHT_PROGRAMS = (FLIGHT_PROGRAM, "ds325-emulator", "rtqual-ground")
+FLIGHT_PROGRAMS = (FLIGHT_PROGRAM, *CAMERA_PROGRAMS, "rtqual-ground")
 
 
 def carried(programs: Collection[str], architecture: Architecture, headers: Callable[[], Headers]) -> dict[str, Path]:

@@ -14,7 +14,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar.output import of_emulator
-from rtqual.instrument.lidar.script import COMMON, UVC_NODE, flown
+from rtqual.instrument.lidar.script import COMMON, RAISED, STREAM, UVC_NODE, flown
 from rtqual.instrument.output import clock_problems, last_line
 from rtqual.packet.definition import Definition
 from rtqual.procedure.figures import figures
@@ -27,6 +27,8 @@ PREFIX = "procedure-"
 GROUND, LOG, REPORT = "rtqual-ground", "ground.log", "report"
 LOG_SERIES, OCTET = "log", "octet"
 _GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
+_WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
+_STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60"
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
 _FLY = """\
@@ -55,9 +57,12 @@ class Played(Instrument):
         fly = _FLY.format(
             program=f"{PROGRAM} {self.arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG
         )
+        raised = RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
         plugged = f"plug --replay flown --stamp --control {CONTROL}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
         return Job(
-            setup=(Command(("sh", "-c", f"{COMMON}{flown(seed)}\ncat > script <<'END'\n{text}END\n{plugged}")),),
+            setup=(
+                Command(("sh", "-c", f"{COMMON}{flown(seed)}\ncat > script <<'END'\n{text}END\n{plugged}{raised}")),
+            ),
             measure=Command(("sh", "-c", COMMON + fly), fifo=1),
             collect=(LOG, REPORT),
             modules=("uvcvideo", "vhci-hcd"),
