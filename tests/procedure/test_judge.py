@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.procedure.judge import judge
+from rtqual.procedure.judge import Judgement, judge
 from rtqual.procedure.model import Procedure
 from support.ground_log import MS, Log, definition, good, procedure
 
@@ -189,6 +189,31 @@ def test_a_link_that_is_lost_and_back_is_seen(start_stop: Procedure) -> None:
     judgement = log.judged()
     assert not judgement.passed
     assert "the link was lost" in judgement.why
+
+
+def test_a_link_may_flap_while_it_is_expected_to_go_and_not_later(tmp_path: Path) -> None:
+    text = """\
+title = "Killed"
+verifies = ["TC-010"]
+ends = "2 s"
+[[step]]
+at = "100 ms"
+fault = { signal = "KILL" }
+expect = [{ link = "lost", within = "100 ms" }, { link = "up", within = "1 s" }]
+"""
+
+    def judged(*changes: tuple[int, str]) -> Judgement:
+        log = Log(procedure(tmp_path, text, "killed"))
+        log.done(0)
+        log.rows += [f"{at_ms * MS} {what}" for at_ms, what in changes]
+        return log.closed().judged()
+
+    assert judged((101, "lost 0"), (300, "up")).passed
+    assert judged((101, "lost 0"), (102, "up"), (103, "lost 0"), (300, "up")).passed
+    assert "no step expects" in judged((101, "lost 0"), (300, "up"), (900, "lost 0"), (901, "up")).why
+    assert "link lost" in judged().why
+    assert "link lost" in judged((300, "lost 0"), (301, "up")).why
+    assert "link up" in judged((101, "lost 0"), (1200, "up")).why
 
 
 def test_one_event_serves_one_expectation(tmp_path: Path) -> None:

@@ -232,8 +232,8 @@ def _assigned(wanted: Sequence[Sequence[int]]) -> dict[int, int]:
 
 
 def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], list[Entry]]:
-    """Each change of the link serves one expectation. And the losses that are left over: a program that ends and is
-    started again would show nothing else."""
+    """Each change of the link serves one expectation. And the losses at times when none is expected: a program that ends
+    and is started again would show nothing else. A link may flap while it goes: a program that dies still listens."""
     kinds = {"lost": What.LOST, "up": What.UP}
     changes = [(place, one) for place, one in enumerate(entries) if one.what in kinds.values()]
     served = _assigned(
@@ -250,8 +250,9 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], 
     for number, one in enumerate(due):
         after = changes[served[number]][1].at_ns - one.anchor.at_ns if number in served else None
         checks.append(_told(one, after, f"it did not happen within {one.expect.within / 10**6:g} ms"))
-    claimed = set(served.values())
-    return checks, [one for n, (_, one) in enumerate(changes) if one.what is What.LOST and n not in claimed]
+    times = [(one.anchor.place, one.until_ns) for one in due if one.expect.link == "lost"]
+    losses = [(place, one) for place, one in changes if one.what is What.LOST]
+    return checks, [one for at, one in losses if not any(place < at and one.at_ns <= to for place, to in times)]
 
 
 def _told(due: _Due, after_ns: int | None, why: str) -> Check:
