@@ -232,8 +232,8 @@ def _assigned(wanted: Sequence[Sequence[int]]) -> dict[int, int]:
 
 
 def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], list[Entry]]:
-    """Each change of the link serves one expectation. And the losses at times when none is expected: a program that ends
-    and is started again would show nothing else. A link may flap while it goes: a program that dies still listens."""
+    """Each change of the link serves one expectation. And the losses at times when none is expected: a program that
+    ends and is started again would show nothing else. A link may flap while it goes: who dies still listens."""
     kinds = {"lost": What.LOST, "up": What.UP}
     changes = [(place, one) for place, one in enumerate(entries) if one.what in kinds.values()]
     served = _assigned(
