@@ -214,6 +214,7 @@ void flight_released(struct flight *flight, const uint8_t *packet, size_t octets
 
 void flight_told(struct flight *flight, const struct told *told)
 {
+	mend(flight);
 	switch ((enum word)told->word) {
 	case WORD_CAMERA:
 		mode_camera(flight, told->value);
@@ -259,9 +260,9 @@ void flight_due(struct flight *flight)
 {
 	struct settings *settings = &flight->kept.settings;
 
+	mend(flight);
 	if (flight->now_ns >= flight->check_due_ns) {
 		flight->check_due_ns = flight->now_ns + CHECK_MS * 1000000ull;
-		mend(flight);
 		monitor_due(flight);
 		if (settings->unclean && flight->now_ns - flight->started_ns > QUIET_MS * 1000000ull) {
 			settings->unclean = 0;

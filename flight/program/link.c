@@ -48,7 +48,8 @@ static void hang_up(struct peer *peer)
 static void garbage(struct links *links, struct peer *peer, size_t octets, uint64_t now)
 {
 	atomic_fetch_add(&links->world->damaged, 1);
-	hand_over(links, peer->in, octets < PACKET_LARGEST ? octets : PACKET_LARGEST);
+	if (!hand_over(links, peer->in, octets < PACKET_LARGEST ? octets : PACKET_LARGEST))
+		atomic_fetch_add(&links->world->commands_lost, 1);
 	peer->have = 0;
 	peer->close_ns = now + LINK_LINGER_MS * 1000000ull;
 }
@@ -84,7 +85,7 @@ static void take_frames(struct links *links, struct peer *peer)
 	struct world *world = links->world;
 	uint8_t packet[sizeof(peer->in)], *end;
 
-	while ((end = memchr(peer->in, 0, peer->have))) {
+	while (queue_room(&world->up) && (end = memchr(peer->in, 0, peer->have))) {
 		const size_t frame = (size_t)(end - peer->in), octets = cobs_decode(peer->in, frame, packet);
 
 		if (frame && (peer->overrun || !sound(packet, octets)))
@@ -93,13 +94,14 @@ static void take_frames(struct links *links, struct peer *peer)
 			tell(world, TOLD_LINK, WORD_GROUND, 0, 0);
 		if (frame && !peer->overrun && sound(packet, octets))
 			peer->heard_ns = 1;
-		if (octets && octets <= PACKET_LARGEST && !peer->overrun && !hand_over(links, packet, octets))
-			atomic_fetch_add(&world->commands_lost, 1);
+		if (octets && octets <= PACKET_LARGEST && !peer->overrun)
+			hand_over(links, packet, octets);
 		peer->overrun = false;
 		peer->have -= frame + 1;
 		memmove(peer->in, end + 1, peer->have);
 	}
-	if (peer->have == sizeof(peer->in)) { /* longer than any packet: nothing until the next zero */
+	if (peer->have == sizeof(peer->in) &&
+	    !memchr(peer->in, 0, peer->have)) { /* longer than any packet: nothing until the next zero */
 		peer->have = 0;
 		peer->overrun = true;
 	}
@@ -217,13 +219,17 @@ static void accept_one(struct links *links, uint64_t now)
 /* What time does: half a packet is not waited for, and what was garbage ends its connection. */
 static void judge(struct links *links, struct peer *peer, uint64_t now)
 {
-	if (peer->fd < 0 || peer->serial)
+	if (peer->fd < 0)
 		return;
+	if (peer->serial) {
+		take_frames(links, peer); /* those that found the queue full */
+		return;
+	}
 	if (peer->close_ns && now >= peer->close_ns) {
 		hang_up(peer);
 		return;
 	}
-	take_packets(links, peer, now); /* those that found the queue full */
+	take_packets(links, peer, now); /* likewise */
 	if (peer->have && !peer->close_ns && queue_room(&links->world->up) &&
 	    now - peer->since_ns > LINK_PATIENCE_MS * 1000000ull)
 		garbage(links, peer, peer->have, now);
@@ -240,7 +246,7 @@ static void turn(struct links *links)
 
 	for (int one = 0; one < LINK_PEERS; one++) {
 		struct peer *peer = &links->peer[one];
-		const bool may_read = peer->have < sizeof(peer->in) && (room || peer->serial);
+		const bool may_read = peer->have < sizeof(peer->in) && room;
 
 		polled[2 + one].fd = peer->rest_ns > now ? -1 : peer->fd;
 		polled[2 + one].events = (short)((may_read ? POLLIN : 0) | (peer->waiting ? POLLOUT : 0));

@@ -56,6 +56,11 @@ FUZZERS = (
         {f"flight/pose/{name}.c": 0.9 for name in ("blocks", "filter", "find", "fit", "line", "normal", "outline",
                                                    "plane", "rim", "surface")} | {"flight/pose/pose.c": 0.85},
     ),
+    Fuzzer(
+        "flight", "telecommands, what threads tell, time, states, serial frames: runs of some 20", 50_000,
+        {f"flight/program/{name}.c": 0.95 for name in ("pus", "tables", "core", "mode", "housekeeping", "schedule",
+                                                       "monitor", "cobs")} | {"flight/program/keep.c": 0.3},
+    ),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in FUZZERS}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The flight program's decisions without its threads: telecommands as lines of hex in, reports as lines of hex out, then
- * a dot. "mode N" sets the mode, "at NS" the time; both begin anew.
+ * a dot. "mode N" begins anew in that mode, "at NS" sets the time, "camera N" tells what the camera does.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +49,7 @@ int main(void)
 	static char line[4096];
 	static uint8_t packet[2048];
 	unsigned long long at_ns = 1000000000000;
+	struct told told = { .word = WORD_CAMERA };
 	int mode = MODE_STANDBY;
 
 	flight_start(&flight, &outside, NULL, CAUSE_COLD, MODE_STANDBY, at_ns, at_ns);
@@ -60,6 +61,8 @@ int main(void)
 
 		if (sscanf(line, "mode %d", &mode) == 1) {
 			flight_start(&flight, &outside, NULL, CAUSE_COLD, mode, at_ns, at_ns);
+		} else if (sscanf(line, "camera %u", &told.value) == 1) {
+			flight_told(&flight, &told);
 		} else if (sscanf(line, "at %llu", &at_ns) == 1) {
 			flight_now(&flight, at_ns, at_ns);
 			flight_due(&flight);

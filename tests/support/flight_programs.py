@@ -26,6 +26,12 @@ def program(name: str) -> Path:
     return built(FLIGHT, name) / name
 
 
+@cache
+def flight_program(name: str) -> Path:
+    """One of flight/program/Makefile's: `ds325-flight`, `flight_lines`, ..."""
+    return built(FLIGHT / "program", name) / name
+
+
 def run(name: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [program(name), *map(str, arguments)],
@@ -34,6 +40,11 @@ def run(name: str, *arguments: object, **environment: str) -> subprocess.Complet
         check=False,
         env=os.environ | environment,
     )
+
+
+def run_flight(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """ds325-flight, where it ends by itself."""
+    return subprocess.run([flight_program("ds325-flight"), *arguments], capture_output=True, timeout=120, check=False)
 
 
 def packed(i: npt.ArrayLike, q: npt.ArrayLike) -> bytes:

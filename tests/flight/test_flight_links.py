@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""ds325-flight's links on this machine, without a camera and without real time: TCP, a serial line with noise, tags,
+what a restart keeps, and callers that do it harm."""
+
+import hashlib
+import os
+import random
+import select
+import signal
+import socket
+import subprocess
+import time
+import tty
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rtqual.packet import octets
+from rtqual.packet.codec import Telemetry, telecommand, telemetry
+from rtqual.packet.definition import load
+from support.flight_programs import flight_program, run_flight
+
+DEFINITION = load()
+PATIENCE_S = 60  # a busy machine
+
+
+class Ground:
+    """One end of a link; `read` returns octets, nothing after a second of silence."""
+
+    def __init__(self, send: Callable[[bytes], object], fd: int, *, serial: bool = False) -> None:
+        self.send, self.fd, self.serial = send, fd, serial
+        self.stream = bytearray()
+        self.reports: list[Telemetry] = []
+        self.open = True
+
+    def take(self, wait_s: float) -> bool:
+        """False: nothing came."""
+        if not self.open or not select.select([self.fd], [], [], wait_s)[0]:
+            return False
+        try:
+            got = os.read(self.fd, 65536)
+        except OSError:
+            got = b""
+        self.open = bool(got)
+        self.stream += got
+        if self.serial:
+            *frames, rest = bytes(self.stream).split(b"\0")
+            self.stream = bytearray(rest)
+            packets = [one for frame in frames if (one := octets.from_cobs(frame))]
+        else:
+            packets = list(octets.packets(self.stream))
+        self.reports += [telemetry(DEFINITION, one) for one in packets]
+        return self.open
+
+    def until(self, name: str, count: int = 1, **fields: object) -> list[Telemetry]:
+        """The first `count` reports of this name and these fields; the test fails where they do not come."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            found = [one for one in self.reports if one.name == name and fields.items() <= one.fields.items()]
+            if len(found) >= count:
+                return found[:count]
+            assert time.monotonic() < end and self.open, (
+                name,
+                fields,
+                [(one.name, one.fields) for one in self.reports],
+            )
+            self.take(1)
+
+    def until_closed(self) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while self.open:
+            assert time.monotonic() < end
+            self.take(1)
+
+
+class Program:
+    def __init__(self, folder: Path, *arguments: str, name: str = "ds325-flight") -> None:
+        with socket.create_server(("127.0.0.1", 0)) as one:
+            self.port = one.getsockname()[1]
+        self.command = [flight_program(name), "--no-realtime", f"--port={self.port}", f"--state={folder}/state",
+                        *arguments]  # fmt: skip
+        self.process = subprocess.Popen(self.command)
+        self.sockets: list[socket.socket] = []
+
+    def connect(self) -> Ground:
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                one = socket.create_connection(("127.0.0.1", self.port))
+            except ConnectionRefusedError:
+                assert time.monotonic() < end and self.process.poll() is None
+                time.sleep(0.01)
+                continue
+            self.sockets.append(one)
+            return Ground(one.sendall, one.fileno())
+
+    def again(self, signal_sent: int) -> None:
+        self.process.send_signal(signal_sent)
+        self.process.wait()
+        self.process = subprocess.Popen(self.command)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
+    started: list[Program] = []
+
+    def begin(*arguments: str, name: str = "ds325-flight") -> Program:
+        started.append(Program(tmp_path, *arguments, name=name))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.process.kill()
+        one.process.wait()
+        for ground in one.sockets:
+            ground.close()
+
+
+def command(name: str, sequence: int, **arguments: str | int) -> bytes:
+    return telecommand(DEFINITION, name, arguments, sequence=sequence)
+
+
+@pytest.mark.guest
+def test_a_restart_keeps_what_was_set_and_says_why_it_began(start: Callable[..., Program], tmp_path: Path) -> None:
+    program = start()
+    ground = program.connect()
+    ground.until("EVENT_INFO", event="BOOTED", event_value=0)
+    ground.send(command("SET_PARAMETERS", 1, parameter="RATE", value=30))
+    ground.send(command("HK_ONCE", 2, structure="SYSTEM"))
+    ground.until("HK_SYSTEM")
+    end = time.monotonic() + PATIENCE_S
+    while (
+        ground.until("HK_SYSTEM", len([one for one in ground.reports if one.name == "HK_SYSTEM"]))[-1].fields[
+            "state_writes"
+        ]
+        < 2
+    ):
+        assert time.monotonic() < end
+        ground.send(telecommand(DEFINITION, "HK_ONCE", {"structure": "SYSTEM"}, sequence=3 + len(ground.reports)))
+        ground.until("HK_SYSTEM", len([one for one in ground.reports if one.name == "HK_SYSTEM"]) + 1)
+    program.again(signal.SIGKILL)
+    ground = program.connect()
+    ground.until("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["CRASHED"], event_detail=2)
+    ground.send(command("GET_PARAMETERS", 1, parameter="RATE"))
+    assert ground.until("PARAMETERS")[0].fields["entries"][0]["value"] == 30
+    ground.send(command("RESTART", 2))
+    ground.until_closed()
+    ground = program.connect()
+    ground.until("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["COMMANDED"], event_detail=3)
+    program.process.terminate()
+    assert program.process.wait() == 0
+    state = bytearray((tmp_path / "state").read_bytes())
+    state[len(state) // 2] ^= 1
+    (tmp_path / "state").write_bytes(state)
+    program.process = subprocess.Popen(program.command)
+    ground = program.connect()
+    ground.until("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["STATE_LOST"])
+    ground.send(command("HK_ONCE", 1, structure="CAMERA"))
+    assert ground.until("HK_CAMERA")[0].fields["mode"] == "SAFE"
+
+
+@pytest.mark.guest
+def test_noise_on_the_serial_line_runs_no_wrong_command(start: Callable[..., Program]) -> None:
+    """One octet in a hundred is damaged. Every command that is run was sent, and sound frames are all run."""
+    ours, theirs = os.openpty()
+    tty.setraw(ours)
+    start(f"--serial={os.ttyname(theirs)}", "--port=0", "--baud=0")
+    ground = Ground(lambda data: os.write(ours, data), ours, serial=True)
+    draw = random.Random(2)  # noqa: S311
+    sound = 0
+    count = 2000
+    for number in range(count):
+        # A list makes it long; the octets of a ping lie within it, as a wrong command would.
+        entries = [{"parameter": "RATE"} for _ in range(draw.randint(1, 60))]
+        frame = bytearray(
+            octets.cobs(telecommand(DEFINITION, "GET_PARAMETERS", None, entries, sequence=number, acks=1))
+        )
+        hit = [at for at in range(len(frame)) if draw.random() < 0.01]
+        for at in hit:
+            frame[at] ^= draw.randrange(1, 256)
+        sound += not hit
+        ground.send(bytes(frame))
+        while ground.take(0):
+            pass
+    ground.send(b"\0" + octets.cobs(command("PING", 9999)))
+    ground.until("PONG")
+    accepted = [one.request for one in ground.reports if one.name == "ACCEPTED"]
+    numbers = [int.from_bytes(one or b"", "big") & 0x3FFF for one in accepted]
+    assert len(set(numbers)) == len(numbers) and set(numbers) - {9999} <= set(range(count))
+    assert {one.name for one in ground.reports} <= {
+        "ACCEPTED", "NOT_ACCEPTED", "PARAMETERS", "PONG", "STARTED", "COMPLETED", "EVENT_INFO", "EVENT_MEDIUM"
+    }  # fmt: skip
+    ground.send(octets.cobs(command("HK_ONCE", 10000, structure="LINK")))
+    link = ground.until("HK_LINK")[0].fields
+    assert link["damaged"] > count // 4 and link["commands_lost"] == 0
+    # A frame is whole if neither it nor the zero before it was hit.
+    assert sound * 0.8 < len(numbers) <= count
+    os.close(ours)
+    os.close(theirs)
+
+
+def kernel_has_tags() -> bool:
+    try:
+        with socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET) as one:
+            one.bind(("hash", "hmac(sha256)"))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.guest
+@pytest.mark.skipif(
+    not kernel_has_tags(), reason="this kernel computes no hmac(sha256) for programs (AF_ALG): TAGS UNTRIED"
+)
+def test_with_a_key_only_its_holder_commands(start: Callable[..., Program], tmp_path: Path) -> None:
+    key = hashlib.sha256(b"a test's").digest()
+    (tmp_path / "key").write_bytes(key)
+    program = start(f"--key={tmp_path}/key")
+    ground = program.connect()
+
+    def sent(sequence: int, counter: int, with_key: bytes | None) -> bytes:
+        return telecommand(DEFINITION, "PING", sequence=sequence, key=with_key, counter=counter)
+
+    ground.send(sent(1, 5, key))
+    ground.until("PONG")
+    ground.send(sent(2, 6, b"another key, as long as it has to be"))
+    ground.send(sent(3, 6, None))
+    ground.send(sent(4, 5, key))
+    ground.send(sent(1, 5, key))
+    ground.send(sent(5, 6, key))
+    ground.until("PONG", 2)
+    failures = [one.fields["failure"] for one in ground.reports if one.name == "NOT_ACCEPTED"]
+    assert failures == ["BAD_TAG", "BAD_TAG", "DUPLICATE", "DUPLICATE"]
+
+
+@pytest.mark.guest
+def test_who_does_harm_costs_the_others_nothing(start: Callable[..., Program]) -> None:
+    program = start()
+    ground = program.connect()
+    ground.send(command("PING", 1))
+    ground.until("PONG")
+    # Garbage ends its own connection; so does a packet whose rest never comes, and a length that cannot be.
+    for bad in (b"GET / HTTP/1.1\r\n\r\n" * 80, command("PING", 2)[:-3], b"\x18\x42\xc0\x00\xff\xff" + bytes(100)):
+        other = program.connect()
+        other.send(bad)
+        other.until_closed()
+    # More connections than there are places: those that have said nothing make room.
+    others = [program.connect() for _ in range(12)]
+    ground.send(command("PING", 3))
+    ground.until("PONG", 2)
+    # One that reads nothing while a hundred reports each are asked for.
+    deaf = program.connect()
+    for number in range(300):
+        entries = [{"structure": "POSE"}] * 20
+        deaf.send(telecommand(DEFINITION, "HK_ONCE", None, entries, sequence=100 + number, source=7))
+        ground.take(0)
+    ground.send(command("PING", 4))
+    ground.until("PONG", 3)
+    assert len(others) == 12 and program.process.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--port=0"], "no link: --port or --serial is needed"),
+        (["--address=localhost"], "--address=localhost is no IPv4 address"),
+        (["--serial=/dev/null", "--port=0"], "--serial=/dev/null: it is no serial line: Not a tty"),
+        (["--port=0", "--serial=/nowhere"], "--serial=/nowhere: No such file or directory"),
+        (["--key=/dev/zero"], "--key=/dev/zero: this is a pipe, a socket or a device, and a file is needed"),
+        (["--start=degraded"], "--start=degraded is none of those that --help lists"),
+        (["--watchdog=/nowhere"], "--watchdog=/nowhere: No such file or directory"),
+        (["--device=" + "x" * 128], f"--device={'x' * 128} is too long a name"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], complaint: str) -> None:
+    done = run_flight("--no-realtime", *arguments)
+    assert done.returncode in (2, 3)
+    assert (done.stdout, done.stderr.decode()) == (b"", f"ds325-flight: {complaint}\n")
+
+
+def test_the_program_is_small() -> None:
+    assert flight_program("ds325-flight").stat().st_size <= 250 * 1000

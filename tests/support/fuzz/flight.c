@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The flight program's decisions: telecommands of every kind, sound, damaged and out of their ranges, between words of
+ * other threads, jumps of the time, flipped bits, and restarts from what was kept, sound or not. What must hold: every
+ * report is a sound packet; nothing lies outside of its table; a frame on the serial line comes back.
+ */
+#include <string.h>
+
+#include "flight/program/cobs.h"
+#include "flight/program/world.h"
+#include "fuzz.h"
+
+enum { STEPS = 40, ROOM = 1200 };
+enum { REPORTS, ACCEPTED, FAILED, RESTARTS, STATES };
+
+const char *const reaches[] = { "reports", "accepted", "failed", "restarts", "states taken up", NULL };
+
+static struct flight flight;
+static struct kept kept;
+static bool with_tag;
+
+void prepare(void)
+{
+}
+
+void die(int code, const char *format, ...)
+{
+	(void)format;
+	broken("died with %d", code);
+}
+
+static void send_packet(void *world, const uint8_t *packet, size_t octets)
+{
+	(void)world;
+	if (octets < PUS_REPORT_HEADER + PUS_CRC || octets > PACKET_LARGEST || pus_length(packet) != octets ||
+	    pus_crc(packet, octets))
+		broken("a report that is no packet");
+	reached(REPORTS);
+	if (packet[7] == 1 && packet[8] == 1)
+		reached(ACCEPTED);
+	if (packet[7] == 1 && packet[8] == 8)
+		reached(FAILED);
+}
+
+static void order(void *world, const struct orders *orders)
+{
+	(void)world;
+	if (orders->on > 1)
+		broken("an order that is none");
+}
+
+static void look(void *world, struct seen *seen)
+{
+	(void)world;
+	for (size_t at = 0; at < sizeof(*seen); at += sizeof(uint32_t)) {
+		uint32_t value = draw(3) ? draw(1000) : draw(UINT32_MAX);
+
+		memcpy((char *)seen + at, &value, sizeof(value));
+	}
+	seen->pose.pose_status = draw(POSE_STATE_COUNT);
+	seen->temperature = draw(2);
+}
+
+static void keep(void *world, const struct kept *now)
+{
+	(void)world;
+	kept = *now;
+}
+
+static void restart(void *world)
+{
+	(void)world;
+}
+
+static bool tag(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG])
+{
+	(void)world;
+	memset(tag, pus_crc(data, octets) & 0xff, PUS_TAG);
+	return draw(50) > 0;
+}
+
+static void start(enum cause cause, const struct kept *from)
+{
+	const struct outside outside = { .send = send_packet,
+					 .order = order,
+					 .look = look,
+					 .keep = keep,
+					 .restart = restart,
+					 .tag = with_tag ? tag : NULL };
+
+	flight_start(&flight, &outside, from, cause, draw(TARGET_COUNT), flight.tai_ns, flight.now_ns);
+}
+
+/* Kept in a file, perhaps damaged there, and taken up again if it is sound. */
+static void start_again(void)
+{
+	static uint8_t file[KEEP_OCTETS];
+	static struct kept back;
+	size_t octets = keep_make(file, &flight.kept);
+
+	if (draw(3) == 0)
+		octets = mutate(file, octets, sizeof(file));
+	reached(RESTARTS);
+	if (keep_sound(file, octets, &back)) {
+		reached(STATES);
+		start(draw(CAUSE_COUNT), &back);
+	} else {
+		start(CAUSE_STATE_LOST, NULL);
+	}
+}
+
+static uint8_t *put_value(uint8_t *at, const struct argument *argument)
+{
+	static uint16_t sequence;
+	const bool edge = draw(4) == 0;
+
+	switch ((enum argument_kind)argument->kind) {
+	case ARGUMENT_TIME:
+		at = pus_put_time(at, flight.tai_ns + (draw(8) ? draw(2000000000) : 0) - (draw(8) ? 0 : 1000));
+		at[-PUS_TIME] ^= draw(40) == 0;
+		return at;
+	case ARGUMENT_TELECOMMAND:
+		at[0] = 0x18, at[1] = PACKET_APID, at[2] = 0xc0 | (uint8_t)draw(2), at[3] = (uint8_t)sequence++;
+		at[4] = 0, at[5] = 6, at[6] = 0x2f, at[7] = draw(4) ? 17 : 11, at[8] = 1, at[9] = at[10] = 0;
+		pus_put(at + 11, pus_crc(at, 11), 2);
+		return at + 13;
+	default:
+		return pus_put(
+			at,
+			edge ? (uint32_t)(draw(2) ? argument->least : argument->most) + draw(3) - 1 :
+			       (uint32_t)(argument->least + draw((uint32_t)(argument->most - argument->least) | 1)),
+			argument->octets);
+	}
+}
+
+static uint8_t *put_entry(uint8_t *at, const struct command_row *command)
+{
+	const uint8_t *packet = flight.kept.schedule[draw(flight.kept.scheduled | 1)].packet;
+
+	if (command->run == command_schedule_delete && draw(2)) {
+		at = pus_put(at, pus_get(packet + 9, 2), 2);
+		at = pus_put(at, pus_get(packet, 2) & 0x7ff, 2);
+		return pus_put(at, pus_get(packet + 2, 2) & 0x3fff, 2);
+	}
+	for (int one = 0; one < command->entries; one++)
+		at = put_value(at, &command->entry[one]);
+	return at;
+}
+
+static size_t make_telecommand(uint8_t *packet)
+{
+	static uint16_t sequence;
+	static const uint8_t services[] = { 3, 5, 8, 8, 8, 9, 11, 11, 12, 17, 20, 99 };
+	static const uint8_t subtypes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 16, 27, 31 };
+	const uint8_t service = services[draw(sizeof(services))];
+	uint8_t data[2] = { (uint8_t)(1 + draw(9)), 0 }, *at = packet + PUS_HEADER;
+	enum failure failure;
+	const uint8_t subtype = service == 8 ? 1 : subtypes[draw(sizeof(subtypes))];
+	const struct command_row *command = pus_command(service, subtype, data, 1, &failure);
+	size_t octets;
+
+	if (command && command->has_function)
+		*at++ = command->function;
+	for (int one = 0; command && one < command->arguments; one++)
+		at = put_value(at, &command->argument[one]);
+	if (command && command->entries) {
+		uint32_t count = draw(10) ? draw(4) : draw(40);
+
+		*at++ = (uint8_t)count;
+		for (uint32_t entry = 0; entry < count && at < packet + ROOM - 200; entry++)
+			at = put_entry(at, command);
+	}
+	pus_put(packet, 0x1800 | PACKET_APID, 2);
+	pus_put(packet + 2, 0xc000u | (draw(20) ? sequence++ & 0x3fff : draw(0x4000)), 2);
+	packet[6] = 0x20 | (uint8_t)draw(16), packet[7] = service, packet[8] = subtype;
+	pus_put(packet + 9, 0, 2);
+	octets = (size_t)(at - packet);
+	if (with_tag && draw(10)) {
+		static uint32_t counter;
+
+		pus_put(packet + 4, (uint32_t)octets + PUS_COUNTER + PUS_TAG + PUS_CRC - 7, 2);
+		pus_put(pus_put(packet + octets, 0, 4), counter += draw(3), 4);
+		octets += PUS_COUNTER;
+		memset(packet + octets, pus_crc(packet, octets) & 0xff, PUS_TAG);
+		octets += PUS_TAG;
+	}
+	if (draw(8) == 0)
+		octets = mutate(packet, octets, ROOM);
+	if (octets >= 6 && draw(30))
+		pus_put(packet + 4, (uint32_t)octets + PUS_CRC - 7, 2);
+	pus_put(packet + octets, pus_crc(packet, octets) ^ (draw(20) == 0), PUS_CRC);
+	return octets + PUS_CRC;
+}
+
+static void through_serial(const uint8_t *packet, size_t octets)
+{
+	static uint8_t frame[COBS_MOST(ROOM + 16)], back[sizeof(frame)];
+	size_t length = cobs_encode(packet, octets, frame);
+
+	if (length > COBS_MOST(octets) || memchr(frame, 0, length) != frame + length - 1)
+		broken("a frame with a zero in it");
+	if (cobs_decode(frame, length - 1, back) != octets || memcmp(back, packet, octets))
+		broken("a frame that does not come back");
+	length = mutate(frame, length, sizeof(frame));
+	if (cobs_decode(frame, length, frame) > length)
+		broken("a frame that grows");
+}
+
+static void step(void)
+{
+	uint8_t packet[ROOM + 64];
+	const struct told told = { draw(WORD_GROUND + 1), draw(CAMERA_COUNT), draw(1000) };
+	size_t octets;
+
+	switch (draw(13)) {
+	case 0:
+		flight_told(&flight, &told);
+		break;
+	case 1:
+	case 2:
+		flight_due(&flight);
+		if (flight_next_ns(&flight) < flight.now_ns && flight.kept.scheduled == 0)
+			broken("due before now");
+		break;
+	case 3:
+		flight_now(&flight, flight.tai_ns + (draw(9) ? draw(2000000000) : -(uint64_t)draw(1000000)),
+			   flight.now_ns + (draw(3) ? draw(200000000) : (uint64_t)draw(80) * 1000000000));
+		break;
+	case 4:
+		if (draw(6) == 0)
+			start_again();
+		else if (draw(3) == 0)
+			((uint8_t *)&flight.kept.settings)[draw(sizeof(flight.kept.settings))] ^= 1 << draw(8);
+		else if (draw(20) == 0)
+			((uint8_t *)&flight.sound)[draw(sizeof(flight.sound))] ^= 1 << draw(8);
+		break;
+	case 5:
+		memset(packet, 1 + (int)draw(255), sizeof(packet)); /* blocks without a zero */
+		packet[draw(ROOM)] = 0;
+		through_serial(packet, draw(ROOM));
+		break;
+	default:
+		octets = make_telecommand(packet);
+		through_serial(packet, octets);
+		flight_telecommand(&flight, packet, octets);
+		if (draw(10) == 0)
+			flight_telecommand(&flight, packet, octets);
+	}
+}
+
+void one_input(void)
+{
+	memset(&flight, 0, sizeof(flight));
+	with_tag = draw(4) == 0;
+	flight_now(&flight, 1795000000000000000 + draw(1000000), 1000000000);
+	start(draw(CAUSE_COUNT), NULL);
+	for (uint32_t steps = 1 + draw(STEPS); steps; steps--) {
+		step();
+		if (flight.kept.scheduled > PACKET_SCHEDULE_MOST)
+			broken("%u are scheduled", flight.kept.scheduled);
+	}
+}
