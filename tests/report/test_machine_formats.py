@@ -20,7 +20,7 @@ from rtqual.mission import Mission
 from rtqual.record.schema import Scalar, Series, Timing
 from rtqual.report.machine.bencher import to_bencher
 from rtqual.report.machine.github import to_github
-from rtqual.report.machine.junit import Case, Suite, _xml, to_junit
+from rtqual.report.machine.junit import Case, Suite, as_xml, to_junit
 from rtqual.report.machine.prometheus import to_prometheus
 from rtqual.report.page.markdown import literal
 from support.analysis_records import RT_CONFIG, STOCK_CONFIG, WAKE_UP, mission, record, wakeups
@@ -97,7 +97,7 @@ def test_junit_gives_the_reason_with_its_figures() -> None:
 @given(st.lists(st.text(), min_size=4, max_size=4), st.sampled_from(["", "failure", "error", "skipped"]))
 def test_junit_takes_any_text(texts: list[str], result: str) -> None:
     name, suite, kind, text = texts
-    (case,) = valid(_xml(text, [Suite(suite, name, (Case(name, result, kind, text),))])).iter("testcase")
+    (case,) = valid(as_xml(text, [Suite(suite, name, (Case(name, result, kind, text),))])).iter("testcase")
     assert sum(character.isalnum() for character in name) == sum(c.isalnum() for c in case.attrib["name"])
 
 

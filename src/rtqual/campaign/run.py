@@ -47,15 +47,25 @@ class Watcher:
 
 
 class Campaign:
-    """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py)."""
+    """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py). `cells`: where they
+    are not those of a scale of the mission's."""
 
-    def __init__(self, mission: Mission, scale: str, folder: Path, *, workers: int = 2, cluster: str = "") -> None:
+    def __init__(
+        self,
+        mission: Mission,
+        scale: str,
+        folder: Path,
+        *,
+        workers: int = 2,
+        cluster: str = "",
+        cells: Sequence[Cell] | None = None,
+    ) -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
         self._cluster = cluster
         self.folder = folder
-        self._looks = Looks(mission, scale)
-        self.cells = plan(mission, scale)  # as many as there may be
-        self.least = plan(mission, scale, self._looks.runs)  # until the first look
+        self._looks = Looks(mission, scale) if cells is None else None
+        self.cells = plan(mission, scale) if cells is None else list(cells)  # as many as there may be
+        self.least = plan(mission, scale, self._looks.runs) if self._looks else self.cells  # until the first look
         self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
         self._absolute = folder.absolute()  # recorded commands name files in it
         self.store = Store(self._absolute / kept.RECORDS)
@@ -80,7 +90,7 @@ class Campaign:
             while cells:
                 keys |= {cell: self.inputs(cell) for cell in cells}
                 failures |= self._run_missing(cells, keys, watcher)
-                cells = self._after_a_look(keys, failures, watcher) if self._looks.may_go_on else []
+                cells = self._after_a_look(keys, failures, watcher)
         finally:
             self._close(watcher)
         return Result(
@@ -89,6 +99,8 @@ class Campaign:
 
     def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
         """The further cells of a campaign that is not decided."""
+        if self._looks is None or not self._looks.may_go_on:
+            return []
         why = self._looks.look(self._measured(keys), self._configs, failures)
         cells = [cell for cell in plan(self.mission, self.scale, self._looks.runs) if cell not in keys]
         if cells:

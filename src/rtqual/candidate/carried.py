@@ -11,6 +11,8 @@ from rtqual.candidate.module import CAMERA_MODULES, MODULE, MODULE_PATH, build_c
 from rtqual.initramfs.contents import guest_file
 
 CAMERA_PROGRAMS = ("ds325-stream", "ds325-emulator")
+FLIGHT_PROGRAM = "ds325-flight"
+FLIGHT_PROGRAMS = (FLIGHT_PROGRAM, *CAMERA_PROGRAMS, "rtqual-ground")
 
 
 def carried(programs: Collection[str], architecture: Architecture, headers: Callable[[], Headers]) -> dict[str, Path]:
@@ -18,8 +20,10 @@ def carried(programs: Collection[str], architecture: Architecture, headers: Call
     files: dict[str, Path] = {}
     if MODULE in programs:
         files[MODULE_PATH.lstrip("/")] = build_module(headers())
-    if {*CAMERA_PROGRAMS, *CAMERA_MODULES} & {*programs}:
-        files |= {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in CAMERA_PROGRAMS}
+    own: tuple[str, ...] = CAMERA_PROGRAMS if {*CAMERA_PROGRAMS, *CAMERA_MODULES} & {*programs} else ()
+    own += FLIGHT_PROGRAMS if FLIGHT_PROGRAM in programs else ()
+    if own:
+        files |= {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in own}
         # Gives the threads that act as the USB host's interrupts the priority that these would have.
         files["usr/bin/chrt"] = fetch("util-linux", architecture=architecture).tree / "usr/bin/chrt"
     if {*CAMERA_MODULES} & {*programs}:

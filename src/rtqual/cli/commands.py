@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "lidar:lidar",
         "Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).",
     ),
+    "verify": (
+        "verify:verify",
+        "Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).",
+    ),
     "mission": ("mission:mission_app", "Mission files."),
     "show": ("show:show", "Show a campaign's figures and verdict, or a record."),
     "open": ("open:open_", "Open a report in the browser, and print its path."),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
-model.py       the tables, as types; candidate.py: those of a candidate; goal.py: of a goal; board.py: of a board
+model.py       the tables, as types; candidate.py: those of a candidate; goal.py: of a goal; board.py: of a board;
+               verify.py: of what is verified
 table.py       what they have in common
 values.py      the kinds of values in them
 load.py        reading and checking a file

@@ -32,15 +32,15 @@ MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or 
 _GIVE = "give a mission file (TOML)"
 # Opening a pipe waits for a writer, and opening a device may do anything.
 _SPECIAL = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
-_MAX_DEPTH = 16  # tables within tables; a mission has six
+MAX_DEPTH = 16  # tables within tables; a mission has six
 _MOST_CELLS = 100_000  # of a scale: at a second each, more than a day
 _AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
 
 
 def load_mission(path: Path) -> Mission:
     """A mission from a file. Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
-    content = _read(path)
-    text = _decoded(path, content)
+    content = read(path)
+    text = decoded(path, content)
     document = _parsed(path, text)
     mission, problems = _checked(document)
     if mission is None or problems:
@@ -49,22 +49,23 @@ def load_mission(path: Path) -> Mission:
     return mission
 
 
-def _read(path: Path) -> bytes:
+def read(path: Path, give: str = _GIVE) -> bytes:
+    """What a file of tables holds. Raises BadInput, which says what to `give`, where it is none or too large."""
     try:
         if special := _SPECIAL.get(stat.S_IFMT(path.stat().st_mode)):
-            raise BadInput(f"{path}: is {special}, no file; {_GIVE}")
+            raise BadInput(f"{path}: is {special}, no file; {give}")
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             content = file.read(MAX_FILE_B + 1)
     except OSError as error:
-        raise BadInput(f"{path}: cannot be read: {error.strerror}; {_GIVE}") from error
+        raise BadInput(f"{path}: cannot be read: {error.strerror}; {give}") from error
     except ValueError as error:  # a zero byte in the name
-        raise BadInput(f"{str(path)!r}: cannot be read: {error}; {_GIVE}") from error
+        raise BadInput(f"{str(path)!r}: cannot be read: {error}; {give}") from error
     if len(content) > MAX_FILE_B:
-        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; {_GIVE}")
+        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; {give}")
     return content
 
 
-def _decoded(path: Path, content: bytes) -> str:
+def decoded(path: Path, content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -85,8 +86,8 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise BadInput(_one_line(f"{path}:{line}: not TOML: {message}")) from error
     except RecursionError:
         document = None
-    if document is None or _is_deeper(document, _MAX_DEPTH):
-        raise BadInput(f"{path}:1: tables or lists are nested deeper than {_MAX_DEPTH} levels; no mission needs that")
+    if document is None or is_deeper(document, MAX_DEPTH):
+        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no mission needs that")
     if not document:
         raise BadInput(f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least")
     return document
@@ -98,8 +99,8 @@ def _inner(value: object) -> Iterable[tuple[str | int, object]]:
     return enumerate(value) if isinstance(value, list) else ()
 
 
-def _is_deeper(value: object, levels: int) -> bool:
-    return levels < 0 or any(_is_deeper(one, levels - 1) for _, one in _inner(value))
+def is_deeper(value: object, levels: int) -> bool:
+    return levels < 0 or any(is_deeper(one, levels - 1) for _, one in _inner(value))
 
 
 def _report(path: Path, text: str, problems: Sequence[Problem]) -> str:
@@ -133,6 +134,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         *_auto_problems(mission),
         *_parameter_problems(mission),
         *_load_problems(mission),
+        *_verify_problems(mission),
     ]
 
 
@@ -201,6 +203,13 @@ def _baseline_problems(mission: Mission) -> Iterator[Problem]:
             message = f"no other candidate with a kernel is {shown(candidate.tailor.baseline)}; "
             message += suggest(candidate.tailor.baseline, names) if names else "leave it out"
             yield Problem(("candidate", n, "tailor", "baseline"), message)
+
+
+def _verify_problems(mission: Mission) -> Iterator[Problem]:
+    names = [one.name for one in mission.candidates if one.architecture]
+    if mission.verify and mission.verify.candidate not in names:
+        message = f"no candidate with a kernel is {shown(mission.verify.candidate)}; "
+        yield Problem(("verify", "candidate"), message + suggest(mission.verify.candidate, names))
 
 
 def _plan_problems(mission: Mission) -> Iterator[Problem]:

@@ -33,6 +33,7 @@ from rtqual.mission.values import (
     Slug,
     Text,
 )
+from rtqual.mission.verify import Verify
 
 DEFAULT_SCALE = "demo"
 # Board, candidate, instrument, load, CPUs (0 where the machine decides on them).
@@ -212,6 +213,8 @@ class Mission(Table):
     """The report's number, date and signatures, one [document]."""
     goals: tuple[Goal, ...] = Field((), alias="goal")
     """What the docking camera's ways are to reach, one [[goal]] each."""
+    verify: Verify | None = None
+    """What `rtqual verify` is to show of the whole system, one [verify]."""
     parameters: ParameterTables = Field({})
     """Parameters of instruments that hold at every scale, one [parameters.INSTRUMENT] each."""
     loads: dict[LoadName, dict[str, Any]] = Field({}, alias="load")

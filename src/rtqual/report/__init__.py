@@ -8,6 +8,7 @@ write.py     a campaign's reports, written into its folder
 written.py   whether a report that was written before still stands
 view.py      all chapters as one document, a row each
 machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; rows in formats.py, write.py
+verification.py  the verification control document of `rtqual verify`
 chapter/     what the report says, one file a chapter
 material.py  what a report is made of, in a fixed order
 draw/        plots, as SVG

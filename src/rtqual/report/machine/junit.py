@@ -63,7 +63,7 @@ def to_junit(mission: Mission, evidence: Evidence) -> str:
             for group, reason in cells
         ]
         suites.append(Suite(f"{candidate}, runs that failed", f"{mission.mission.name}.failed", tuple(cases)))
-    return _xml(f"rtqual select: {mission.mission.title}, scale {evidence.scale}", suites)
+    return as_xml(f"rtqual select: {mission.mission.title}, scale {evidence.scale}", suites)
 
 
 def gate_junit(found: Regressions) -> str:
@@ -82,7 +82,7 @@ def gate_junit(found: Regressions) -> str:
     if found.lost:
         missing = tuple(Case(one.what, "failure", "missing", one.reason) for one in found.lost)
         suites.append(Suite("in the baseline only", "gate.missing", missing))
-    return _xml(f"rtqual gate: {found.after} against {found.before}", suites)
+    return as_xml(f"rtqual gate: {found.after} against {found.before}", suites)
 
 
 def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
@@ -131,7 +131,7 @@ def _moved(one: Moved) -> str:
     return f"{one.course}: {change(one)}{f', {one.reason}' if one.reason else ''}"
 
 
-def _xml(title: str, suites: Iterable[Suite]) -> str:
+def as_xml(title: str, suites: Iterable[Suite]) -> str:
     """Only what Jenkins' schema (junit-10.xsd of its xUnit plugin) has."""
     root = ElementTree.Element("testsuites", name=clean(title))
     totals = dict.fromkeys(("tests", "failures", "errors"), 0)

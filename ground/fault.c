@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "script.h"
+
+static const char *write_line(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC); /* ENXIO where nobody reads */
+	struct stat status;
+	const char *why = NULL;
+
+	if (fd < 0)
+		return strerror(errno);
+	if (fstat(fd, &status) || !S_ISFIFO(status.st_mode))
+		why = "no FIFO";
+	else if (dprintf(fd, "%s\n", text) != (int)strlen(text) + 1)
+		why = "not all was written";
+	close(fd);
+	return why;
+}
+
+/* Whether the first word of a process's command line, without folders, is this name. */
+static bool is_named(const char *pid, const char *name)
+{
+	char path[32], line[256] = "";
+	const char *slash;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%.10s/cmdline", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	slash = strrchr(line, '/');
+	return !strcmp(slash ? slash + 1 : line, name);
+}
+
+static const char *signal_all(const char *name, int number)
+{
+	DIR *processes = opendir("/proc");
+	const char *why = "no such program runs";
+	const struct dirent *entry;
+
+	if (!processes)
+		return strerror(errno);
+	while ((entry = readdir(processes))) {
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !is_named(entry->d_name, name))
+			continue;
+		why = kill((pid_t)strtol(entry->d_name, NULL, 10), number) ? strerror(errno) : NULL;
+		if (why)
+			break;
+	}
+	closedir(processes);
+	return why;
+}
+
+static const char *step_clock(int64_t by_ns)
+{
+	const int64_t second = 1000000000;
+	struct timespec now;
+	int64_t to_ns;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	to_ns = now.tv_sec * second + now.tv_nsec + by_ns;
+	if (to_ns < 0)
+		return "the clock would be before 1970";
+	now.tv_sec = to_ns / second;
+	now.tv_nsec = to_ns % second;
+	return clock_settime(CLOCK_REALTIME, &now) ? strerror(errno) : NULL;
+}
+
+static const char *fill(const char *path)
+{
+	static const char zeros[4096];
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t piece = sizeof(zeros), done = 0;
+	const size_t most = 256 << 20; /* a disk that takes more is none that should be filled */
+	const char *why = NULL;
+
+	if (fd < 0)
+		return strerror(errno);
+	while (piece) {
+		ssize_t got = write(fd, zeros, piece);
+
+		if (got < 0 && errno != ENOSPC)
+			why = strerror(errno);
+		else if (got <= 0)
+			piece /= 2; /* to the last octet */
+		else if ((done += (size_t)got) > most)
+			why = "the disk takes more than 256 MiB";
+		if (why)
+			break;
+	}
+	close(fd);
+	return why;
+}
+
+const char *fault_do(const struct step *step)
+{
+	switch (step->verb) {
+	case WRITE:
+		return write_line(step->word, step->text);
+	case SIGNAL:
+		return signal_all(step->word, (int)step->number);
+	case CLOCK:
+		return step_clock(step->number);
+	case FILL:
+		return fill(step->word);
+	case FREE:
+		return unlink(step->word) ? strerror(errno) : NULL;
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+/*
+ * rtqual-ground: the other end of the link. Plays a timed script of telecommands and faults (script.h), and logs every
+ * packet that it sends or gets with ns since the link came up. It judges nothing. The log, a line each:
+ *
+ *   NS up | closed            the link; tried again every few ms while it should be there
+ *   NS lost OCTETS            the other end closed it; so many octets were no whole packet
+ *   NS send STEP HEX          sent; STEP counts the script's lines from 1
+ *   NS unsent STEP            there was no link
+ *   NS did STEP               another step
+ *   NS failed STEP WHY        it could not be done
+ *   NS recv HEX               one packet, cut by its length field
+ *   NS end SENT RECEIVED      the last line, with how many lines `send` and `recv` there are
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/command_line.h"
+#include "script.h"
+
+enum { PACKET_MOST = 65542, RETRY_NS = 2000000, PATIENCE_MS_MOST = 600000 };
+
+struct options {
+	const char *host, *script, *log;
+	uint32_t port, patience_ms;
+};
+
+struct ground {
+	struct sockaddr_in where;
+	FILE *log;
+	int fd; /* -1: no link */
+	bool wanted; /* whether there should be one */
+	int64_t start_ns; /* when it came up first */
+	unsigned long sent, received;
+	uint8_t in[2 * PACKET_MOST];
+	size_t have;
+};
+
+static const struct option options_table[] = {
+	{ "host", "ADDRESS", "where the flight program listens (127.0.0.1)", OPTION_TEXT(struct options, host) },
+	{ "port", "N", "its TCP port (10025)", OPTION_WHOLE(struct options, port, 1, 65535) },
+	{ "script", "FILE", "what to do and when", OPTION_TEXT(struct options, script) },
+	{ "log", "FILE", "what was sent and what came", OPTION_TEXT(struct options, log) },
+	{ "patience-ms", "MS", "how long the link may take to come up (10000)",
+	  OPTION_WHOLE(struct options, patience_ms, 1, PATIENCE_MS_MOST) },
+	{ 0 },
+};
+
+const struct program program = {
+	.name = "rtqual-ground",
+	.synopsis = "plays telecommands and faults at their times, logs what comes back",
+	.tables = { options_table },
+};
+
+static int64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t now_ns(const struct ground *ground)
+{
+	return clock_ns() - ground->start_ns;
+}
+
+static void print_octets(FILE *log, const uint8_t *octets, size_t bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	while (bytes--) {
+		fputc(digits[*octets >> 4], log);
+		fputc(digits[*octets++ & 15], log);
+	}
+	fputc('\n', log);
+}
+
+static bool try_link(struct ground *ground)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+
+	if (fd < 0)
+		die(RUN_FAILED, "no socket: %s", strerror(errno));
+	if (connect(fd, (const struct sockaddr *)&ground->where, sizeof(ground->where)) ||
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one))) {
+		close(fd);
+		return false;
+	}
+	ground->fd = fd;
+	ground->have = 0;
+	return true;
+}
+
+static void drop_link(struct ground *ground)
+{
+	if (ground->fd >= 0)
+		close(ground->fd);
+	ground->fd = -1;
+}
+
+static void lost(struct ground *ground, int64_t at_ns)
+{
+	fprintf(ground->log, "%lld lost %zu\n", (long long)at_ns, ground->have);
+	drop_link(ground);
+}
+
+/* All whole packets that are there get the time at which they were read. */
+static void receive(struct ground *ground)
+{
+	ssize_t got = recv(ground->fd, ground->in + ground->have, sizeof(ground->in) - ground->have, MSG_DONTWAIT);
+	int64_t at_ns = now_ns(ground);
+	size_t done = 0;
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		lost(ground, at_ns);
+		return;
+	}
+	ground->have += (size_t)got;
+	while (ground->have - done >= 6) {
+		const uint8_t *packet = ground->in + done;
+		size_t bytes = (size_t)(packet[4] << 8 | packet[5]) + 7;
+
+		if (ground->have - done < bytes)
+			break;
+		fprintf(ground->log, "%lld recv ", (long long)at_ns);
+		print_octets(ground->log, packet, bytes);
+		ground->received++;
+		done += bytes;
+	}
+	ground->have -= done;
+	memmove(ground->in, ground->in + done, ground->have);
+}
+
+/* Takes what comes, and brings up a link that should be there, until `until_ns`. */
+static void listen_until(struct ground *ground, int64_t until_ns)
+{
+	for (;;) {
+		int64_t left = until_ns - now_ns(ground);
+		struct pollfd link = { .fd = ground->fd, .events = POLLIN };
+		struct timespec wait;
+
+		if (ground->fd < 0 && ground->wanted) {
+			if (try_link(ground)) {
+				fprintf(ground->log, "%lld up\n", (long long)now_ns(ground));
+				continue;
+			}
+			left = left < RETRY_NS ? left : RETRY_NS;
+		}
+		if (until_ns - now_ns(ground) <= 0)
+			return;
+		wait.tv_sec = left > 0 ? left / 1000000000 : 0;
+		wait.tv_nsec = left > 0 ? left % 1000000000 : 0;
+		if (ppoll(&link, ground->fd >= 0, &wait, NULL) > 0)
+			receive(ground);
+	}
+}
+
+static void send_octets(struct ground *ground, const struct step *step, size_t number)
+{
+	int64_t at_ns = now_ns(ground);
+	ssize_t done = ground->fd < 0 ? -1 : send(ground->fd, step->octets, step->bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (done != (ssize_t)step->bytes) {
+		fprintf(ground->log, "%lld unsent %zu\n", (long long)at_ns, number);
+		return;
+	}
+	fprintf(ground->log, "%lld send %zu ", (long long)at_ns, number);
+	print_octets(ground->log, step->octets, step->bytes);
+	ground->sent++;
+}
+
+static void play(struct ground *ground, const struct step *step, size_t number)
+{
+	int64_t at_ns;
+	const char *why;
+
+	listen_until(ground, step->at_ns);
+	at_ns = now_ns(ground);
+	switch (step->verb) {
+	case SEND:
+		send_octets(ground, step, number);
+		break;
+	case CLOSE:
+		drop_link(ground);
+		ground->wanted = false;
+		fprintf(ground->log, "%lld closed\n%lld did %zu\n", (long long)at_ns, (long long)at_ns, number);
+		break;
+	case OPEN:
+		ground->wanted = true;
+		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		break;
+	case END:
+		fprintf(ground->log, "%lld end %lu %lu\n", (long long)at_ns, ground->sent, ground->received);
+		break;
+	default:
+		why = fault_do(step);
+		if (why)
+			fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why);
+		else
+			fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct options options = { .host = "127.0.0.1", .port = 10025, .patience_ms = 10000 };
+	static struct step steps[STEPS_MOST];
+	static struct ground ground = { .fd = -1, .wanted = true };
+	static char buffer[1 << 20], *held;
+	int64_t latest_ns;
+	size_t count;
+
+	command_line_read(argc, argv, &options);
+	if (!options.script || !options.log)
+		die(BAD_INPUT, "--script and --log are needed");
+	ground.where.sin_family = AF_INET;
+	ground.where.sin_port = htons((uint16_t)options.port);
+	if (inet_pton(AF_INET, options.host, &ground.where.sin_addr) != 1)
+		die(BAD_INPUT, "--host %s: write an IPv4 address, as 127.0.0.1", options.host);
+	count = script_read(options.script, steps, &held);
+	ground.log = fopen(options.log, "we");
+	if (!ground.log)
+		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
+	setvbuf(ground.log, buffer, _IOFBF, sizeof(buffer)); /* the disk does not disturb what is timed */
+	latest_ns = clock_ns() + options.patience_ms * 1000000ll;
+	while (!try_link(&ground)) {
+		if (clock_ns() > latest_ns)
+			die(RUN_FAILED, "nobody listens at %s:%u", options.host, options.port);
+		usleep(RETRY_NS / 1000);
+	}
+	ground.start_ns = clock_ns();
+	fputs("0 up\n", ground.log);
+	for (size_t one = 0; one < count; one++)
+		play(&ground, steps + one, one + 1);
+	if (fflush(ground.log) || fclose(ground.log))
+		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the ground does and when. A script has a line a step, "NS VERB ARGUMENTS", in the order of their times:
+ *
+ *   NS send HEX            octets, as they stand
+ *   NS close | open        the link
+ *   NS write PATH TEXT     a line of text into a FIFO, as the software camera's --control
+ *   NS signal NAME NUMBER  to all programs of that name
+ *   NS clock NS            the real-time clock, so much forwards (or, below 0, back)
+ *   NS fill PATH           a file as large as its disk takes
+ *   NS free PATH           deletes it
+ *   NS end                 the last line
+ */
+#ifndef GROUND_SCRIPT_H
+#define GROUND_SCRIPT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, END };
+enum { STEPS_MOST = 4096, SCRIPT_MOST = 4 << 20 };
+
+struct step {
+	int64_t at_ns;
+	enum verb verb;
+	const char *word, *text; /* the path or name; what stands after it */
+	int64_t number;
+	uint8_t *octets; /* of SEND */
+	size_t bytes;
+};
+
+/* Reads a script; dies with the number of the line that is wrong. Returns the number of steps, which point into `held`. */
+size_t script_read(const char *path, struct step *steps, char **held);
+
+/* Does what is not on the link; NULL, or why it could not. */
+const char *fault_do(const struct step *step);
+
+#endif

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual verify`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rtqual.base.errors import BadInput
+from rtqual.cli.app import STDERR, STDOUT, Json, print_json
+from rtqual.mission import load_mission
+
+
+def verify(
+    mission: Path,
+    /,
+    *,
+    scale: str = "full",
+    only: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
+    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    out: Path | None = None,
+    jobs: int = 2,
+    as_json: Json = False,
+) -> int:
+    """Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).
+
+    Parameters
+    ----------
+    mission
+        The mission file, with [verify].
+    scale
+        "full" plays every procedure, "smoke" those that are marked so.
+    only
+        Play these procedures.
+    list_
+        List the procedures and stop.
+    out
+        Folder for records and reports; out/MISSION-verify-SCALE unless given. The same command resumes there.
+    jobs
+        Guests at a time, 1 or 2.
+    """
+    from rtqual.campaign.folder import OUT  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.report.verification import as_dict  # noqa: PLC0415
+    from rtqual.stage import verify as stage  # noqa: PLC0415
+    from rtqual.terminal.progress import Display  # noqa: PLC0415
+    from rtqual.terminal.verify import print_procedures, print_verified  # noqa: PLC0415
+
+    if jobs not in (1, 2):
+        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
+    asked = stage.plan(load_mission(mission), scale, only)
+    if list_:
+        if as_json:
+            print_json([{"name": one.name, **one.model_dump(mode="json", by_alias=True)} for one in asked.procedures])
+        else:
+            print_procedures(STDOUT, asked.procedures)
+        return 0
+    folder = out or OUT / f"{asked.mission.mission.name}-verify-{scale}"
+    campaign = stage.campaign(asked, folder, jobs)
+    display = Display(STDERR, campaign.cells, jobs)
+    with display.shown():
+        verified = stage.verify(asked, campaign, display)
+    if as_json:
+        print_json(as_dict(verified))
+    else:
+        print_verified(STDOUT, verified)
+    return 3 if verified.failures else 0 if verified.passed else 1

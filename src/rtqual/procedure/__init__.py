@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""Procedures: telecommands and faults at their times, and what must come back.
+
+model.py       a procedure as it is written in TOML
+load.py        reading and checking files of them, against the packets that there are
+script.py      a procedure as the timed script that `rtqual-ground` plays
+log.py         what `rtqual-ground` logged, with every line checked
+judge.py       whether what came back is what must
+sound.py       what must hold of every log, whatever the procedure says
+figures.py     latencies and counts of a log
+compliance.py  what played procedures say of the requirements
+instrument.py  a procedure as an instrument: the camera, the flight program and the ground beside a load
+"""

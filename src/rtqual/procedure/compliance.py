@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""What the played procedures say of the mission's requirements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rtqual.mission.verify import SystemRequirement
+from rtqual.procedure.judge import Judgement
+from rtqual.procedure.model import Procedure
+from rtqual.record.schema import Timing
+
+
+@dataclass(frozen=True)
+class Run:
+    """A procedure once played. `record`: the hash of what it left."""
+
+    procedure: str
+    record: str
+    board: str
+    candidate: str
+    seed: int
+    repeat: int
+    timing: Timing
+    judgement: Judgement
+    problems: tuple[str, ...] = ()  # why its figures decide nothing
+
+    @property
+    def passed(self) -> bool:
+        return self.judgement.passed and not self.problems
+
+    @property
+    def why(self) -> str:
+        return self.judgement.why or (self.problems[0] if self.problems else "")
+
+
+class Compliance(StrEnum):
+    YES = "compliant"
+    NO = "not compliant"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the verification control document."""
+
+    requirement: SystemRequirement
+    procedures: tuple[str, ...]  # all that name it
+    runs: tuple[Run, ...]
+    compliance: Compliance
+    why: str  # of what is not compliant, or open
+    closed: str  # close-out
+
+
+def control(
+    requirements: Sequence[SystemRequirement],
+    procedures: Sequence[Procedure],
+    runs: Sequence[Run],
+    failures: dict[str, str],
+) -> tuple[Row, ...]:
+    """A row a requirement. `failures`: procedures that gave no record, and why."""
+    return tuple(
+        _row(one, [p.name for p in procedures if one.id in p.verifies], runs, failures) for one in requirements
+    )
+
+
+def _row(requirement: SystemRequirement, names: Sequence[str], runs: Sequence[Run], failures: dict[str, str]) -> Row:
+    own = tuple(run for run in runs if run.procedure in names)
+    missing = [name for name in names if not any(run.procedure == name for run in own)]
+    failed = next((run for run in own if not run.passed), None)
+    if failed:
+        compliance, why = Compliance.NO, f"{failed.procedure}: {failed.why}"
+    elif not names:
+        compliance, why = Compliance.OPEN, "no procedure verifies it"
+    elif lost := next((name for name in names if name in failures), None):
+        compliance, why = Compliance.OPEN, f"{lost} gave no record: {failures[lost]}"
+    elif missing:
+        compliance, why = Compliance.OPEN, f"not played: {', '.join(missing)}"
+    else:
+        compliance, why = Compliance.YES, ""
+    return Row(requirement, tuple(names), own, compliance, why, _closed(compliance, own))
+
+
+def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
+    """Time that counts instructions is no time: what it shows ranks, and closes nothing."""
+    if compliance is not Compliance.YES:
+        return "open"
+    return (
+        "closed" if all(run.timing is Timing.REAL for run in runs) else "open: the virtual board ranks, does not close"
+    )
+
+
+def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Procedure]) -> tuple[str, ...]:
+    """Requirements that procedures name and the mission does not have."""
+    known = {one.id for one in requirements}
+    return tuple(f"{one.name} verifies {name}" for one in procedures for name in one.verifies if name not in known)

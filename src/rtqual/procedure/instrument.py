@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""A procedure as an instrument: the software camera on its approach, the flight program, and the ground beside them.
+
+All run on the board itself: what the host sends to a guest that counts instructions arrives at random times. The record
+keeps the ground's log to its last octet, so that it can be judged again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rtqual.base.errors import RunFailed
+from rtqual.board import Command, Job, Outcome
+from rtqual.instrument import Instrument, NoParameters, Parameters
+from rtqual.instrument.lidar.output import of_emulator
+from rtqual.instrument.lidar.script import COMMON, RAISED, STREAM, UVC_NODE, flown
+from rtqual.instrument.output import clock_problems, last_line
+from rtqual.packet.definition import Definition
+from rtqual.procedure.figures import figures
+from rtqual.procedure.judge import judge
+from rtqual.procedure.model import Procedure
+from rtqual.procedure.script import CLOSING_NS, CONTROL, PROGRAM, compiled, script
+from rtqual.record.schema import Measurement, Record, Scalar, Series
+
+PREFIX = "procedure-"
+GROUND, LOG, REPORT = "rtqual-ground", "ground.log", "report"
+LOG_SERIES, OCTET = "log", "octet"
+_GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
+_WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
+_STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60"
+_PREPARATION_S = 4.0
+# The program is started again whenever it ends, as a board's first process would do.
+_FLY = """\
+mkdir state && mount -t tmpfs -o size=256k none state || fail 'no disk for the state'
+fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
+rtqual-agent raise 1
+fly & fly=$!
+rtqual-agent run . ground {fifo} {ground} --script script --log {log} || {{ cat ground.err flight.err >&2; exit 1; }}
+kill $fly; kill -9 $(pidof {name})
+unplug
+"""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)  # known by its name, as every instrument
+class Played(Instrument):
+    """One procedure."""
+
+    procedure: Procedure
+    definition: Definition
+    arguments: str  # of the flight program
+    parameters: type[Parameters] = NoParameters
+    caveats: tuple[str, ...] = ("Camera, ground and flight program share the CPU.",)
+
+    def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:  # noqa: ARG002
+        text = script(compiled(self.procedure, self.definition))
+        fly = _FLY.format(
+            program=f"{PROGRAM} {self.arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG
+        )
+        raised = RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
+        plugged = f"plug --replay flown --stamp --control {CONTROL}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
+        return Job(
+            setup=(
+                Command(("sh", "-c", f"{COMMON}{flown(seed)}\ncat > script <<'END'\n{text}END\n{plugged}{raised}")),
+            ),
+            measure=Command(("sh", "-c", COMMON + fly), fifo=1),
+            collect=(LOG, REPORT),
+            modules=("uvcvideo", "vhci-hcd"),
+            version=(PROGRAM, "--version"),
+        )
+
+    def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
+        log = outcome.files.get(LOG, "")
+        if outcome.exit_code or not log:
+            said = last_line(outcome.stderr, outcome.stdout, outcome.console)
+            raise RunFailed(f"{self.name}: the ground left no log, last words: {said!r}")
+        judgement = judge(self.procedure, log, self.definition)
+        emulated = of_emulator(outcome.files.get(REPORT, ""))
+        scalars = {
+            "passed": Scalar(value=int(judgement.passed), unit="1"),
+            "emulator_sent": Scalar(value=emulated["frames_sent"], unit="1"),
+            "emulator_lost": Scalar(value=emulated["frames_lost_without_urb"], unit="1"),
+        }
+        found = figures(self.procedure, log, self.definition)
+        scalars |= {name: Scalar(value=value, unit=unit) for name, (value, unit) in found.scalars.items()}
+        series = [Series.raw(values, name=name) for name, values in sorted(found.latencies_ns.items())]
+        return Measurement((_kept(log), *series), scalars, tuple(clock_problems(outcome)))
+
+    def seconds(self, parameters: NoParameters, load: str) -> float:  # noqa: ARG002
+        return _PREPARATION_S + (self.procedure.ends + CLOSING_NS) / 10**9
+
+
+def instruments(procedures: Sequence[Procedure], definition: Definition, arguments: str) -> list[Played]:
+    return [
+        Played(
+            name=PREFIX + one.name,
+            title=one.title,
+            program=PROGRAM,
+            procedure=one,
+            definition=definition,
+            arguments=arguments,
+        )
+        for one in procedures
+    ]
+
+
+def _kept(log: str) -> Series:
+    return Series.raw(np.frombuffer(log.encode(), np.uint8).astype(np.int64), name=LOG_SERIES, unit=OCTET)
+
+
+def log_of(record: Record) -> str:
+    """The log that a record keeps; empty where it keeps none. What is no octet becomes a mark that no log has."""
+    for one in record.series:
+        chunks = one.ordered() if one.info.name == LOG_SERIES and one.info.unit == OCTET else None
+        if chunks is not None:
+            octets = np.concatenate([np.zeros(0, np.int64), *chunks])
+            sound = bool(((octets >= 0) & (octets < 128)).all())
+            return octets.astype(np.uint8).tobytes().decode("ascii") if sound else "\0"
+    return ""

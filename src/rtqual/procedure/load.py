@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Procedures from their files, checked against the packets that there are; or one line on what is wrong."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rtqual.base.errors import BadInput
+from rtqual.base.units import AS_WRITTEN
+from rtqual.mission.explain import Problem, dotted, problem, suggest
+from rtqual.mission.load import MAX_DEPTH, decoded, is_deeper, read
+from rtqual.mission.toml_lines import key_lines, line_of
+from rtqual.packet.definition import Definition
+from rtqual.procedure.model import Match, Procedure
+from rtqual.procedure.script import compiled
+
+_GIVE = "give a procedure (TOML; docs/verify.md)"
+_MOST = 500  # files
+
+
+def load_procedure(path: Path, definition: Definition) -> Procedure:
+    """Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
+    text = decoded(path, read(path, _GIVE))
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path}: not TOML: {' '.join(str(error).split())}; {_GIVE}") from None
+    if is_deeper(document, MAX_DEPTH):
+        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no procedure needs that")
+    procedure, problems = _checked(document, definition)
+    if problems or procedure is None:
+        lines = key_lines(text)
+        first = min(problems, key=lambda one: (one.is_missing, line_of(lines, one.path)))
+        key = f"{dotted(first.path)}: " if first.path else ""
+        raise BadInput(" ".join(f"{path}:{line_of(lines, first.path)}: {key}{first.message}".split()))
+    procedure = procedure.named(path.stem)
+    compiled(procedure, definition, str(path))
+    return procedure
+
+
+def load_procedures(folder: Path, definition: Definition) -> tuple[Procedure, ...]:
+    """All of a folder, by name. Raises BadInput for the first that is wrong."""
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be read: {error.strerror}; give a folder of procedures") from None
+    if not 0 < len(paths) <= _MOST:
+        raise BadInput(f"{folder}: holds {len(paths)} procedures (*.toml); there may be 1 to {_MOST}")
+    for path in paths:
+        if not path.stem.isascii() or not path.stem.replace("-", "").isalnum() or path.stem != path.stem.lower():
+            raise BadInput(f"{str(path)!r}: is no name of a procedure; write lower-case letters, digits and '-'")
+    return tuple(load_procedure(path, definition) for path in paths)
+
+
+def _checked(document: dict[str, Any], definition: Definition) -> tuple[Procedure | None, list[Problem]]:
+    try:
+        procedure = Procedure.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)
+    except ValidationError as error:
+        schema = Procedure.model_json_schema()
+        return None, [problem(one, schema) for one in error.errors(include_url=False)]
+    return procedure, list(_unknown(procedure, definition))
+
+
+def _unknown(procedure: Procedure, definition: Definition) -> Iterator[Problem]:
+    """Names that no packet has: what never comes would be expected in vain, or forbidden for nothing."""
+    for number, step in enumerate(procedure.steps):
+        if step.send and step.send not in definition.commands:
+            message = f"unknown telecommand {step.send!r}; {suggest(step.send, definition.commands)}"
+            yield Problem(("step", number, "send"), message)
+        for key, matches in (("expect", step.expect), ("forbid", step.forbid)):
+            for at, match in enumerate(matches):
+                for name, message in _of_match(match, definition):
+                    yield Problem(("step", number, key, at, name), message)
+
+
+def _of_match(match: Match, definition: Definition) -> Iterator[tuple[str, str]]:
+    reports = definition.reports
+    meant = [row for row in reports.values() if match.report in (row.name, f"{row.service}.{row.subtype}")]
+    if match.event:
+        if match.event not in definition.events:
+            yield "event", f"unknown event {match.event!r}; {suggest(match.event, definition.events)}"
+        else:
+            severity = definition.events[match.event].severity
+            ours = [row for row in reports.values() if (row.service, row.subtype) == (5, severity)]
+            if match.report and meant != ours:
+                yield "report", f"{match.event} comes as 5.{severity}; leave the report out"
+            meant = ours
+    if match.report and not meant:
+        known = [*reports, *(f"{row.service}.{row.subtype}" for row in reports.values())]
+        yield "report", f"unknown report {match.report!r}; {suggest(match.report, dict.fromkeys(known))}"
+    if match.failure and match.failure not in definition.failures:
+        yield "failure", f"unknown failure {match.failure!r}; {suggest(match.failure, definition.failures)}"
+    if match.failure and meant and not all(any(f.kind == "failure" for f in row.fields) for row in meant):
+        yield "failure", "stands in reports 1.2, 1.4 and 1.8 only; write report = one of these"
+    for field in match.values if meant else ():
+        fields = [one.name for row in meant for one in (*row.fields, *row.entries)]
+        if field not in fields:
+            yield "values", f"{match.event or match.report} has no field {field!r}; {suggest(field, fields)}"

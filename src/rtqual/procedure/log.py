@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""What `rtqual-ground` logged (ground/main.c). A log counts whole or not at all: what cannot be read is told, and then
+nothing of the log is evidence."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from rtqual.procedure.script import Line
+
+MOST_B = 8 * 2**20
+LATE_NS = 20_000_000  # the ground may be so late with a step; it runs at a real-time priority
+_LINE = re.compile(
+    r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})|did (?P<did>\d{1,5})"
+    r"|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
+    r"|recv (?P<got>(?:[0-9a-f]{2})+)|end (?P<sends>\d{1,9}) (?P<recvs>\d{1,9}))",
+    re.ASCII,
+)
+
+
+class What(StrEnum):
+    UP, CLOSED, LOST = "up", "closed", "lost"
+    SENT, DID, RECEIVED = "sent", "did", "received"
+
+
+class Unsound(ValueError):
+    """Why a log is no evidence."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the log. `line`: of the script, counted from 0, where the ground did what it says."""
+
+    at_ns: int
+    what: What
+    line: int = -1
+    octets: bytes = b""
+    left: int = 0  # octets without a whole packet, when the link was lost
+
+
+def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
+    """The entries of a log of this script. Raises Unsound unless it is whole, and every step was done as asked."""
+    if len(text) > MOST_B:
+        raise Unsound("is too long")
+    rows = text.split("\n")
+    if rows[-1]:
+        raise Unsound(f"is cut off in line {len(rows)}")
+    found = [_LINE.fullmatch(row) for row in rows[:-1]]
+    for number, match in enumerate(found, 1):
+        if match is None:
+            raise Unsound(f"line {number} is none of the ground's")
+    matches = [match for match in found if match]
+    if not matches or matches[-1]["sends"] is None:
+        raise Unsound("has no line `end`: it is cut off")
+    if any(one["sends"] is not None for one in matches[:-1]):
+        raise Unsound("goes on after its line `end`")
+    times = [int(match["at"]) for match in matches]
+    if any(later < earlier for earlier, later in pairwise(times)):
+        raise Unsound("its times go back")
+    for match in matches:
+        if match["unsent"]:
+            raise Unsound(f"step {match['unsent']} of the script was not sent: there was no link")
+        if match["failed"]:
+            raise Unsound(f"step {match['failed']} of the script failed: {match['why']}")
+    entries = tuple(_entry(match) for match in matches[:-1])
+    _require_steps(entries, lines, times[-1])
+    counts = [sum(one.what is what for one in entries) for what in (What.SENT, What.RECEIVED)]
+    if counts != [int(matches[-1]["sends"]), int(matches[-1]["recvs"])]:
+        raise Unsound("its last line counts other packets than there are: lines are missing")
+    _require_link(entries)
+    return entries
+
+
+def _entry(match: re.Match[str]) -> Entry:
+    at_ns = int(match["at"])
+    if match["send"]:
+        return Entry(at_ns, What.SENT, int(match["send"]) - 1, bytes.fromhex(match["sent"]))
+    if match["did"]:
+        return Entry(at_ns, What.DID, int(match["did"]) - 1)
+    if match["got"]:
+        return Entry(at_ns, What.RECEIVED, octets=bytes.fromhex(match["got"]))
+    if match["left"]:
+        return Entry(at_ns, What.LOST, left=int(match["left"]))
+    return Entry(at_ns, What(match["plain"]))
+
+
+def _require_steps(entries: tuple[Entry, ...], lines: tuple[Line, ...], end_ns: int) -> None:
+    done = [entry for entry in entries if entry.what in (What.SENT, What.DID)]
+    if [entry.line for entry in done] != list(range(len(lines) - 1)):
+        raise Unsound("does not hold the script's steps, each once and in order: it is of another script, or damaged")
+    for number, (entry, line) in enumerate(zip(done, lines, strict=False), 1):
+        if entry.octets != line.packet or (entry.what is What.SENT) != bool(line.packet):
+            raise Unsound(f"step {number} of the script sent something else")
+        if not line.at_ns <= entry.at_ns <= line.at_ns + LATE_NS:
+            raise Unsound(f"step {number} of the script was due at {line.at_ns} ns and done at {entry.at_ns} ns")
+    if end_ns < lines[-1].at_ns:
+        raise Unsound("ends too early")
+
+
+def _require_link(entries: tuple[Entry, ...]) -> None:
+    """Nothing comes or goes while there is no link."""
+    up = False
+    for entry in entries:
+        if entry.what in (What.UP, What.LOST):
+            if up is (entry.what is What.UP):
+                raise Unsound("says that the link came up or was lost, and it was so already")
+            up = entry.what is What.UP
+        elif entry.what is What.CLOSED:
+            up = False
+        elif entry.what in (What.SENT, What.RECEIVED) and not up:
+            raise Unsound("has packets without a link")

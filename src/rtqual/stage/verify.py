@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual verify`: a flight program under telecommands and faults, with its operating system, camera and load.
+
+Each procedure is a cell of a campaign, played twice where the board repeats. Judged is what the records keep, so a
+finished campaign is judged again without playing anything.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.campaign import folder as kept
+from rtqual.campaign.cell import Cell
+from rtqual.campaign.run import Campaign, Watcher
+from rtqual.instrument import NoParameters
+from rtqual.mission import Mission
+from rtqual.mission.explain import suggest
+from rtqual.mission.verify import Verify
+from rtqual.packet.definition import Definition
+from rtqual.packet.definition import load as load_definition
+from rtqual.procedure.compliance import Run, control, unasked
+from rtqual.procedure.instrument import PREFIX, instruments, log_of
+from rtqual.procedure.judge import judge
+from rtqual.procedure.load import load_procedures
+from rtqual.procedure.model import Procedure
+from rtqual.record.schema import Record
+from rtqual.report.verification import Verified, write
+
+SMOKE, FULL = "smoke", "full"
+SCALES = (SMOKE, FULL)
+ARGUMENTS = "--device=/dev/video0 --state=state/kept --frame=frame"  # of the flight program
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for."""
+
+    mission: Mission
+    verify: Verify
+    procedures: tuple[Procedure, ...]  # all there are
+    played: tuple[Procedure, ...]
+    scale: str
+    definition: Definition
+
+
+def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Plan:
+    """Raises BadInput where the mission says nothing of it, or a name is unknown."""
+    where = mission.path or mission.mission.name
+    if mission.verify is None:
+        raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
+    if scale not in SCALES:
+        raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
+    definition = load_definition()
+    folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
+    procedures = load_procedures(folder, definition)
+    names = [one.name for one in procedures]
+    for name in only:
+        if name not in names:
+            raise BadInput(f"--only {name!r}: there is no such procedure in {folder}; {suggest(name, names)}")
+    played = tuple(one for one in procedures if (one.name in only if only else scale == FULL or one.smoke))
+    if not played:
+        raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
+    return Plan(mission, mission.verify, procedures, played, scale, definition)
+
+
+def campaign(asked: Plan, folder: Path, workers: int) -> Campaign:
+    """Its cells: each procedure, and then each once more where a second run must be equal."""
+    candidate = next(one for one in asked.mission.candidates if one.name == asked.verify.candidate)
+    place = candidate.place
+    if place is None or not place.linux or place.here:
+        raise BadInput(f"candidate {candidate.name}: procedures are played on the virtual board only")
+    cells = [
+        Cell(candidate, one, NoParameters(), asked.verify.load, 1, seed=1, place=place)
+        for one in instruments(asked.played, asked.definition, ARGUMENTS)
+    ]
+    again = [replace(cell, repeat=1) for cell in cells] if place.repeats else []
+    return Campaign(asked.mission, f"verify-{asked.scale}", folder, workers=workers, cells=[*cells, *again])
+
+
+def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
+    """Play what is not yet played, judge all of it, write the report."""
+    with kept.alone(made.folder):
+        content = kept.content_of(asked.mission)
+        kept.begin(made.folder)
+        result = made.run(watcher)
+        kept.keep(made.folder, content, made.scale, result)
+        failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
+        verified = judged(asked, result.records, failures)
+        return replace(verified, files=write(made.folder, verified))
+
+
+def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> Verified:
+    """What the records say; nothing is played."""
+    by_name = {one.name: one for one in asked.played}
+    runs, measured = [], []
+    for record in records:
+        procedure = by_name.get(record.inputs.instrument.removeprefix(PREFIX))
+        if procedure is None or not record.inputs.instrument.startswith(PREFIX):
+            continue
+        runs.append(
+            Run(
+                procedure=procedure.name,
+                record=record.manifest.hash,
+                board=record.inputs.board,
+                candidate=record.inputs.candidate,
+                seed=record.inputs.seed,
+                repeat=record.manifest.repeat,
+                timing=record.manifest.timing,
+                judgement=judge(procedure, log_of(record), asked.definition),
+                problems=tuple(record.manifest.problems),
+            )
+        )
+        measured.append(record)
+    requirements = asked.verify.requirements
+    return Verified(
+        mission=asked.mission.mission.name,
+        title=asked.mission.mission.title,
+        scale=asked.scale,
+        candidate=asked.verify.candidate,
+        load=asked.verify.load,
+        runs=tuple(runs),
+        records=tuple(measured),
+        rows=control(requirements, asked.procedures, runs, failures),
+        failures=failures,
+        unasked=unasked(requirements, asked.procedures),
+        titles={one.name: one.title for one in asked.procedures},
+    )

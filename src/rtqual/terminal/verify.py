@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What `rtqual verify` would play and what it found, on the terminal."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rtqual.base.words import count
+from rtqual.procedure.compliance import Compliance
+from rtqual.procedure.model import Procedure
+from rtqual.report.verification import Verified
+
+_TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
+
+
+def print_procedures(console: Console, procedures: Sequence[Procedure]) -> None:
+    table = Table("procedure", "what it shows", "verifies", "steps", "smoke", box=box.SIMPLE)
+    for one in procedures:
+        cells = (one.name, one.title, ", ".join(one.verifies), str(len(one.steps)), "yes" if one.smoke else "")
+        table.add_row(*map(escape, cells))
+    console.print(table)
+
+
+def print_verified(console: Console, verified: Verified) -> None:
+    played = Table("procedure", "result", "record", "why", box=box.SIMPLE)
+    for run in verified.runs:
+        name = f"{run.procedure}, again" if run.repeat else run.procedure
+        result = "[green]passed[/]" if run.passed else "[red]failed[/]"
+        played.add_row(escape(name), result, run.record[:12], escape(run.why))
+    for name, why in verified.failures.items():
+        played.add_row(escape(name), "[red]no record[/]", "", escape(why))
+    console.print(played)
+    asked = Table("requirement", "procedures", "compliance", "why", "close-out", box=box.SIMPLE)
+    for row in verified.rows:
+        result = f"[{_TONES[row.compliance]}]{row.compliance}[/]"
+        names = ", ".join(row.procedures)
+        asked.add_row(escape(row.requirement.id), escape(names), result, escape(row.why), escape(row.closed))
+    console.print(asked)
+    for one in verified.unasked:
+        console.print(f"The mission has no such requirement: {escape(one)}", soft_wrap=True)
+    done = sum(row.compliance is Compliance.YES for row in verified.rows)
+    console.print(f"{done} of {count(len(verified.rows), 'requirement')} compliant")
+    for path in verified.files:
+        console.print(escape(str(path)), soft_wrap=True, highlight=False)

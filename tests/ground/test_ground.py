@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""The ground plays its script and logs what happens: a server here stands for the flight program."""
+
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.built import built
+from support.ground_log import TOP
+
+PACKET = bytes.fromhex("1842c00000062b110100005cce")
+
+
+@pytest.fixture(scope="session")
+def ground() -> Path:
+    return built(TOP / "ground", "rtqual-ground-asan") / "rtqual-ground-asan"
+
+
+@contextmanager
+def server(*answers: bytes) -> Iterator[int]:
+    """Each connection gets an answer to its first packet, and is closed; the last one stays."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        for answer in answers:
+            with listener.accept()[0] as link:
+                if link.recv(4096):
+                    link.sendall(answer)
+                if answer is answers[-1]:
+                    while link.recv(4096):
+                        pass
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with listener:
+        yield listener.getsockname()[1]
+
+
+def played(ground: Path, folder: Path, script: str, port: int) -> tuple[subprocess.CompletedProcess[str], str]:
+    (folder / "script").write_text(script)
+    log = folder / "log"
+    command = [ground, f"--port={port}", f"--script={folder}/script", f"--log={log}", "--patience-ms=100"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done, log.read_text() if log.exists() else ""
+
+
+def test_packets_are_cut_by_their_length_and_a_lost_link_comes_back(ground: Path, tmp_path: Path) -> None:
+    script = f"0 send {PACKET.hex()}\n150000000 send {PACKET.hex()}\n250000000 end\n"
+    with server(PACKET + PACKET + PACKET[:5], PACKET) as port:
+        done, log = played(ground, tmp_path, script, port)
+    assert done.returncode == 0, done.stderr
+    said = [row.split(" ", 1)[1] for row in log.splitlines()]
+    got = f"recv {PACKET.hex()}"
+    assert said == ["up", f"send 1 {PACKET.hex()}", got, got, "lost 5", "up", f"send 2 {PACKET.hex()}", got, "end 2 3"]
+    times = [int(row.split(" ")[0]) for row in log.splitlines()]
+    assert times == sorted(times)
+    assert times[6] >= 150_000_000
+
+
+def test_what_cannot_be_done_is_logged(ground: Path, tmp_path: Path) -> None:
+    fifo, full = tmp_path / "none", tmp_path / "there"
+    full.write_text("")
+    script = f"0 write {fifo} unplug\n0 signal no-such-program-runs 9\n0 fill {full}\n0 free {full}\n"
+    script += f"0 close\n0 send {PACKET.hex()}\n0 open\n0 end\n"
+    with server(b"") as port:
+        done, log = played(ground, tmp_path, script, port)
+    assert done.returncode == 0, done.stderr
+    said = [row.split(" ", 1)[1] for row in log.splitlines()]
+    assert said[1] == "failed 1 No such file or directory"
+    assert said[2] == "failed 2 no such program runs"
+    assert said[3] == "failed 3 File exists", "a file that is there is never overwritten"
+    assert said[4] == "did 4"
+    assert not full.exists()
+    assert said[5:8] == ["closed", "did 5", "unsent 6"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["", "0 end", "0 send\n0 end\n", "0 send 1\n0 end\n", "0 send 1G\n0 end\n", "5 close\n1 end\n", "0 close\n",
+     "-1 end\n", "0 signal x\n0 end\n", "0 signal x 9 9\n0 end\n", "0 boil x\n0 end\n", "9999999999999999999 end\n",
+     "0 end x\n", "0 write a\n0 end\n"],
+)  # fmt: skip
+def test_a_script_that_is_none_is_refused_in_a_line(ground: Path, tmp_path: Path, script: str) -> None:
+    done, log = played(ground, tmp_path, script, 1)
+    if script == "0 end":  # without its line's end it is whole nevertheless
+        assert done.returncode == 3
+        return
+    assert (done.returncode, log, done.stderr.count("\n")) == (2, "", 1), done.stderr
+
+
+def test_nobody_who_listens_is_told(ground: Path, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    done, _ = played(ground, tmp_path, "0 end\n", port)
+    assert (done.returncode, done.stderr) == (3, f"rtqual-ground: nobody listens at 127.0.0.1:{port}\n")

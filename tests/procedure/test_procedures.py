@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Procedures as files: one line on what is wrong with one; the script that is made of it; what a record keeps."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rtqual.base.errors import BadInput
+from rtqual.mission import load_mission
+from rtqual.packet.octets import crc16
+from rtqual.procedure.compliance import Compliance, Run, control, unasked
+from rtqual.procedure.instrument import LOG_SERIES, OCTET, log_of
+from rtqual.procedure.judge import Judgement
+from rtqual.procedure.load import load_procedures
+from rtqual.procedure.script import compiled, script
+from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Series, Timing
+from support.ground_log import START_STOP, TOP, definition, good, procedure
+
+WRONG = {
+    ("LIDAR_START", "LIDAR_STRAT"): "step[1].send: unknown telecommand 'LIDAR_STRAT'; did you mean 'LIDAR_START'",
+    ("CAMERA_GONE", "CAMERA_WENT"): "step[2].expect[0].event: unknown event 'CAMERA_WENT'",
+    ('failure = "BAD_CRC"', 'failure = "BAD_CRV"'): "unknown failure 'BAD_CRV'; did you mean 'BAD_CRC'",
+    ('report = "5.4"', 'report = "5.9"'): "unknown report '5.9'",
+    ('mode = "STANDBY"', 'mode = "ASLEEP"'): "step 1: SET_MODE: mode: ASLEEP is none of",
+    ('mode = "STANDBY"', "rate = 3"): "step 1: SET_MODE needs the argument mode",
+    ("event_value =", "event_worth ="): "MODE has no field 'event_worth'; did you mean",
+    ('"unplug:500"', '"unplug; rm"'): "is not a fault of the camera",
+    ('at = "2 s"', 'at = "1 ms"'): "step 3 is earlier than the one before",
+    ('within = "700 ms"', 'within = "2 s"'): "ends: is before step 3 has had its time",
+    ('damage = "crc"', 'damage = "crk"'): "'crk' is not allowed; allowed: 'crc', 'length'",
+    ('send = "LIDAR_STOP"', 'raw = "xx"'): "is not octets",
+    ('verifies = ["TC-010"]', "verifies = []"): "verifies: is empty",
+    ('title = "Start and stop"', ""): "title: is missing",
+    ('ends = "3 s"', "ends = 3"): "ends",
+    ('{ camera = "unplug:500" }', '{ camera = "drop", signal = "KILL" }'): "is one fault",
+}
+
+
+@pytest.mark.parametrize("change", WRONG)
+def test_a_wrong_procedure_is_one_line_with_its_place(tmp_path: Path, change: tuple[str, str]) -> None:
+    assert change[0] in START_STOP
+    with pytest.raises(BadInput) as raised:
+        procedure(tmp_path, START_STOP.replace(*change, 1))
+    told = str(raised.value)
+    assert WRONG[change] in told
+    assert "\n" not in told
+    assert re.match(re.escape(f"{tmp_path}/start-stop.toml:"), told)
+
+
+def test_the_script_has_the_times_and_packets_of_the_steps(tmp_path: Path) -> None:
+    lines = compiled(procedure(tmp_path), definition())
+    text = script(lines).splitlines()
+    assert text[2] == "2000000000 write control unplug:500"
+    assert text[-1] == "4000000000 end"
+    sent = [line for line in lines if line.packet]
+    assert [crc16(line.packet) == 0 for line in sent] == [True, True, False, True], "the third is damaged"
+    assert len({line.request for line in sent}) == len(sent), "each has its own sequence count"
+    assert sent[-1].command == "HK_ONCE", "every procedure ends with a program that answers"
+
+
+def test_the_repository_s_procedures_and_the_mission_s_requirements_name_each_other() -> None:
+    mission = load_mission(TOP / "missions/docking.toml")
+    assert mission.verify is not None
+    procedures = load_procedures(TOP / "procedures", definition())
+    assert not unasked(mission.verify.requirements, procedures)
+    for row in control(mission.verify.requirements, procedures, [], {}):
+        assert row.procedures, f"{row.requirement.id} has no procedure"
+        assert row.compliance is Compliance.OPEN, "nothing was played"
+
+
+def _record(*series: Series) -> Record:
+    inputs = Inputs(candidate="c", instrument="procedure-x", load="none", board="virtual", cpus=1, seed=1)
+    made = Provenance(rtqual="0", mission_sha256="", started=None, wall_s=None, command=[])
+    manifest = Manifest(
+        hash="", inputs=inputs, timing=Timing.REAL, series=[s.info for s in series], provenance=made, samples_sha256=""
+    )
+    return Record(manifest, series)
+
+
+def test_a_record_keeps_the_log_to_its_last_octet(tmp_path: Path) -> None:
+    log = good(procedure(tmp_path)).text
+    kept = Series.raw(np.frombuffer(log.encode(), np.uint8).astype(np.int64), name=LOG_SERIES, unit=OCTET)
+    assert log_of(_record(kept)) == log
+    assert log_of(_record()) == ""
+    for wrong in ([300], [-1], [200]):
+        assert log_of(_record(Series.raw(wrong, name=LOG_SERIES, unit=OCTET))) == "\0", "and no log that could pass"
+
+
+def _run(judgement: Judgement, name: str, timing: Timing = Timing.INSTRUCTIONS) -> Run:
+    return Run(name, "ab" * 32, "virtual", "debian-rt", 1, 0, timing, judgement)
+
+
+def test_a_requirement_is_compliant_where_all_its_procedures_passed_and_closed_by_real_time_only(
+    tmp_path: Path,
+) -> None:
+    mission = load_mission(TOP / "missions/docking.toml")
+    assert mission.verify is not None
+    one = next(r for r in mission.verify.requirements if r.id == "TC-010")
+    both = [procedure(tmp_path, START_STOP, name) for name in ("first", "second")]
+    judged = {True: good(both[0]).judged(), False: Judgement(unsound="is cut off")}
+    cases: tuple[tuple[list[tuple[str, bool]], dict[str, str], Compliance], ...] = (
+        ([("first", True), ("second", True)], {}, Compliance.YES),
+        ([("first", True), ("second", False)], {}, Compliance.NO),
+        ([("first", True)], {}, Compliance.OPEN),
+        ([("first", True)], {"second": "the guest died"}, Compliance.OPEN),
+        ([], {}, Compliance.OPEN),
+    )
+    for played, failures, expected in cases:
+        row = control([one], both, [_run(judged[passed], name) for name, passed in played], failures)[0]
+        assert (row.compliance, row.closed.startswith("open")) == (expected, True)
+    for timing, closed in (
+        (Timing.REAL, "closed"),
+        (Timing.INSTRUCTIONS, "open: the virtual board ranks, does not close"),
+    ):
+        runs = [_run(judged[True], name, timing) for name in ("first", "second")]
+        assert control([one], both, runs, {})[0].closed == closed
+    assert control([one], [], [], {})[0].why == "no procedure verifies it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "a" * 200_000,
+        "x = " + "[" * 200 + "]" * 200,
+        f"ends = {'9' * 5000}",
+        "step = 1",
+        "\x00",
+        "title = '\x1b[2J'",
+    ],
+)
+def test_what_is_no_procedure_is_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadInput) as raised:
+        procedure(tmp_path, text)
+    assert "\n" not in str(raised.value)
+
+
+def test_huge_numbers_are_refused(tmp_path: Path) -> None:
+    for change in (('event_value = "STREAM"', f"event_value = {10**30}"), ("ends = ", f"x = {10**30}\nends = ")):
+        with pytest.raises(BadInput):
+            procedure(tmp_path, START_STOP.replace(*change, 1))

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual verify` from a mission to its verification control document, with the real flight program in a guest."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtqual.campaign.run import Watcher
+from rtqual.candidate import carried
+from rtqual.mission import load_mission
+from rtqual.procedure.compliance import Compliance
+from rtqual.procedure.instrument import PREFIX, log_of
+from rtqual.record.schema import Record, Timing
+from rtqual.record.store import Store
+from rtqual.report.verification import Verified
+from rtqual.stage import verify as stage
+from support.built import built
+from support.command import Run
+from support.ground_log import TOP
+
+MISSION = TOP / "missions/docking.toml"
+SABOTAGED = {1: "camera-start-stop", 3: "stream-steady", 4: "packets-twice"}  # flight/program/sabotage.h
+
+
+def test_the_list_is_what_is_played(rtqual: Run) -> None:
+    done = rtqual("verify", MISSION, "--list", "--json")
+    assert done.returncode == 0, done.stderr
+    names = {one["name"] for one in json.loads(done.stdout)}
+    assert {path.stem for path in (TOP / "procedures").glob("*.toml")} == names
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--only", "camera-unplugged"), "there is no such procedure in .*; did you mean 'camera-unplug'"),
+        (("--scale", "smok"), "--scale 'smok': did you mean 'smoke'"),
+        (("--jobs", "3"), "at most two guests"),
+    ],
+)
+def test_what_is_asked_wrongly_is_one_line(fails: Callable[..., str], options: tuple[str, ...], told: str) -> None:
+    assert re.search(told, fails(2, "verify", MISSION, *options))
+
+
+def test_a_mission_that_says_nothing_of_it_is_told(fails: Callable[..., str], mission_file: Path) -> None:
+    assert "has no [verify]" in fails(2, "verify", mission_file)
+
+
+def _played(folder: Path, *names: str, repeated: bool = True) -> Verified:
+    asked = stage.plan(load_mission(MISSION), stage.FULL, names)
+    made = stage.campaign(asked, folder, 2)
+    if not repeated:
+        made.cells = [cell for cell in made.cells if not cell.repeat]
+    return stage.verify(asked, made, Watcher())
+
+
+@pytest.mark.full
+def test_the_smoke_scale_passes_twice_alike_and_says_so(rtqual: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = rtqual("verify", MISSION, "--scale", "smoke", "--out", out, "--json")
+    said = json.loads(done.stdout)
+    assert {one["procedure"]: one["why"] for one in said["procedures"] if not one["passed"]} == {}
+    assert (done.returncode, said["passed"]) == (0, True)
+    assert {one["timing"] for one in said["procedures"]} == {Timing.INSTRUCTIONS}, "both logs were equal"
+    of = {one["id"]: one for one in said["requirements"]}
+    assert of["TC-020"]["compliance"] == Compliance.YES
+    assert of["TC-020"]["close_out"] == "open: the virtual board ranks, does not close"
+    assert of["FDIR-060"]["compliance"] == Compliance.OPEN, "its procedure is not played at this scale"
+    records = list(Store(out / "records").read_all())
+    assert {record.manifest.hash for record in records} >= {hash_ for one in of.values() for hash_ in one["evidence"]}
+    assert 'failures="0"' in (out / "verification.xml").read_text().splitlines()[1]
+    assert "closes no requirement" in (out / "verification.md").read_text()
+    _a_record_without_its_log_is_no_evidence(records)
+
+
+def _a_record_without_its_log_is_no_evidence(records: list[Record]) -> None:
+    asked = stage.plan(load_mission(MISSION), stage.SMOKE)
+    cut = [replace(one, series=one.series[1:]) for one in records]
+    assert all(log_of(one) for one in records)
+    assert not any(run.passed for run in stage.judged(asked, cut, {}).runs)
+    swapped = [
+        replace(one, series=other.series)
+        for one in records
+        for other in records
+        if one.inputs.instrument != other.inputs.instrument
+    ]
+    assert not any(run.passed for run in stage.judged(asked, swapped, {}).runs), "nor is another procedure's log"
+    assert all(one.inputs.instrument.startswith(PREFIX) for one in records)
+
+
+@pytest.mark.manual
+@pytest.mark.parametrize("which", SABOTAGED)
+def test_a_sabotaged_program_fails_by_the_right_procedure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: int
+) -> None:
+    name = f"ds325-flight-sabotage{which}"
+    program, real = built(TOP / "flight/program", name) / name, carried.guest_file
+    monkeypatch.setattr(carried, "guest_file", lambda file: program if file == "ds325-flight" else real(file))
+    verified = _played(tmp_path, SABOTAGED[which], repeated=False)
+    assert [run.procedure for run in verified.runs] == [SABOTAGED[which]]
+    assert not verified.passed
+    assert verified.runs[0].judgement.checks, "the log is sound: the program is not"
