@@ -102,11 +102,11 @@ def tally(kind: str, campaigns: int, seed: int = 0, *, equal: bool = True, looks
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kind", ["skewed", "heavy"])
-def test_what_a_campaign_claims_holds_whenever_it_stops(kind: str) -> None:
-    """5 % may be wrong; of 150 campaigns 14 would be three standard errors more."""
-    one = tally(kind, 150)
-    assert max(one.apart, one.judged, one.campaigns - one.held) < 14
+def test_what_a_campaign_claims_holds_whenever_it_stops() -> None:
+    """5 % may be wrong; of 100 campaigns 12 would be three standard errors more."""
+    kind = "skewed"
+    one = tally(kind, 100)
+    assert max(one.apart, one.judged, one.campaigns - one.held) < 12
     assert one.runs > 0.9 * LOOKS[-1]
     other = tally(kind, 60, equal=False)
     assert max(other.apart, other.judged, other.campaigns - other.held) < 9

@@ -10,7 +10,7 @@ nothing else: a run is one trajectory.
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
-from rtqual.analysis.figure.asked import EXTREMES, QUANTILES, RUNS_TO_JUDGE, figure_name, samples_needed
+from rtqual.analysis.figure.asked import EXTREMES, QUANTILES, RUNS_TO_JUDGE, TAIL, figure_name, samples_needed
 from rtqual.analysis.figure.cells import Cells
 from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.figures import certain_miss
@@ -82,7 +82,8 @@ def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> 
     outcome, why = judged[worst]
     misses = _misses(requirement, name, found.summary)
     sentence = _sentence(name, figures[worst], requirement, found.summary)
-    reason = f"{worst}{sentence}{_misses_text(misses, found.summary)}{why}"
+    tail = pools[""].tail if "" in pools else TAIL
+    reason = f"{worst}{sentence}{_misses_text(misses, found.summary, tail)}{why}"
     gate = Gate(
         requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
     )
@@ -190,18 +191,18 @@ def _sentence(name: str, one: Figure, requirement: Requirement, summary: Summary
     return f"{name} {figure(one, requirement.limit.value)} of {samples}{runs}, {limit_text(requirement)} asked"
 
 
-def _misses_text(misses: int | None, summary: Summary) -> str:
+def _misses_text(misses: int | None, summary: Summary, tail: float) -> str:
     if misses is None:
         return ""
     if misses:
         word = "miss" if misses == 1 else "misses"
         return f"; {misses:,} deadline {word}, {share(misses, summary.samples)} of the samples"
-    return f"; no deadline miss{_how_rare(summary.samples)}"
+    return f"; no deadline miss{_how_rare(summary.samples, tail)}"
 
 
-def _how_rare(samples: int) -> str:
+def _how_rare(samples: int, tail: float) -> str:
     """What may be said where none of so many samples missed; empty where that is next to nothing."""
-    bound = exceedance_bound(0, samples)
+    bound = exceedance_bound(0, samples, 1 - 2 * tail)
     return f": one is rarer than {one_in(bound)} (95 %, if independent)" if bound <= RARE else ""
 
 
