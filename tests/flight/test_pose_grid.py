@@ -12,8 +12,18 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from pose_flights import Flight, attitude, flight  # noqa: E402
-from pose_grid import DISTANCE2, MM, OK, SEARCH, STATUS, UNOBSERVED, WORST, Grid, fly, honesty, should  # noqa: E402
+from pose_flights import (  # noqa: E402
+    DISTANCE2,
+    MM,
+    OK,
+    STATUS,
+    UNOBSERVED,
+    WORST,
+    Flight,
+    attitude,
+    flight,
+)
+from pose_grid import SEARCH, Grid, fly, honesty, should  # noqa: E402
 
 RZ = 32
 FRAMES = 14
