@@ -138,7 +138,8 @@ def worst(grid: Grid, most: int = 12) -> str:
         lines.append(
             f"{n:5} {one.kind:8} range {one.range_m:.2f} tilt {one.tilt_deg:3.0f} sun {one.sun:4.0f} wall "
             f"{one.wall_m:.2f} ({one.wall_albedo:.2f}) frame {at[FRAME]:3.0f} of {len(rows)}: "
-            f"d {at[DISTANCE2] ** 0.5:7.1f} mean d2 {rows[:, DISTANCE2].mean():8.1f} {at[MM]:7.2f} mm {at[DEGREES]:6.2f} deg, axes {axes}"
+            f"d {at[DISTANCE2] ** 0.5:7.1f} mean d2 {rows[:, DISTANCE2].mean():8.1f} "
+            f"{at[MM]:7.2f} mm {at[DEGREES]:6.2f} deg, axes {axes}"
         )
     return "\n".join(lines)
 
