@@ -10,6 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+# What pose-grid prints of a frame
+FLIGHT, FRAME, STATUS, UNOBSERVED, MM, DEGREES, DISTANCE2, WORST, SAMPLES, CROSSINGS, SIGMA_MM, SIGMA_DEGREES = range(
+    12
+)
+DEGENERATE, OK = 1, 2
 CLASSES = ("open", "wall", "tilted", "corner", "sun", "clutter", "partial", "spin", "drift", "loss", "far", "all")
 GAPS_M = (0.02, 0.1, 0.2, 0.4, 0.7, 1.1)  # from the target's rearmost point to the wall
 HALF_M = np.array([0.15, 0.17, 0.1])
@@ -103,7 +108,7 @@ def flight(seed: int, number: int, frames: int) -> Flight:
         wall = rear + GAPS_M[random.integers(len(GAPS_M))]
     boxes = []
     for _ in range(int(random.integers(1, 4)) if kind == "clutter" or every else 0):
-        where = p + [*(random.choice([-1, 1], 2) * random.uniform(0.3, 0.6, 2)), random.uniform(-0.1, 0.6)]
+        where = p + np.array([*(random.choice([-1, 1], 2) * random.uniform(0.3, 0.6, 2)), random.uniform(-0.1, 0.6)])
         half = random.uniform(0.01, 0.12, 3)
         boxes.append((*(where - half), *(where + half)))
     drift = kind == "drift" or (every and random.random() < 0.5)

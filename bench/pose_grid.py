@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How honest the pose of the docking target is, over a grid of flights drawn by a seed (docs/pose.md).
 
-    PYTHONPATH=tests .venv/bin/python bench/pose_grid.py --flights 2000 --seed 1 --workers 2 --picture docs/pose-grid.svg
+    PYTHONPATH=tests .venv/bin/python bench/pose_grid.py --flights 2000 --seed 1 --workers 2 --picture grid.svg
 
 Per class of flights: how many frames are `ok`, how many of these lie inside the ellipsoid that should hold 95 % of
 them, the mean squared distance (6 where the covariance is true), how many are beyond 5 and 6 deviations: as the
@@ -17,15 +17,26 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pose_flights import CLASSES, Flight, flight
+from pose_flights import (
+    CLASSES,
+    DEGREES,
+    DISTANCE2,
+    FLIGHT,
+    FRAME,
+    MM,
+    OK,
+    STATUS,
+    WORST,
+    Flight,
+    flight,
+)
+from pose_picture import draw
 from scipy.stats import chi2
 
 from support.built import built
 
 ROOT = Path(__file__).parents[1]
 CHUNK = 12
-FLIGHT, FRAME, STATUS, UNOBSERVED, MM, DEGREES, DISTANCE2, WORST, SAMPLES, CROSSINGS, SIGMA_MM, SIGMA_DEGREES = range(12)
-DEGENERATE, OK = 1, 2
 SEARCH = 6  # frames in which the target is looked for
 
 
@@ -126,8 +137,9 @@ def worst(grid: Grid, most: int = 12) -> str:
         axes = " ".join(f"{value:+.1f}" for value in at[12:18])
         lines.append(
             f"{n:5} {one.kind:8} range {one.range_m:.2f} tilt {one.tilt_deg:3.0f} sun {one.sun:4.0f} wall "
-            f"{one.wall_m:.2f} ({one.wall_albedo:.2f}) frame {at[FRAME]:3.0f} of {len(rows)}: d {at[DISTANCE2] ** 0.5:7.1f} "
-            f"mean d2 {rows[:, DISTANCE2].mean():8.1f} {at[MM]:7.2f} mm {at[DEGREES]:6.2f} deg, axes {axes}"
+            f"{one.wall_m:.2f} ({one.wall_albedo:.2f}) frame {at[FRAME]:3.0f} of {len(rows)}: "
+            f"d {at[DISTANCE2] ** 0.5:7.1f} mean d2 {rows[:, DISTANCE2].mean():8.1f} "
+            f"{at[MM]:7.2f} mm {at[DEGREES]:6.2f} deg, axes {axes}"
         )
     return "\n".join(lines)
 
@@ -142,14 +154,14 @@ def main() -> None:
     parser.add_argument("--program", type=Path, help="a pose-grid built before")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
-    grid = fly([flight(options.seed, n, options.frames) for n in range(options.flights)], options.workers, options.program)
+    grid = fly(
+        [flight(options.seed, n, options.frames) for n in range(options.flights)], options.workers, options.program
+    )
     print(table(grid))
     if options.worst:
         print(worst(grid, options.worst))
     if options.picture:
-        from pose_picture import draw
-
-        draw(grid, options.picture)
+        draw(grid.flights, grid.rows, options.picture)
 
 
 if __name__ == "__main__":

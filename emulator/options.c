@@ -46,9 +46,10 @@ static enum option_status add_clutter(const struct option *option, void *to, con
 		die(BAD_INPUT, "clutter \"%s\": six numbers are needed: x, y, z, width, height, depth", text);
 	if (options->scene.clutter_count == CLUTTER)
 		die(BAD_INPUT, "clutter \"%s\": there are %d things already, no more are allowed", text, CLUTTER);
-	options->scene.clutter[options->scene.clutter_count++] =
-		(struct box){ { v[0] - v[3] / 2, v[1] - v[4] / 2, v[2] - v[5] / 2 },
-			      { v[0] + v[3] / 2, v[1] + v[4] / 2, v[2] + v[5] / 2 } };
+	options->scene.clutter[options->scene.clutter_count++] = (struct box){
+		{ v[0] - v[3] / 2, v[1] - v[4] / 2, v[2] - v[5] / 2 },
+		{ v[0] + v[3] / 2, v[1] + v[4] / 2, v[2] + v[5] / 2 }
+	};
 	return OPTION_SET;
 }
 

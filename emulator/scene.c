@@ -139,8 +139,7 @@ struct hit scene_cast(const struct view *view, struct vector direction)
 	if (scene->wall_z_m > 0)
 		meet(&hit, WALL, scene->wall_z_m / direction.z, direction.z, scene->wall_albedo);
 	for (int i = 0; i < scene->clutter_count; i++)
-		meet_box(&hit, scene->clutter + i, OTHERS + 3 * i, (struct vector){ 0 }, direction,
-			 scene->wall_albedo);
+		meet_box(&hit, scene->clutter + i, OTHERS + 3 * i, (struct vector){ 0 }, direction, scene->wall_albedo);
 	if (misses_target(view->eye, way))
 		return hit;
 	for (int i = 0; i < (int)(sizeof(boxes) / sizeof(boxes[0])); i++)

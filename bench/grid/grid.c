@@ -87,7 +87,9 @@ int main(int argc, char **argv)
 				continue;
 			ds325_method("simd")->planes(&decoder, raw, 0, DS325_PIXELS / DS325_BLOCK, &planes);
 			if (write) {
-				if (fwrite(ranges, sizeof(ranges), 1, stdout) + fwrite(amplitudes, sizeof(amplitudes), 1, stdout) != 2)
+				if (fwrite(ranges, sizeof(ranges), 1, stdout) +
+					    fwrite(amplitudes, sizeof(amplitudes), 1, stdout) !=
+				    2)
 					return 1;
 				continue;
 			}

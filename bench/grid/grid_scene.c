@@ -56,9 +56,9 @@ bool flight_read(struct flight *flight, FILE *file, int *frames, double *step_s)
 	for (int k = 0; k < 2; k++) {
 		if (!numbers(file, end, 7))
 			return false;
-		scene->waypoints[k] = (struct waypoint){ k * *frames * *step_s,
-							 { { end[0], end[1], end[2] },
-							   { end[3], end[4], end[5], end[6] } } };
+		scene->waypoints[k] = (struct waypoint){
+			k * *frames * *step_s, { { end[0], end[1], end[2] }, { end[3], end[4], end[5], end[6] } }
+		};
 	}
 	scene->clutter_count = (int)v[11];
 	if (scene->clutter_count > CLUTTER)

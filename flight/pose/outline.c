@@ -168,8 +168,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	if (last - 3 < -reach || last + BEYOND > reach)
 		return false;
 	for (int j = -reach; j <= reach; j++)
-		light[j + reach] = frame->amplitude[(long)(line->y + j * line->dy) * pose->camera.width + line->x +
-						    j * line->dx];
+		light[j + reach] =
+			frame->amplitude[(long)(line->y + j * line->dy) * pose->camera.width + line->x + j * line->dx];
 	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
 		if (profile.inside[j + reach]) {
 			full += light[j + reach] / profile.bright[j + reach];
@@ -191,7 +191,9 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		dark_range += range;
 		outer++;
 	}
-	if (inner < 2 || full <= 0 || !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4, profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
+	if (inner < 2 || full <= 0 ||
+	    !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4,
+		     profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
 		return false;
 	full /= inner;
 	if (outer) {
@@ -203,9 +205,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 
 		out->lit = dim ? 2 : 1;
 		for (int j = last + 3; j <= last + BEYOND; j++)
-			if (profile.range[j + reach] == 0 ?
-				    !dim :
-				    fabs(profile.range[j + reach] - dark_range) > profile.gate)
+			if (profile.range[j + reach] == 0 ? !dim :
+							    fabs(profile.range[j + reach] - dark_range) > profile.gate)
 				return false;
 		if (dark_range < profile.expected[last + reach] + profile.gate || (dim && pose->sun > DAZZLED))
 			return false;
@@ -434,8 +435,8 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 			for (int k = 0; k < 3; k++)
 				corner[k] += at->p[k];
 			face.level = dot3(face.normal, corner);
-			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal,
-				     &wider, &unseen);
+			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal, &wider,
+				     &unseen);
 		}
 	}
 	if (unseen.weight > 0)

@@ -86,8 +86,8 @@ static bool settings_usable(const struct pose_settings *set)
 {
 	const double positive[] = { set->noise_at_1m,          set->noise_floor,  set->edge_noise, set->acceleration,
 				    set->angular_acceleration, set->first_speed,  set->first_rate, set->least_amplitude,
-				    set->most_range,           set->unobservable, set->lever,
-				    set->ambiguity,            set->amplitude_at_1m };
+				    set->most_range,           set->unobservable, set->lever,      set->ambiguity,
+				    set->amplitude_at_1m };
 	double hint = 0;
 
 	for (unsigned int i = 0; i < sizeof(positive) / sizeof(*positive); i++)
@@ -194,8 +194,7 @@ static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 static bool plausible(const struct pose *pose, const struct fit *fit, double *agreement)
 {
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
-	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
-	       fit->discord <= MOST_DISCORD &&
+	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT && fit->discord <= MOST_DISCORD &&
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
@@ -273,8 +272,8 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 {
 	double light;
 
-	return unobserved(pose, fit) == 0 &&
-	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown || noise_now(pose, frame, &fit->at, &light) > 1.5);
+	return unobserved(pose, fit) == 0 && (fit->last.contrary <= MOST_CONTRARY * fit->last.shown ||
+					      noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
 static void fill(const struct pose *pose, const struct fit *fit, bool decided, struct pose_result *result)
@@ -285,8 +284,8 @@ static void fill(const struct pose *pose, const struct fit *fit, bool decided, s
 		result->covariance[i] = pose->discord * (pose->cov[12 * (i / 6) + i % 6] + fit->systematic[i]);
 	/* Half a turn about the target's axis is as likely. */
 	for (int i = 0; i < 9 && !decided; i++)
-		result->covariance[6 * (3 + i / 3) + 3 + i % 3] +=
-			M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] * pose->at.r[3 * (i % 3) + 2];
+		result->covariance[6 * (3 + i / 3) + 3 + i % 3] += M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] *
+								   pose->at.r[3 * (i % 3) + 2];
 	for (int k = 0; k < 3; k++) {
 		result->position[k] = pose->at.p[k];
 		along[k] = pose->at.p[k] / range;
@@ -378,7 +377,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		filter_start(pose, &turned);
 		return;
 	}
-fill(pose, &fitted, which == KEYS_RIGHT, result);
+	fill(pose, &fitted, which == KEYS_RIGHT, result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);
 }

@@ -150,8 +150,8 @@ bool ring_place(struct pose *pose, const struct pose_frame *frame, const struct 
 		return false;
 	plane_axes(points, x, y, z);
 	collect(pose, frame, points, x, y, &raised);
-	if (!find_circle(pose, &raised, (ring->half[0] + ring->half[1]) / 2, (ring->half[0] - ring->half[1]) / 2 + 0.003,
-			 centre))
+	if (!find_circle(pose, &raised, (ring->half[0] + ring->half[1]) / 2,
+			 (ring->half[0] - ring->half[1]) / 2 + 0.003, centre))
 		return false;
 	/* The ring's middle is the target's origin, unless the model has it elsewhere. */
 	double level = dot3(points->normal, points->centre);

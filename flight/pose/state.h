@@ -235,7 +235,7 @@ struct fit {
 	double offset[6];     /* from where it began */
 	double information[36]; /* of this frame alone */
 	double systematic[36];  /* covariance of what averaging does not remove */
-	double discord;      /* by how much edges and rims differ from each other, in squared deviations; 1 if right */
+	double discord; /* by how much edges and rims differ from each other, in squared deviations; 1 if right */
 	struct normal last;
 };
 /* Fits a pose, from a guess with its covariance; false if the equations have no solution. With `fine`, the last round

@@ -80,7 +80,8 @@ static bool near_rim(const struct pose *pose, const struct view *view, unsigned 
 			continue;
 		double foot = -view->origin[2] / direction[2];
 		double top = (part->centre[2] - part->half[2] - view->origin[2]) / direction[2];
-		double low = outside(part, view->origin[0] + foot * direction[0], view->origin[1] + foot * direction[1]);
+		double low = outside(part, view->origin[0] + foot * direction[0],
+				     view->origin[1] + foot * direction[1]);
 		double high = outside(part, view->origin[0] + top * direction[0], view->origin[1] + top * direction[1]);
 
 		if ((low > 0) != (high > 0) || fmin(fabs(low), fabs(high)) < pixel)
@@ -108,9 +109,11 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 			struct hit hit;
 
 			if (!surface_predict(pose, at, &view, x, y, &hit, direction, row) ||
-			    near_rim(pose, &view, view_parts(pose, &view, x, y), direction, &hit) || hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
+			    near_rim(pose, &view, view_parts(pose, &view, x, y), direction, &hit) ||
+			    hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
 				continue;
-			double sigma = range_noise(pose, frame, x, y, hit.range), error = range - pose->offset - hit.range;
+			double sigma = range_noise(pose, frame, x, y, hit.range),
+			       error = range - pose->offset - hit.range;
 			double z = fabs(error) / (sigma + slack);
 
 			normal->shown++;

@@ -12,8 +12,18 @@ import pytest
 BENCH = Path(__file__).parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
-from pose_flights import Flight, attitude, flight  # noqa: E402
-from pose_grid import DISTANCE2, MM, OK, SEARCH, STATUS, UNOBSERVED, WORST, Grid, fly, honesty, should  # noqa: E402
+from pose_flights import (  # noqa: E402
+    DISTANCE2,
+    MM,
+    OK,
+    STATUS,
+    UNOBSERVED,
+    WORST,
+    Flight,
+    attitude,
+    flight,
+)
+from pose_grid import SEARCH, Grid, fly, honesty, should  # noqa: E402
 
 RZ = 32
 FRAMES = 14
@@ -32,16 +42,19 @@ def honest(grid: Grid) -> None:
     assert np.sqrt(ok[:, DISTANCE2].max()) <= 6
 
 
+@pytest.mark.guest
 def test_a_wall_behind_the_target_is_not_taken_for_it() -> None:
     grid = fly([replace(at(0.5), wall_m=wall) for wall in (0.66, 0.8, 1.0)])
     honest(grid)
     assert grid.rows[grid.rows[:, STATUS] == OK, MM].max() < 1.5
 
 
+@pytest.mark.guest
 def test_the_covariance_holds_when_tilted_and_in_the_sun() -> None:
     honest(fly([at(0.5, pitch=30), at(0.5, pitch=30.4), at(0.4, pitch=30, yaw=40), replace(at(0.5), sun=500)]))
 
 
+@pytest.mark.guest
 @pytest.mark.parametrize(("range_m", "albedo"), [(1.1, 0.5), (1.5, 0.7)])
 def test_half_a_turn_is_unobserved_until_the_keys_decide(range_m: float, albedo: float) -> None:
     """And the expected orientation, which is half a turn off, does not decide."""
@@ -53,6 +66,7 @@ def test_half_a_turn_is_unobserved_until_the_keys_decide(range_m: float, albedo:
     assert ok[:, WORST].max() < 6
 
 
+@pytest.mark.guest
 def test_drift_that_nobody_told_is_found_by_the_size_of_the_target() -> None:
     honest(fly([replace(at(0.6), offset_mm=mm) for mm in (-3.0, 3.0)]))
 
