@@ -253,6 +253,8 @@ static void stream(struct camera_run *camera, uint32_t *frames_taken)
 	case DS325_BACK:
 		camera->frame_ns = 0;
 		camera->opened_ns = now_ns();
+		if (!set_exposure(camera)) /* it has forgotten */
+			failed(camera);
 		break;
 	case DS325_TIMEOUT:
 		silent(camera);

@@ -17,9 +17,10 @@
 #include "world.h"
 
 enum { LOOK_MS = 100, RETRY_MS = 1000 };
-/* Without a sign so long, a thread counts as stuck. Opening a camera takes long. */
+/* Without a sign so long, a thread counts as stuck. A camera that does not answer keeps its thread for
+ * several of USB's timeouts of 5 s; that must not reset the board. */
 static const uint32_t patience_ms[THREAD_COUNT] = {
-	[THREAD_CONTROL] = 300, [THREAD_CAMERA] = 3000, [THREAD_COMMANDS] = 1000, [THREAD_LINK] = 1000
+	[THREAD_CONTROL] = 300, [THREAD_CAMERA] = 20000, [THREAD_COMMANDS] = 1000, [THREAD_LINK] = 1000
 };
 
 struct supervisor {

@@ -105,7 +105,7 @@ def test_it_streams_loses_the_camera_and_goes_on_through_a_crash(guest: Callable
     # Killed while it streamed: it says so, and streams within a second of its start, without a command.
     crashed = said.one("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["CRASHED"])
     last = said.named("HK_CAMERA")[-1]
-    assert last[1].fields["camera"] == "STREAMING" and last[1].fields["frames"] > 5
+    assert last[1].fields["camera"] == "STREAMING" and last[1].fields["frames"] > 20
     assert last[0] > crashed[0]
     assert said.one("HK_SYSTEM")[1].fields["boots"] == 2
     assert said.one("COMPLETED", request=request(52))

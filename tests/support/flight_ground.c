@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 		const unsigned long ms = strtoul(line, &at, 10);
 
 		listen_until(&ground, begin_ns + ms * 1000000ull);
-		for (at++; octets < sizeof(packet) && sscanf(at, "%2x", &octet) == 1 && *at != 'e'; at += 2)
+		for (at++; strncmp(at, "end", 3) && octets < sizeof(packet) && sscanf(at, "%2x", &octet) == 1; at += 2)
 			packet[octets++] = (uint8_t)octet;
 		printf("%llu sent\n", (unsigned long long)now_ns());
 		if (octets && ground.fd >= 0 && write(ground.fd, packet, octets) != (ssize_t)octets)
