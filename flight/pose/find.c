@@ -14,7 +14,7 @@
 
 #define PIECES 2
 #define WAYS 24
-#define SAMPLES 200
+#define SAMPLES 110
 #define MOST_COST 0.35
 #define MOST_EVIDENCE 30
 
