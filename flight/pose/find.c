@@ -14,7 +14,7 @@
 
 #define PIECES 2
 #define WAYS 24
-#define SAMPLES 200
+#define SAMPLES 110
 #define MOST_COST 0.35
 #define MOST_EVIDENCE 30
 
@@ -168,7 +168,8 @@ static void look(struct pose *pose, const struct pose_frame *frame)
 
 		if (!place(pose, &points, &rectangle, which / 8, which & 4 ? 1 : -1, which & 3, &guess.at))
 			continue;
-		guess.cost = total_cost(pose, frame, &guess.at, SAMPLES);
+		/* The keys decide later, in settle_turn(). */
+		guess.cost = find_cost(pose, frame, &guess.at, SAMPLES) + 0.015 * from_hint(pose, &guess.at);
 		keep(search->guesses, &search->count, GUESSES, &guess);
 	}
 	bool cut = rectangle.low_cut[0] || rectangle.high_cut[0] || rectangle.low_cut[1] || rectangle.high_cut[1];

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define GRID 6 /* points along each side of a key's top */
+#define GRID 4 /* points along each side of a key's top */
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define MOST 60 /* so that what speaks against it later is heard */
 

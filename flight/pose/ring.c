@@ -4,11 +4,11 @@
  */
 #include "find.h"
 
-#define STEP_AT_1M 0.9 /* pixels between those that are looked at */
-#define MOST_RAISED 300
-#define LEAST_ON_RING 20
-#define TRIALS 40
-#define TURNS 48
+#define STEP_AT_1M 1.3 /* pixels between those that are looked at */
+#define MOST_RAISED 200
+#define LEAST_ON_RING 15
+#define TRIALS 20
+#define TURNS 36
 #define LOW 0.008 /* m above the face: keys and ring are 15 and 20 mm high */
 #define HIGH 0.03
 
