@@ -123,11 +123,11 @@ struct pose *pose_init(const struct pose_model *model, const struct pose_camera 
 	return pose;
 }
 
-void pose_reset(struct pose *pose)
+/* What was learnt of a target goes with it. */
+static void forget(struct pose *pose)
 {
 	pose->tracking = false;
 	pose->misses = 0;
-	find_forget(pose);
 	keys_forget(pose);
 	pose->discord = 1;
 	pose->offset = 0;
@@ -135,6 +135,12 @@ void pose_reset(struct pose *pose)
 	pose->sun = 0;
 	pose->suns = 0;
 	pose->noise_scale = pose->edge_scale = 1;
+}
+
+void pose_reset(struct pose *pose)
+{
+	forget(pose);
+	find_forget(pose);
 }
 
 /* Of |error| / sigma; 0.6745 where sigma is right. */
@@ -355,9 +361,11 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		learn_sun(pose, frame, &at);
 		good = fit(pose, frame, &at, prior, 0.004, 2, true, &fitted) &&
 		       plausible(pose, &fitted, &result->agreement) && borne_out(pose, frame, &fitted);
-		pose->tracking = good;
-		if (!good)
+		if (!good) {
+			forget(pose);
 			return;
+		}
+		pose->tracking = true;
 	}
 	struct placed turned = fitted.at;
 	enum keys which;
