@@ -26,8 +26,10 @@ ASAN := $(CHECKED) -fsanitize=address$(comma)undefined
 TSAN := $(CHECKED) -fsanitize=thread -Wno-tsan $(TSAN_FLAGS)
 # The kernel's own headers, which musl does not bring: after its own, so that nothing of glibc is found first.
 MUSL := $(STATIC) -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu
-# -O3 takes a sixth off an update of the pose's instructions; nothing there looks at errno or at traps.
-own = $(if $(findstring _avx2.c,$<),-mavx2) $(if $(findstring /pose/,$<),-O3 -fno-math-errno -fno-trapping-math)
+# -O3 takes a sixth off an update of the pose's instructions, in the files that look at each pixel; nothing there looks at
+# errno or at traps.
+ONCE := pose.c find.c keys.c ring.c blocks.c filter.c # a frame
+own = $(if $(findstring _avx2.c,$<),-mavx2) $(if $(findstring /pose/,$<),$(if $(filter $(ONCE),$(notdir $<)),,-O3) -fno-math-errno -fno-trapping-math)
 compiler = $(if $(filter %.cpp,$<),$(CXX) -std=c++17 -Wno-missing-field-initializers,$(1) -std=gnu11)
 
 # Sources that a machine has instructions for. $(1) the machine, $(2) sources
