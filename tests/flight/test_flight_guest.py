@@ -13,7 +13,8 @@ from support.flight_programs import flight_program
 
 COMMON = """\
 ifconfig lo up
-ds325-emulator --write ring --frames 30 --step 0.016667 --at '0 0.05 -0.03 0.5 5 3 -4' --at '1 0.04 -0.02 0.46 4 2 -3'
+ds325-emulator --write ring --frames 30 --step 0.016666667 --at '0 0.05 -0.03 0.5 5 3 -4' \
+    --at '0.25 0.0475 -0.0275 0.49 4.75 2.75 -3.75' --at '0.5 0.05 -0.03 0.5 5 3 -4'
 camera() { plug "$@"; for thread in vhci_rx vhci_tx; do chrt -f -p 50 "$(pidof $thread)"; done; }
 flight() { ds325-flight --state=state --frame=frame "$@" 2> complaints & }
 ground() { flight_ground 10025 "$1" | sed 's/^/ground /'; }

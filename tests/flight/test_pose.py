@@ -24,7 +24,7 @@ POSE = ROOT / "flight" / "pose"
 # A frame, each: 4 ms at the virtual board's 2 ns. With the 2 ms that the ranges may take, 6 ms.
 MOST_INSTRUCTIONS = 2_000_000
 SEARCH = 6  # frames at first sight, at most, that are "not found" yet
-KEYS = 6  # after them, at most, in which half a turn is undecided yet: at 1 m under the sun
+KEYS = 8  # after them, at most, in which half a turn is undecided yet: at 0.9 m under the sun
 
 
 @pytest.fixture(scope="module")
