@@ -7,12 +7,13 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
+from rtqual.cli.app import LITERAL, STDERR, STDOUT
 from rtqual.cli.main import main
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -83,6 +84,7 @@ def rtqual_here(*arguments: object, cwd: Path | None = None, **environment: str)
     sys.argv = ["rtqual", *map(str, arguments)]
     try:
         with (
+            ExitStack() as widths,
             chdir(cwd or "."),
             patch.dict(os.environ, environment),
             warnings.catch_warnings(),
@@ -91,6 +93,8 @@ def rtqual_here(*arguments: object, cwd: Path | None = None, **environment: str)
             pytest.raises(SystemExit) as ended,
         ):
             warnings.filterwarnings("ignore", "Cyclopts application invoked without tokens")
+            for console in (STDOUT, STDERR, LITERAL):  # which keep the width of the process's environment
+                widths.enter_context(patch.object(console, "_width", None))
             main()
     finally:
         sys.argv = argv
