@@ -151,7 +151,9 @@ def test_priority_inheritance_bounds_the_wait_by_the_critical_section(probe: Pat
     inherits, does_not = (one for one in output.benchmarks if one.name.startswith("inversion"))
     section_ns, middle_ns = (inherits.facts[name][0] for name in ("critical section", "middle's work"))
     waits = medians([inherits, does_not])
-    assert section_ns / 2 < waits["inversion with PI"] < section_ns + middle_ns / 2
+    # What else this machine does only lengthens a wait; without inheritance each takes the middle's work at least.
+    assert section_ns / 2 < waits["inversion with PI"]
+    assert min(inherits.series[0].values) < section_ns + middle_ns / 2
     assert waits["inversion without PI"] > middle_ns
     high, low = 3, 1
     assert inherits.facts["priority in the section"] == (high, "1")
