@@ -53,12 +53,14 @@ def program() -> Path:
     return built(ROOT / "bench" / "grid", "pose-grid") / "pose-grid"
 
 
-def fly(flights: list[Flight], workers: int = 1, tool: Path | None = None) -> Grid:
+def fly(flights: list[Flight], workers: int = 1, tool: Path | None = None, *, lit: bool = True) -> Grid:
     tool = tool or program()
 
     def some(first: int) -> npt.NDArray[np.float64]:
         text = "\n".join(one.line() for one in flights[first : first + CHUNK])
-        done = subprocess.run([tool], input=text, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [tool, *([] if lit else ["--ranges-only"])], input=text, capture_output=True, text=True, check=True
+        )
         rows = np.array([line.split() for line in done.stdout.splitlines()], float)
         rows[:, FLIGHT] += first
         return rows
@@ -152,11 +154,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--worst", type=int, default=0, help="show so many of the flights that are furthest off")
     parser.add_argument("--program", type=Path, help="a pose-grid built before")
+    parser.add_argument("--ranges-only", action="store_true", help="without amplitudes")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
-    grid = fly(
-        [flight(options.seed, n, options.frames) for n in range(options.flights)], options.workers, options.program
-    )
+    flights = [flight(options.seed, n, options.frames) for n in range(options.flights)]
+    grid = fly(flights, options.workers, options.program, lit=not options.ranges_only)
     print(table(grid))
     if options.worst:
         print(worst(grid, options.worst))

@@ -59,7 +59,8 @@ int main(int argc, char **argv)
 	static struct ds325_decoder decoder;
 	const struct ds325_planes planes = { ranges, phases, amplitudes };
 	const struct ds325_calibration calibration = DS325_CALIBRATION_DEFAULT;
-	bool write = argc > 1 && strcmp(argv[1], "--planes") == 0;
+	bool write = argc > 1 && strcmp(argv[1], "--planes") == 0,
+	     only = argc > 1 && strcmp(argv[1], "--ranges-only") == 0;
 	struct pose_camera camera;
 	struct pose_model model;
 	struct pose_settings settings;
@@ -81,7 +82,8 @@ int main(int argc, char **argv)
 		for (int number = 0; number < frames; number++) {
 			struct truth truth;
 			struct pose_result result;
-			struct pose_frame frame = { ranges, amplitudes, (uint64_t)(1e9 * number * step_s) };
+			struct pose_frame frame = { ranges, only ? NULL : amplitudes,
+						    (uint64_t)(1e9 * number * step_s) };
 
 			if (!flight_frame(flight, number, raw, &truth))
 				continue;

@@ -21,6 +21,8 @@
 #define LIT 0.02 /* the same where light comes from beyond the edge, since how much does is not known exactly */
 #define DAZZLED 30 /* counts of the sun's light: pixels of little light beyond the edge are noise */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
+#define FAINT 0.6 /* of a usual target's light, where nobody says how much there is */
+#define UNLIT 0.2 /* pixels: how far edges differ where nothing tells of their light */
 #define WIDER 0.33
 #define WIDER_BY 0.15
 #define GOLDEN 0.6180339887498949
@@ -162,8 +164,15 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	if (!read_profile(pose, frame, line, face, reach, slack, &profile) || !last_inside(&profile, reach, &last))
 		return false;
 	*end = last + 0.5;
-	if (!frame->amplitude)
+	if (!frame->amplitude) {
+		/* A pixel that shows two things has a range between theirs, and without light nothing tells how much of
+		 * each: only an end in the dark is one.
+		 */
+		for (int j = last + 1; j <= last + BEYOND && j <= reach; j++)
+			if (profile.range[j + reach] > 0)
+				return false;
 		return true;
+	}
 	/* Pixels from last - 1 to last + 2 may show both sides. */
 	if (last - 3 < -reach || last + BEYOND > reach)
 		return false;
@@ -366,7 +375,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	 */
 	double parts = frame->amplitude ? 4 : 1, span = parts * (high - low);
 
-	bias->sigma = PIXEL / (1 + span * span);
+	bias->sigma = PIXEL / (1 + span * span) + UNLIT;
 	if (frame->amplitude)
 		bias->sigma = SHADE + LIT * lit / count + pose->set.edge_bias / (1 + span * span) +
 			      shared * (HIDDEN_SHARED + 1 / (1 + (high - low) * (high - low)));
@@ -387,7 +396,8 @@ static enum sight sight(const struct pose *pose, const double eye[3], int axis, 
 		return HIDDEN;
 	double distance2 = eye[a] * eye[a] + eye[b] * eye[b] + height * height, cosine = height / sqrt(distance2);
 	double width = 2 * least * cosine * pose->camera.fx / sqrt(distance2);
-	double dim = light > 0 ? light * cosine / distance2 / pose->set.least_amplitude : cosine / 0.2;
+	double dim = (light > 0 ? light : FAINT * pose->set.amplitude_at_1m) * cosine / distance2 /
+		     pose->set.least_amplitude;
 
 	if (width < 0.2)
 		return HIDDEN;

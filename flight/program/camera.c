@@ -32,6 +32,8 @@ struct camera_run {
 	uint64_t counted; /* lost frames told so far */
 	bool open, failed; /* failed: said so already */
 	uint16_t ranges[DS325_PIXELS] __attribute__((aligned(64)));
+	uint16_t phases[DS325_PIXELS] __attribute__((aligned(64)));
+	uint16_t amplitudes[DS325_PIXELS] __attribute__((aligned(64)));
 };
 
 static void enter(struct camera_run *camera, enum camera state)
@@ -118,7 +120,9 @@ static void obey(struct camera_run *camera)
 		camera->capture.io = DS325_MMAP;
 		camera->capture.buffers_wanted = 4;
 		camera->capture.rate = (uint32_t)camera->orders.parameter[PARAMETER_RATE];
+		become_realtime(camera->world, PRIORITY_OPENING);
 		camera->open = ds325_capture_open(&camera->capture) && set_exposure(camera);
+		become_realtime(camera->world, PRIORITY_CAMERA);
 		camera->counted = 0;
 		camera->frame_ns = 0;
 		camera->opened_ns = now_ns();
@@ -151,7 +155,7 @@ static void count(struct camera_run *camera)
 static void estimate(struct camera_run *camera, const struct ds325_frame *frame, uint64_t from_ns)
 {
 	struct report_hk_pose *to = &camera->seen.pose;
-	const struct pose_frame image = { .range_mm = camera->ranges, .time_ns = frame->time_ns };
+	const struct pose_frame image = { camera->ranges, camera->amplitudes, frame->time_ns };
 	struct pose_result result;
 	uint64_t now;
 
@@ -193,13 +197,14 @@ static void on_frame(struct camera_run *camera, const struct ds325_frame *frame,
 {
 	struct report_hk_camera *to = &camera->seen.camera;
 	const uint64_t from_ns = frame->stamped_ns ? frame->stamped_ns : frame->time_ns;
+	const struct ds325_planes planes = { camera->ranges, camera->phases, camera->amplitudes };
 	uint64_t now;
 
 	if (SABOTAGE_LOSES && (to->frames + 1) % 100 == 0) {
 		to->frames++;
 		return;
 	}
-	ds325_decode(camera->method, &camera->decoder, frame->raw, DS325_FRAME_BYTES, camera->ranges);
+	camera->method->planes(&camera->decoder, frame->raw, 0, DS325_PIXELS / DS325_BLOCK, &planes);
 	now = camera->frame_ns = now_ns();
 	to->frames++;
 	to->refused = (uint32_t)camera->capture.refused;

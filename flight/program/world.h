@@ -8,7 +8,13 @@
 #include "flight.h"
 #include "shared.h"
 
-enum { PRIORITY_CONTROL = 90, PRIORITY_CAMERA = 80, PRIORITY_COMMANDS = 40, PRIORITY_LINK = 30 };
+enum {
+	PRIORITY_CONTROL = 90,
+	PRIORITY_CAMERA = 80,
+	PRIORITY_COMMANDS = 40,
+	PRIORITY_LINK = 30,
+	PRIORITY_OPENING = 20, /* of the camera's thread while it opens the camera: no frame waits then */
+};
 enum { CONTROL_PERIOD_NS = 1000000 };
 
 struct options {
