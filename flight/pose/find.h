@@ -29,7 +29,7 @@ int blocks_label(struct pose *pose, const struct pose_frame *frame, int16_t *lab
 void blocks_points(const struct pose *pose, int16_t label, struct face_points *out);
 
 /* A random number from 0 to below. */
-int draw(struct pose *pose, int below);
+int pose_draw(struct pose *pose, int below);
 /* ring.c: the target by its ring and keys, where these stand out of the face and the sides are out of the picture. */
 bool ring_place(struct pose *pose, const struct pose_frame *frame, const struct face_points *points,
 		struct placed *out);

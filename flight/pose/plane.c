@@ -7,7 +7,7 @@
 #define LEAST_POINTS 10
 
 /* Numerical Recipes' quick generator: the choice of points need not be unpredictable, only the same in each run. */
-int draw(struct pose *pose, int below)
+int pose_draw(struct pose *pose, int below)
 {
 	pose->random = pose->random * 1664525u + 1013904223u;
 	return (int)(((uint64_t)pose->random * (unsigned int)below) >> 32);
@@ -72,9 +72,9 @@ bool plane_fit(struct pose *pose, struct face_points *points)
 	double near = 0.003 + 1.3 * usual_noise(pose, norm3(points->point[points->points / 2]));
 
 	for (int trial = 0; trial < TRIALS; trial++) {
-		const double *a = points->point[draw(pose, points->points)];
-		const double *b = points->point[draw(pose, points->points)];
-		const double *c = points->point[draw(pose, points->points)];
+		const double *a = points->point[pose_draw(pose, points->points)];
+		const double *b = points->point[pose_draw(pose, points->points)];
+		const double *c = points->point[pose_draw(pose, points->points)];
 		double ab[3], ac[3];
 
 		for (int k = 0; k < 3; k++) {

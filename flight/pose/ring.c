@@ -72,7 +72,8 @@ static bool find_circle(struct pose *pose, const struct raised *raised, double r
 	int best = 0;
 
 	for (int trial = 0; trial < TRIALS && raised->count; trial++) {
-		const double *a = raised->at[draw(pose, raised->count)], *b = raised->at[draw(pose, raised->count)];
+		const double *a = raised->at[pose_draw(pose, raised->count)],
+			     *b = raised->at[pose_draw(pose, raised->count)];
 		double dx = b[0] - a[0], dy = b[1] - a[1], d2 = dx * dx + dy * dy;
 
 		if (d2 < radius * radius / 4 || d2 > 3.6 * radius * radius)

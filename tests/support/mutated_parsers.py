@@ -19,6 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from rtqual.analysis.figure.summary import groups, measure
+from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, RtqualError, RunFailed
 from rtqual.board import Command, Job, jobscript
 from rtqual.campaign import folder as kept
@@ -213,7 +214,7 @@ def campaigns_sealed(folder: Path) -> Try:
             (folder / at).write_bytes(content)
             _put(index, "files", at, folder / at)
         if what == "mission":
-            index["mission_sha256"] = kept._hash(texts[kept.MISSION])
+            index["mission_sha256"] = sha256_of(texts[kept.MISSION])
         if what == "campaign":  # its hashes of what it names stay as they were changed
             index = mutated_value(rng, campaign)
         index["sha256"] = digest({key: value for key, value in index.items() if key != "sha256"})
@@ -231,7 +232,7 @@ def _sealed(manifest: Any) -> bytes:
 
 def _put(index: dict[str, Any], where: str, name: str, path: Path) -> None:
     if isinstance(index.get(where), dict) and name in index[where]:
-        index[where][name] = kept._hash(path.read_bytes())
+        index[where][name] = sha256_of(path.read_bytes())
 
 
 def configs(folder: Path) -> Try:

@@ -117,10 +117,10 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     STDOUT.print(table)
     told = [*later, *foreseen.lines(campaign.scale)]
     either = "" if at_least == needed else f"at least {cost_text(at_least)}; at most "
-    told += [f"Left to do: {either}{cost_text(needed)} (an estimate; downloads come on top)."]
+    latest = campaign.mission.scale(campaign.scale).explain
+    why = f", and explaining each group's {latest} latest samples: two more runs of each of theirs" if latest else ""
+    told += [f"Left to do: {either}{cost_text(needed)} (an estimate; downloads come on top{why})."]
     told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
-    if explained := campaign.mission.scale(campaign.scale).explain:
-        told += [f"Nor explaining the {explained} latest samples of each group: two more runs of each of theirs."]
     for line in told:
         LITERAL.print(line, soft_wrap=True)
 

@@ -109,6 +109,8 @@ static void draw_value(const struct option *option, char *text, size_t room)
 		snprintf(text, room, "%s", option->range.names[draw(choices)]);
 	} else if (!strcmp(option->name, "at") && draw(8)) {
 		waypoint(text, room);
+	} else if (!strcmp(option->name, "clutter") && draw(8)) {
+		snprintf(text, room, "%d.5 0.2 1 0.%u 0.1 %u", (int)draw(3) - 1, draw(10), draw(12));
 	} else if (draw(3)) {
 		snprintf(text, room, "%s", careful || draw(8) ? fuzz_file : pipe_name);
 	} else {
