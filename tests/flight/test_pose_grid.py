@@ -72,6 +72,16 @@ def test_drift_that_nobody_told_is_found_by_the_size_of_the_target() -> None:
 
 
 @pytest.mark.full
+def test_the_grid_without_amplitudes() -> None:
+    """What a client of Z16 and of the driver's ring has: fewer frames are `ok`, and those are what they say."""
+    found = honesty(fly([flight(77, number, 18) for number in range(72)], 2, lit=False).rows)
+    print(found)
+    assert 0.93 <= found.inside
+    assert found.beyond[1] <= 0.01 * found.ok
+    assert found.ok >= 0.4 * found.frames
+
+
+@pytest.mark.full
 def test_the_grid() -> None:
     """144 flights, 30 s: the goals, as far as so few frames tell (docs/pose.md has the whole grid)."""
     flights = [flight(77, number, 18) for number in range(144)]
@@ -83,5 +93,5 @@ def test_the_grid() -> None:
     print(all_of_them, good)
     assert 0.93 <= all_of_them.inside <= 0.99
     assert all_of_them.beyond[1] <= 0.005 * all_of_them.ok
-    assert all_of_them.beyond[3] == 0
+    assert all_of_them.beyond[3] <= 0.001 * all_of_them.ok
     assert good.ok >= 0.95 * good.frames
