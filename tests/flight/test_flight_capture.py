@@ -12,9 +12,10 @@ from support.camera_guest import camera_guest
 from support.flight_programs import program
 from support.software_camera import values
 
-# 30 frames of an approach at 60 a second, over and over: from the last to the first the target moves by 0.02 m.
+# 30 frames at 60 a second, over and over: there and back, since a target that jumps is lost.
 COMMON = """\
-ds325-emulator --write ring --frames 30 --step 0.016667 --at '0 0.05 -0.03 0.5 5 3 -4' --at '1 0.04 -0.02 0.46 4 2 -3'
+ds325-emulator --write ring --frames 30 --step 0.016666667 --at '0 0.05 -0.03 0.5 5 3 -4' \
+    --at '0.25 0.0475 -0.0275 0.49 4.75 2.75 -3.75' --at '0.5 0.05 -0.03 0.5 5 3 -4'
 camera() { plug "$@"; for thread in vhci_rx vhci_tx; do chrt -f -p 50 "$(pidof $thread)"; done; }
 gone() { unplug; sed 's/^/log /' log; }
 """
