@@ -120,7 +120,7 @@ static void obey(struct camera_run *camera)
 		camera->capture.io = DS325_MMAP;
 		camera->capture.buffers_wanted = 4;
 		camera->capture.rate = (uint32_t)camera->orders.parameter[PARAMETER_RATE];
-		become_realtime(camera->world, PRIORITY_OPENING);
+		become_realtime(camera->world, PRIORITY_PATIENT);
 		camera->open = ds325_capture_open(&camera->capture) && set_exposure(camera);
 		become_realtime(camera->world, PRIORITY_CAMERA);
 		camera->counted = 0;
@@ -212,8 +212,11 @@ static void on_frame(struct camera_run *camera, const struct ds325_frame *frame,
 	if (to->frame_latency_us > to->frame_latency_most_us)
 		to->frame_latency_most_us = to->frame_latency_us;
 	put_time(camera->seen.frame_at, from_ns);
-	if (camera->orders.pose)
+	if (camera->orders.pose) {
+		become_realtime(camera->world, PRIORITY_PATIENT);
 		estimate(camera, frame, from_ns);
+		become_realtime(camera->world, PRIORITY_CAMERA);
+	}
 	if (camera->orders.frame != *frames_taken) {
 		*frames_taken = camera->orders.frame;
 		hold_frame(camera, frame);

@@ -13,7 +13,8 @@ enum {
 	PRIORITY_CAMERA = 80,
 	PRIORITY_COMMANDS = 40,
 	PRIORITY_LINK = 30,
-	PRIORITY_OPENING = 20, /* of the camera's thread while it opens the camera: no frame waits then */
+	PRIORITY_PATIENT =
+		20, /* of the camera's thread while it opens the camera, or works out a pose: answers go first */
 };
 enum { CONTROL_PERIOD_NS = 1000000 };
 
