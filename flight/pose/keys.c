@@ -9,6 +9,7 @@
 
 #define GRID 4 /* points along each side of a key's top */
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
+#define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
 #define MOST 60 /* so that what speaks against it later is heard */
 
 void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out)
@@ -105,6 +106,7 @@ void keys_forget(struct pose *pose)
 {
 	memset(pose->evidence, 0, sizeof(pose->evidence));
 	pose->decided = false;
+	pose->weighed = 0;
 }
 
 enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at)
@@ -135,5 +137,7 @@ enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct p
 	}
 	if (pose->decided)
 		keys_forget(pose);
+	if (++pose->weighed >= UNSEEN && fabs(evidence[2]) < 1)
+		return KEYS_UNSEEN;
 	return KEYS_UNDECIDED;
 }

@@ -387,6 +387,10 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		filter_start(pose, &turned);
 		return;
 	}
+	if (which == KEYS_UNSEEN) {
+		pose_reset(pose);
+		return;
+	}
 	fill(pose, &fitted, frame->amplitude, which == KEYS_RIGHT, result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);

@@ -92,6 +92,7 @@ struct pose {
 	int suns;   /* frames that it was measured in */
 	double evidence[3]; /* of the keys, against half a turn about x, y and z */
 	bool decided;
+	int weighed; /* frames that did not decide */
 	uint32_t frames, random;
 };
 
@@ -251,7 +252,7 @@ bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out)
 void find_forget(struct pose *pose);
 
 /* keys.c: which way round the target is */
-enum keys { KEYS_UNDECIDED, KEYS_RIGHT, KEYS_WRONG };
+enum keys { KEYS_UNDECIDED, KEYS_UNSEEN, KEYS_RIGHT, KEYS_WRONG };
 /* Turned by half about an axis through the body's middle. */
 void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out);
 void keys_forget(struct pose *pose);

@@ -24,6 +24,7 @@ POSE = ROOT / "flight" / "pose"
 # A frame, each: 4 ms at the virtual board's 2 ns. With the 2 ms that the ranges may take, 6 ms.
 MOST_INSTRUCTIONS = 2_000_000
 SEARCH = 6  # frames at first sight, at most, that are "not found" yet
+UNSEEN = 20  # frames after which one that was taken for it by mistake is given up (flight/pose/keys.c)
 KEYS = 8  # after them, at most, in which half a turn is undecided yet: at 0.9 m under the sun
 
 
@@ -274,7 +275,7 @@ def flown(fly: Fly, runs: int, step: float, start_m: tuple[float, float]) -> lis
             point[3] = start - (1 - point[3]) * slower
         answers = fly(motion, 64, step, "--seed", seed + 1)
         first = [answer.status for answer in answers].index("ok")
-        assert first <= SEARCH + 2 * KEYS  # the noise at 1 m hides the keys for some frames
+        assert first <= 2 * (SEARCH + KEYS) + UNSEEN  # the noise at 1 m hides the keys for some frames
         return answers[first:]
 
     with ThreadPoolExecutor(2) as pool:
