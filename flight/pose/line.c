@@ -52,3 +52,16 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 	cross3(arm, image, line->row + 3);
 	return true;
 }
+
+/* The integral of a number held between 0 and 1. */
+static double held(double x)
+{
+	return x < 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
+}
+
+double line_covered(double end, double slope)
+{
+	if (slope < 0.01)
+		return fmax(0, fmin(1, end + 0.5));
+	return (held(end + 0.5 + slope / 2) - held(end + 0.5 - slope / 2)) / slope;
+}

@@ -132,20 +132,6 @@ struct end {
 	int lit; /* 1: something is seen beyond it, 2: just so */
 };
 
-/* The integral of a number held between 0 and 1. */
-static double held(double x)
-{
-	return x < 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5;
-}
-
-/* How much of a pixel lies within an edge that crosses its middle row at `end`, and moves by `slope` a row. */
-static double covered(double end, double slope)
-{
-	if (slope < 0.01)
-		return fmax(0, fmin(1, end + 0.5));
-	return (held(end + 0.5 + slope / 2) - held(end + 0.5 - slope / 2)) / slope;
-}
-
 /* Where the target ends, in pixels outwards from the middle one's centre; false where that is not seen. */
 static bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
 		     const struct face *face, int reach, double slack, struct end *out)
@@ -234,7 +220,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		if (profile.range[j + reach] > 0) {
 			struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach],
 						      profile.expected[j + reach]);
-			double beyond = 1 - covered(line->predicted - j, slope), least = pose->set.least_amplitude;
+			double beyond = 1 - line_covered(line->predicted - j, slope), least = pose->set.least_amplitude;
 
 			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
 			if (!outer) {
@@ -250,9 +236,9 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 
 		if (outer)
 			return false;
-		double there = covered(line->predicted - j, slope);
+		double there = line_covered(line->predicted - j, slope);
 
-		if (!hidden && covered(line->predicted - j + NEAR, slope) > 0)
+		if (!hidden && line_covered(line->predicted - j + NEAR, slope) > 0)
 			*lost = PIXEL * most;
 		*end += slack > 0 ? (hidden ? 0 : most / 2) : fmin(most, there);
 		hidden = true;

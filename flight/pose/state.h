@@ -218,6 +218,8 @@ struct line {
  */
 bool line_across(const struct pose *pose, const struct placed *at, const double arm[3], const double along[3],
 		 const double out[3], int reach, struct line *line);
+/* How much of a pixel lies within an edge that crosses its middle row at `end`, and moves by `slope` a row. */
+double line_covered(double end, double slope);
 
 /* surface.c, outline.c, rim.c: the three kinds of measurement */
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
