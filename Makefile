@@ -19,6 +19,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest -n 2 --dist loadgroup
 
 # The virtual board (QEMU; the image's tools), this machine's instruments and loads, the C compiler for the guest's
 # agent and, with musl, for the probe, and what WeasyPrint draws the PDF with. Keep in step with
@@ -94,13 +95,13 @@ stepwise: packages kernel-packages $(VENV)/.built
 
 # What needs neither a guest, nor Debian's packages, nor a network, nor long: two tests at a time.
 check: lint $(VENV)/.built
-	$(BIN)/pytest -q -n 2 --dist loadgroup -m "not guest and not full and not manual"
+	$(PYTEST) -q -m "not guest and not full and not manual"
 
 test: test-packages check
-	$(BIN)/pytest -m "guest and not full and not manual"
+	$(PYTEST) -m "guest and not full and not manual"
 
 test-full: test-packages $(VENV)/.dev $(VENV)/.built
-	$(BIN)/pytest -m "full and not manual"
+	$(PYTEST) -m "full and not manual"
 
 # What takes too long for every change; the figures of the last time stand in the docs.
 test-manual: test-packages $(VENV)/.dev $(VENV)/.built

@@ -3,18 +3,16 @@
 
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from rtqual.board import process
-from rtqual.board.process import Patience, emulator, ended_if_interrupted
+from rtqual.board.process import Patience, emulator
 
 SPINS, SLEEPS = ("sh", "-c", "while :; do :; done"), ("sleep", "1000")
 
@@ -88,19 +86,3 @@ def test_when_patience_ends(cpu_share: float, ended_s: float, tmp_path: Path) ->
         patience._stat.write_text(f"1 (a) name) R {' '.join('0' * 10)} {ticks} 0 0 0\n")
         assert now < 1000
     assert now == pytest.approx(ended_s, rel=0.02, abs=0.2)
-
-
-def test_an_interrupted_campaign_ends_what_its_threads_wait_for_and_what_they_start_then() -> None:
-    def one() -> None:
-        for _ in range(3):
-            with emulator(SLEEPS) as program:
-                program.wait()
-
-    started = time.monotonic()
-    jobs: list[Future[None]] = []
-    with pytest.raises(KeyboardInterrupt), ThreadPoolExecutor(2) as pool, ended_if_interrupted(jobs):
-        jobs += [pool.submit(one), pool.submit(one)]
-        raise KeyboardInterrupt
-    assert time.monotonic() - started < 30  # not 3000
-    assert all(job.done() for job in jobs)
-    assert subprocess.run(["pgrep", "-P", str(os.getpid()), "sleep"], check=False, capture_output=True).stdout == b""

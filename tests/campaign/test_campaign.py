@@ -266,7 +266,8 @@ def test_interrupted_alone_it_ends_what_it_started_and_answers_soon(
     assert process.returncode == code
     assert stderr.splitlines()[-1] == "rtqual: interrupted; finished records are kept, the same command goes on"
     assert not any(map(alive, started)) and list(scratch.iterdir()) == []
-    assert took_s < 2
+    crowded = max(1, os.getloadavg()[0] / (os.cpu_count() or 1))  # others take their turns
+    assert took_s < 2 * crowded
 
 
 @pytest.mark.guest

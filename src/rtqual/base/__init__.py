@@ -8,6 +8,7 @@ unlinked.py      files in a folder that a stranger may have made
 architecture.py  the processors that guests run on
 libraries.py     libraries that are missing: the command that installs them
 child.py         programs that end when rtqual does
+interrupt.py     what threads wait for ends when rtqual is interrupted
 scratch.py       scratch folders, and those that the dead left
 cache.py         the cache that campaigns share; files by their hashes
 apt.py           Debian packages, fetched without installing them

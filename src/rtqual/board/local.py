@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base import interrupt
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Outcome, jobscript, process
@@ -126,7 +127,7 @@ class _Steps:
         guard.stdin.write(f"{agent.pid}\n")
         guard.stdin.flush()
         program = _Program(agent, guard)
-        process.register(program, program.kill)
+        interrupt.register(program, program.kill)
         with suppress(BrokenPipeError), agent.stdin:  # it was ended already
             agent.stdin.write(b"\n")
         return program
@@ -189,7 +190,7 @@ class _Program:
 
     def end(self) -> None:
         """End the program and all it started."""
-        process.forget(self)
+        interrupt.forget(self)
         self.kill()
         self.process.wait()
         self.guard.kill()

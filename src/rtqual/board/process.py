@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Programs that run for a job: how long one is waited for, and the end of all when rtqual is interrupted."""
+"""Programs that run for a job, and how long one is waited for."""
 
 import os
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rtqual.base.child import with_us
+from rtqual.base.interrupt import registered
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FAR = 20  # times its deadline: no program is waited for any longer, whatever it says
 _ASLEEP = 0.01  # of the CPU: one that takes less is not kept waiting by others, it has nothing to do
 _POLL_S = 0.02
-
-_ends: dict[object, Callable[[], None]] = {}  # of the programs that run
-_lock = threading.Lock()
 
 
 class Patience:
@@ -91,37 +87,3 @@ def wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
             raise TimeoutError
         time.sleep(_POLL_S)
     return code
-
-
-def register(program: object, end: Callable[[], None]) -> None:
-    """From now on `program` is ended with the others, until it is forgotten."""
-    with _lock:
-        _ends[program] = end
-
-
-def forget(program: object) -> None:
-    with _lock:
-        _ends.pop(program, None)
-
-
-@contextmanager
-def registered(program: object, end: Callable[[], None]) -> Iterator[None]:
-    register(program, end)
-    try:
-        yield
-    finally:
-        forget(program)
-
-
-@contextmanager
-def ended_if_interrupted(jobs: Collection[Future[Any]]) -> Iterator[None]:
-    """Where the block is left by an exception, end the programs that `jobs` wait for, and what these start then."""
-    try:
-        yield
-    except BaseException:
-        while not all(job.done() for job in jobs):
-            with _lock:
-                for end in _ends.values():
-                    end()
-            time.sleep(_POLL_S)
-        raise

@@ -16,17 +16,16 @@ import hashlib
 import json
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from errno import ENXIO
-from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+from fcntl import LOCK_SH, flock
 from pathlib import Path
 from typing import BinaryIO
 
+from rtqual.base.cache import locked, taken
 from rtqual.base.errors import RunFailed
-from rtqual.board.process import registered
 
 AT_MOST_B = 4 * 2**30
 _PIECE_B = 2**20
@@ -52,7 +51,7 @@ def saved(folder: Path, name: str, make: Callable[[Path], None], *, at_most_b: i
     place, part = folder / name, folder / f"{name}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder / f"{name}.lock"):
+        with locked(place):
             made = place.is_symlink() or not _is_sound(place)
             if made:
                 if place.is_symlink() or place.is_file():
@@ -125,25 +124,6 @@ def _is_sound(place: Path) -> bool:
         return False
 
 
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Another campaign may boot this guest just now; whoever is interrupted waits no longer."""
-    interrupted = threading.Event()
-    with lock.open("w") as file, registered(interrupted, interrupted.set):
-        while not _locked(file.fileno()):
-            if interrupted.wait(_POLL_S):
-                raise RunFailed("interrupted while another rtqual booted the guest")
-        yield
-
-
-def _locked(file: int) -> bool:
-    try:
-        flock(file, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def _prune(folder: Path, at_most_b: int) -> None:
     """Remove what killed campaigns left, then saved guests that nobody uses, until the others fit."""
     for part in folder.glob("*.part"):
@@ -160,11 +140,11 @@ def _prune(folder: Path, at_most_b: int) -> None:
 def _remove(path: Path, lock: Path) -> bool:
     """Whether it is gone: not while somebody makes or uses it."""
     with lock.open("w") as file:
-        if not _locked(file.fileno()):
+        if not taken(file):
             return False
         if (path / "used").exists() and path.suffix != ".part":
             with (path / "used").open("rb") as used:
-                if not _locked(used.fileno()):
+                if not taken(used):
                     return False
         shutil.rmtree(path, ignore_errors=True)
     return True

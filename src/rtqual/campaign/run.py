@@ -3,7 +3,7 @@
 
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,9 +13,9 @@ from pathlib import Path
 from rtqual.analysis.figure.model import Group
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
+from rtqual.base.interrupt import threads
 from rtqual.base.scratch import sweep
 from rtqual.board import PATIENCE, Board, Machine
-from rtqual.board.process import ended_if_interrupted
 from rtqual.board.registry import BOARDS, Row
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
@@ -235,7 +235,7 @@ class Campaign:
         failures: dict[Group, str] = {}
         waiting, running = list(cells), dict[Future[None], Cell]()
         booted: set[tuple[Row, str, Machine]] = set()
-        with ThreadPoolExecutor(workers) as pool, ended_if_interrupted(running):
+        with threads(workers) as pool:
             while waiting or running:
                 while waiting and len(running) < workers:
                     cell = _next(waiting, running.values(), booted)

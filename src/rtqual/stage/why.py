@@ -3,15 +3,14 @@
 the same runs above their group's p99."""
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from rtqual.analysis.figure.pool import pool_runs
 from rtqual.analysis.figure.statistics import quantile
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.interrupt import threads
 from rtqual.base.words import clean, under
-from rtqual.board.process import ended_if_interrupted
 from rtqual.cause.kept import Run, Why
 from rtqual.record.schema import Record
 from rtqual.stage.explain import explain, explainable, latest_of
@@ -50,10 +49,8 @@ def why(
             return clean(f"{name}: {error}")
         return Run(record=record.manifest.hash, worst=one.worst, above_ns=one.above_ns or 0, timelines=told.timelines)
 
-    jobs: list[Future[Run | str]] = []
-    with ThreadPoolExecutor(workers) as pool, ended_if_interrupted(jobs):
-        jobs += [pool.submit(run_of, path) for path in wanted]
-        found = [job.result() for job in jobs]
+    with threads(workers) as pool:
+        found = list(pool.map(run_of, wanted))
     runs = sorted((one for one in found if isinstance(one, Run)), key=lambda one: one.record)
     return Why(runs=tuple(runs), refused=tuple(sorted(one for one in found if isinstance(one, str))))
 

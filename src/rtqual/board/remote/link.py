@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rtqual.base.errors import RunFailed
-from rtqual.board import process
+from rtqual.base.interrupt import registered
 from rtqual.board.remote.settings import Lost, Refused, Settings
 
 _CONNECT_S, _ALIVE_S, _ALIVE_TIMES, _PERSIST_S = 5, 5, 2, 60
@@ -141,7 +141,7 @@ def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | No
         kill()
 
     end_s, said, complaint = time.monotonic() + deadline_s, b"", b""
-    with process.registered(program, interrupt):
+    with registered(program, interrupt):
         try:
             while True:
                 try:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.interrupt import registered
 from rtqual.base.scratch import scratch
 from rtqual.base.words import clean
-from rtqual.board import process
 from rtqual.board.remote import job as jobs
 from rtqual.board.remote import lease as leases
 from rtqual.board.remote import staged, tune
@@ -111,7 +111,7 @@ class Session:
     def pause(self, seconds: float) -> None:
         """Raises RunFailed where rtqual is interrupted meanwhile."""
         woken = threading.Event()
-        with process.registered(woken, woken.set):
+        with registered(woken, woken.set):
             if woken.wait(seconds):
                 raise RunFailed(f"{self.where}: interrupted")
 

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What threads wait for, and how it ends when rtqual is interrupted: only its main thread hears of that."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+_POLL_S = 0.02
+
+_ends: dict[object, Callable[[], None]] = {}
+_lock = threading.Lock()
+
+
+def register(waited: object, end: Callable[[], None]) -> None:
+    """From now on what is `waited` for is ended with the others, until it is forgotten."""
+    with _lock:
+        _ends[waited] = end
+
+
+def forget(waited: object) -> None:
+    with _lock:
+        _ends.pop(waited, None)
+
+
+@contextmanager
+def registered(waited: object, end: Callable[[], None]) -> Iterator[None]:
+    register(waited, end)
+    try:
+        yield
+    finally:
+        forget(waited)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Where the block is left by an exception, what the threads wait for is ended, and what they begin to wait for
+    then; jobs that have not begun never do."""
+    pool = ThreadPoolExecutor(count)
+    try:
+        yield pool
+    except BaseException:
+        ending = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
+        ending.start()
+        while ending.is_alive():
+            with _lock:
+                for end in _ends.values():
+                    end()
+            ending.join(_POLL_S)
+        raise
+    pool.shutdown()
