@@ -7,13 +7,13 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from selenium import webdriver
-from selenium.webdriver import ActionChains
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
+
+if TYPE_CHECKING:  # selenium takes a second to import, in every process that collects tests
+    from selenium.webdriver import Chrome
+    from selenium.webdriver.remote.webelement import WebElement
 
 FLAGS = (
     "--headless",
@@ -40,7 +40,7 @@ return found;
 
 
 class Browser:
-    def __init__(self, driver: webdriver.Chrome) -> None:
+    def __init__(self, driver: "Chrome") -> None:
         self.driver = driver
 
     def open(self, path: Path) -> None:
@@ -75,21 +75,23 @@ class Browser:
         events = [json.loads(message)["message"] for message in self.log("performance")]
         return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
 
-    def find(self, selector: str) -> WebElement:
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
+    def find(self, selector: str) -> "WebElement":
+        return self.driver.find_element("css selector", selector)
 
-    def all(self, selector: str) -> list[WebElement]:
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+    def all(self, selector: str) -> list["WebElement"]:
+        return self.driver.find_elements("css selector", selector)
 
-    def labelled(self, text: str) -> WebElement:
+    def labelled(self, text: str) -> "WebElement":
         """A checkbox or radio button by its label."""
-        return self.driver.find_element(By.XPATH, f"//label[starts-with(normalize-space(), '{text}')]/input")
+        return self.driver.find_element("xpath", f"//label[starts-with(normalize-space(), '{text}')]/input")
 
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
     def keys(self, *keys: str, held: str = "") -> None:
         """To what has the focus."""
+        from selenium.webdriver import ActionChains
+
         chain = ActionChains(self.driver)
         if held:
             chain.key_down(held)
@@ -98,8 +100,10 @@ class Browser:
             chain.key_up(held)
         chain.perform()
 
-    def drag(self, over: WebElement, begin_px: int, end_px: int) -> None:
+    def drag(self, over: "WebElement", begin_px: int, end_px: int) -> None:
         """Across an element; places count from its middle."""
+        from selenium.webdriver import ActionChains
+
         mouse = ActionChains(self.driver, duration=20).move_to_element_with_offset(over, begin_px, 0)
         mouse.click_and_hold().move_by_offset(end_px - begin_px, 0).release().perform()
 
@@ -122,6 +126,8 @@ def started(profile: Path) -> Iterator[Browser]:
     programs = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
     if absent := [name for name, path in programs.items() if path is None]:
         pytest.fail(f"no {absent[0]}: `apt-get install chromium chromium-driver`, or `make test`")
+    from selenium import webdriver
+
     options = webdriver.ChromeOptions()
     options.binary_location = str(programs["chromium"])
     for flag in (*FLAGS, f"--user-data-dir={profile}"):

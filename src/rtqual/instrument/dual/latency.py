@@ -33,6 +33,15 @@ class DualParameters(Parameters):
     priority: Annotated[int, Field(ge=2, le=98)] = 80  # of the task; a timer's handler has none
     gravity: Annotated[Gravity, Field(strict=False)] = Gravity.RAW
 
+    @property
+    def samples(self) -> int:
+        """How many a run takes."""
+        return int(self.seconds * 1_000_000_000 // self.interval)
+
+    @property
+    def run_s(self) -> float:
+        return STARTUP_S + self.seconds + _WARM_UP_S
+
 
 @dataclass(frozen=True, kw_only=True)
 class Latency(Instrument):
@@ -80,10 +89,10 @@ class Latency(Instrument):
         return Measurement((series,), scalars, tuple(problems))
 
     def samples(self, parameters: DualParameters, *, cpus: int) -> int:
-        return int(parameters.seconds * 1_000_000_000 // parameters.interval)
+        return parameters.samples
 
     def seconds(self, parameters: DualParameters, load: str) -> float:
-        return STARTUP_S + parameters.seconds + _WARM_UP_S
+        return parameters.run_s
 
 
 def _contradictions(series: Series, low: int, high: int, parameters: DualParameters) -> list[str]:
@@ -95,9 +104,8 @@ def _contradictions(series: Series, low: int, high: int, parameters: DualParamet
     wrong = []
     if low < first - _ROUNDED_NS or (not series.info.overflow and high > last + _ROUNDED_NS):
         wrong.append(f"latency's histogram, {first} to {last} ns, has not its own extremes, {low} and {high} ns")
-    expected = parameters.seconds * 1_000_000_000 // parameters.interval
-    if series.total < 0.9 * expected:
-        wrong.append(f"latency took {series.total} samples of {expected}")
+    if series.total < 0.9 * parameters.samples:
+        wrong.append(f"latency took {series.total} samples of {parameters.samples}")
     return wrong
 
 

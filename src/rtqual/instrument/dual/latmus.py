@@ -14,13 +14,11 @@ from rtqual.instrument import Instrument
 from rtqual.instrument.dual.gravity import EVL, FILE, found, series_name, settle
 from rtqual.instrument.dual.latency import DualParameters
 from rtqual.instrument.output import clock_problems, fifo_problems, require_success
-from rtqual.instrument.planning import STARTUP_S
 from rtqual.record.schema import Kind, Measurement, Scalar, Series
 
 _PLOT = "latmus.txt"
 _BINS = 1_000  # of 1 us: the most that it takes
 _BIN_NS = 1_000
-_WARM_UP_S = 1
 _BIN = re.compile(r"^(\d{1,4})\+? (\d{1,10})$", re.MULTILINE | re.ASCII)
 _FIGURES = {"min": "min latency", "avg": "avg latency", "max": "max latency"}
 _COUNTS = {"overruns": "OVERRUNS", "mode switches": "IN-BAND SWITCHES"}  # told where there are any
@@ -54,17 +52,16 @@ class Latmus(Instrument):
             series = Series.counted(bins, Kind.BINNED, name=name, cpu=0, reported=reported)
             if series.total < samples:
                 raise RunFailed(f"latmus counted {samples} samples and has {series.total} in its histogram")
-        expected = parameters.seconds * 1_000_000_000 // parameters.interval
-        if (taken := max(samples, sum(bins.values()))) < 0.9 * expected:
-            problems.append(f"latmus took {taken} samples of {expected}")
+        if (taken := max(samples, sum(bins.values()))) < 0.9 * parameters.samples:
+            problems.append(f"latmus took {taken} samples of {parameters.samples}")
         counts = {what: Scalar(value=_said(text, label, 0.0), unit="1") for what, label in _COUNTS.items()}
         return Measurement((series,), {**counts, **found(parameters.gravity, "latmus", outcome)}, tuple(problems))
 
     def samples(self, parameters: DualParameters, *, cpus: int) -> int:
-        return int(parameters.seconds * 1_000_000_000 // parameters.interval)
+        return parameters.samples
 
     def seconds(self, parameters: DualParameters, load: str) -> float:
-        return STARTUP_S + parameters.seconds + _WARM_UP_S
+        return parameters.run_s
 
 
 def _said(text: str, label: str, unless: float | None = None) -> float:
