@@ -30,14 +30,13 @@ OF_REPORTS = {"written", "material", "page"}  # fixtures that take seconds to ma
 OF_GUESTS = {"kernel", "board", "campaign", "chromium"}
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if OF_GUESTS & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.guest)
-        # In one process: a file's tests, for its own fixtures, and all that look at the one written report.
-        shared = OF_REPORTS & set(getattr(item, "fixturenames", ()))
-        item.add_marker(pytest.mark.xdist_group("written" if shared else str(item.path)))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Before xdist reads the groups, which it does first of all once the tests are collected."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if OF_GUESTS & fixtures:
+        item.add_marker(pytest.mark.guest)
+    # In one process: a file's tests, for its own fixtures, and all that look at the one written report.
+    item.add_marker(pytest.mark.xdist_group("written" if OF_REPORTS & fixtures else str(item.path)))
 
 
 @pytest.fixture(scope="session")

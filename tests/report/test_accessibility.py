@@ -46,6 +46,7 @@ def test_the_page_breaks_no_rule_of_axe(chromium: Browser, written: Path, axe: s
     assert json.loads(told["result"]["value"]) == []
 
 
+@pytest.mark.guest
 def test_the_pdf_is_tagged_for_screen_readers_and_names_its_standard(written: Path) -> None:
     assert "Tagged:          yes" in told_of(written / "report.pdf")
     assert 'pdfuaid:part="1"' in told_of(written / "report.pdf", "-meta")
