@@ -12,7 +12,8 @@ from rtqual.board.registry import HERE, LEADING
 from rtqual.cli.app import STDOUT, Json, print_json
 
 if TYPE_CHECKING:
-    Board = Processor = str
+    Board = str
+    Processor = str
 else:
     Board = Literal[tuple(sorted(LEADING))]
     Processor = Literal[tuple(one.name for one in ARCHITECTURES)]
