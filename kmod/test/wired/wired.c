@@ -55,7 +55,8 @@ static struct gpio_chip pins = {
 
 static int add_spi(void)
 {
-	struct spi_board_info device = { .modalias = "dh2228fv", .max_speed_hz = 1000000 }; /* a name that spidev knows */
+	struct spi_board_info device = { .modalias = "dh2228fv",
+					 .max_speed_hz = 1000000 }; /* a name that spidev knows */
 	int error;
 
 	spi = spi_alloc_master(&board->dev, 0);
