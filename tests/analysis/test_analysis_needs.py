@@ -57,7 +57,7 @@ def test_the_reason_names_the_symbol_found_or_missing() -> None:
 
 def test_a_module_is_not_built_in() -> None:
     assert not check_needs(["gpio"], "CONFIG_GPIOLIB=m\nCONFIG_GPIO_CDEV=y\n")[0].ok
-    assert check_needs(["i2c"], "CONFIG_I2C=m\nCONFIG_I2C_CHARDEV=m\n")[0].ok
+    assert check_needs(["i2c"], "CONFIG_I2C=m\nCONFIG_I2C_CHARDEV=m\nCONFIG_I2C_BCM2835=m\n")[0].ok
 
 
 def test_a_symbol_counts_only_as_a_whole_line() -> None:

@@ -10,6 +10,10 @@ from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.kernel.configure.resolve import resolve
 from rtqual.kernel.configure.rules import removals
 from rtqual.kernel.configure.tree import debian_tree
+from rtqual.kernel.lint.judge import Severity, State, lint
+from rtqual.kernel.lint.system import from_config
+from rtqual.kernel.needs import check_needs
+from rtqual.mission import Need, load_mission
 
 # The real tree. Debian's package is fetched and unpacked once (1.7 GB in the cache); a resolution takes 20 s of
 # processor time, mostly in the kernel's own configuration program.
@@ -29,6 +33,34 @@ HELD = (
 )
 
 
+MISSIONS = Path(__file__).parents[2] / "missions"
+OURS = ("filesystems", "virtual-board", "test-modules")
+
+
+def complaints(config: Path) -> list[str]:
+    """What the lint finds that costs latency."""
+    found = lint(from_config(config.read_text(), "tailored", cpus=4))
+    return [
+        f"{one.rule.id}: {one.seen}" for one in found if one.state == State.FOUND and one.rule.severity != Severity.NOTE
+    ]
+
+
+@pytest.mark.full  # 14 s of processor each
+@pytest.mark.parametrize(
+    ("name", "architecture"),
+    [("aarest-study", AMD64), ("dual-kernel", AMD64), ("uav-250hz", AMD64), ("", AMD64), ("", ARM64)],
+    ids=["aarest-study", "dual-kernel", "uav-250hz", "every need", "every need on arm64"],
+)
+def test_the_lint_has_nothing_against_a_tailored_kernel(tmp_path: Path, name: str, architecture: Architecture) -> None:
+    """Those of the docking missions: below."""
+    own = load_mission(MISSIONS / f"{name}.toml").mission.needs if name else tuple(Need)
+    found = resolve(
+        debian_tree(architecture), ("realtime", *own, *OURS), start="minimal", removals=removals(), folder=tmp_path
+    )
+    assert complaints(found.config_path) == []
+    assert [one.reason for one in check_needs(own, found.config_path.read_text()) if not one.ok] == []
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("architecture", [AMD64, ARM64], ids=lambda one: str(one.name))
 @pytest.mark.parametrize("start", ["minimal", pytest.param("debian", marks=pytest.mark.manual)])
@@ -38,6 +70,7 @@ def test_the_docking_mission_on_debians_source(tmp_path: Path, architecture: Arc
     for name in HELD:
         assert found.config.get(name) == "y", name
     assert found.config["MODULES"] == "y"
+    assert start != "minimal" or complaints(found.config_path) == []
     states = {one.removal.id: one.state for one in found.outcomes}
     assert len(states) == 32
     assert {name for name, state in states.items() if state == "no longer exists"} == {

@@ -22,8 +22,9 @@ from rtqual.kernel.lint.judge import Severity, State, lint, rules
 from rtqual.kernel.lint.system import from_config, parse_parameters
 from rtqual.kernel.make.build import build
 from rtqual.stage.lint import _job, observe, of_kernel_in_guest, of_this_machine
+from rtqual.stage.lint import lint as lint_command
 from support.command import Run
-from support.kernel_trees import tiny_config
+from support.kernel_trees import tiny_config, write_tree
 from support.lint_findings import DOCKING, TEXT, judged, states
 
 # --- the command -------------------------------------------------------------------------------------------------
@@ -65,11 +66,33 @@ def test_levels_and_exit_codes(rtqual: Run, tmp_path: Path) -> None:
         (("--running", "--board", "virtual"), "one system at a time"),
         (("x", "--running"), "neither a file nor --cpus"),
         (("x", "--cpus", "0"), "--cpus 0: write 1 to 256"),
+        (("--tree", "."), "give its file, and no other system"),
+        (("x", "--architecture", "arm64"), "for which processor --tree is read"),
         (("--board", "farm"), "farm"),
     ],
 )  # fmt: skip
 def test_bad_input(fails: Callable[..., str], arguments: tuple[str, ...], told: str) -> None:
     assert told in fails(2, "lint", *arguments)
+
+
+def test_a_fragment_is_judged_as_the_tree_completes_it_or_not_at_all(
+    rtqual: Run, fails: Callable[..., str], tmp_path: Path
+) -> None:
+    fragment = tmp_path / "fragment"
+    fragment.write_text("CONFIG_WANTED=y\nCONFIG_NOT_THERE=y\nCONFIG_HIGH_RES_TIMERS=y\n")
+    assert "a fragment of 3 symbols, not judged" in fails(2, "lint", fragment)
+    timers = 'config HIGH_RES_TIMERS\n    bool "timers"\nconfig WANTED\n    bool "wanted"\n    select FUTEX_PI\n'
+    tree = write_tree(tmp_path / "tree", timers + "config FUTEX_PI\n    bool\nconfig CC_IS_GCC\n    def_bool y\n")
+    done = rtqual("lint", fragment, "--tree", tree.path, "--json")
+    found = json.loads(done.stdout)
+    assert found["remark"] == "Linux 6.12.5 does not take all of its symbols as they are: NOT_THERE"
+    seen = {one["id"]: one["state"] for one in found["findings"]}
+    assert (seen["high-res-timers"], seen["futex-pi"], seen["preempt-rt"]) == ("holds", "holds", "found")
+    assert "has no arch/arm/Kconfig" in fails(2, "lint", fragment, "--tree", tree.path, "--architecture", "armhf")
+    place = tmp_path / "tree/arch/arm64/configs/mine_defconfig"
+    place.parent.mkdir(parents=True)
+    place.write_text(fragment.read_text())
+    assert "has no arch/arm64/Kconfig" in fails(2, "lint", place, "--tree", tree.path)
 
 
 # --- real systems ---------------------------------------------------------------------------------------------------
@@ -150,6 +173,21 @@ def test_a_tinyconfig_with_rt_has_no_high_resolution_timers(tmp_path: Path) -> N
     for name in ("high-res-timers", "clock-resolution", "high-res-active"):
         assert found[name].state == State.FOUND
     assert int(system.readings["clock_resolution_ns"] or 0) >= 1_000_000
+
+
+@pytest.mark.full  # 5 s
+def test_a_boards_defconfig_is_completed_for_its_processor() -> None:
+    """Of bcm2835_defconfig alone the rules would say that it has no priority inheritance."""
+    tree = debian_tree().path
+    path = tree / "arch/arm/configs/bcm2835_defconfig"
+    linted = lint_command(path, board=None, candidate=None, boot=None, cpus=None, tree=str(tree))
+    found = {one.rule.id: one.state for one in linted.findings}
+    assert (linted.system.version, linted.system.architecture) == ((6, 12), "arm")
+    assert (found["futex-pi"], found["high-res-timers"], found["preempt-rt"]) == (
+        State.HOLDS,
+        State.HOLDS,
+        State.FOUND,
+    )
 
 
 @pytest.mark.full

@@ -18,6 +18,7 @@ class Architecture:
 AMD64 = Architecture("amd64", "x86_64-linux-gnu", "", foreign=False)
 ARM64 = Architecture("arm64", "aarch64-linux-gnu", "-arm64", foreign=True)
 ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", foreign=True)
+ARCHITECTURES = (AMD64, ARM64, ARMHF)
 
 
 def of_kernel(package: str) -> Architecture:

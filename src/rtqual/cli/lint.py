@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from rtqual.base.architecture import ARCHITECTURES
 from rtqual.base.errors import BadInput
 from rtqual.board.registry import HERE, LEADING
 from rtqual.cli.app import STDOUT, Json, print_json
 
 if TYPE_CHECKING:
     Board = str
+    Processor = str
 else:
     Board = Literal[tuple(sorted(LEADING))]
+    Processor = Literal[tuple(one.name for one in ARCHITECTURES)]
 
 
 def lint(
@@ -25,6 +28,8 @@ def lint(
     candidate: str | None = None,
     boot: str | None = None,
     cpus: int | None = None,
+    tree: str | None = None,
+    architecture: Processor | None = None,
     as_json: Json = False,
 ) -> int:
     """Judge the settings that decide latency, of a kernel's configuration or a running system (docs/lint.md).
@@ -43,13 +48,25 @@ def lint(
         The kernel parameters that FILE's kernel will be booted with, in one string.
     cpus
         How many CPUs FILE's kernel will have; with --board virtual, how many the guest gets.
+    tree
+        The kernel's source, which completes FILE where that is a fragment or defconfig: a path, or Debian's package.
+    architecture
+        For which processor; without it the one whose folder FILE lies in (arch/NAME/configs), else amd64.
     """
     from rtqual.stage import lint as stage  # noqa: PLC0415
     from rtqual.terminal.lint import as_dict, print_lint  # noqa: PLC0415
 
     if running and board not in (None, HERE.name):
         raise BadInput(f"--running and --board {board}: one system at a time")
-    linted = stage.lint(file, board=HERE.name if running else board, candidate=candidate, boot=boot, cpus=cpus)
+    linted = stage.lint(
+        file,
+        board=HERE.name if running else board,
+        candidate=candidate,
+        boot=boot,
+        cpus=cpus,
+        tree=tree,
+        architecture=architecture,
+    )
     if as_json:
         print_json(as_dict(linted))
     else:

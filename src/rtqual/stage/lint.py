@@ -3,9 +3,10 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rtqual.base.architecture import AMD64, ARCHITECTURES
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Machine
@@ -14,7 +15,9 @@ from rtqual.board.system import Kernel
 from rtqual.candidate.kernel import kernel_of
 from rtqual.initramfs.contents import guest_tools
 from rtqual.kernel.configure import config as kernel_config
+from rtqual.kernel.configure.tree import debian_tree, of_configuration, open_tree
 from rtqual.kernel.lint import judge
+from rtqual.kernel.lint.fragment import check_complete, completed, told
 from rtqual.kernel.lint.judge import Finding, Severity, State
 from rtqual.kernel.lint.system import (
     System,
@@ -67,9 +70,25 @@ class Linted:
         return any(one.state == State.FOUND and one.rule.severity == Severity.ERROR for one in self.findings)
 
 
-def lint(file: Path | None, *, board: str | None, candidate: str | None, boot: str | None, cpus: int | None) -> Linted:
-    """Judge what the command line names (_system_of)."""
-    system = _system_of(file, board=board, candidate=candidate, boot=boot, cpus=cpus)
+def lint(
+    file: Path | None,
+    *,
+    board: str | None,
+    candidate: str | None,
+    boot: str | None,
+    cpus: int | None,
+    tree: str | None = None,
+    architecture: str | None = None,
+) -> Linted:
+    """Judge what the command line names (_system_of). `tree`: the kernel's source (docs/lint.md)."""
+    if tree is None:
+        if architecture is not None:
+            raise BadInput("--architecture: says for which processor --tree is read; add that, or leave it out")
+        system = _system_of(file, board=board, candidate=candidate, boot=boot, cpus=cpus)
+    elif file is None or board is not None or candidate is not None:
+        raise BadInput("--tree: completes a fragment or defconfig; give its file, and no other system")
+    else:
+        system = of_fragment(file, tree, architecture, parameters=boot, cpus=cpus)
     return Linted(system, tuple(judge.lint(system)))
 
 
@@ -99,8 +118,26 @@ def _system_of(
 
 
 def of_file(path: Path, *, parameters: str | None = None, cpus: int | None = None) -> System:
-    """A kernel's configuration. Raises BadInput when the file is none."""
-    return from_config(read_config(path), str(path), parameters=parameters, cpus=cpus)
+    """A kernel's configuration. Raises BadInput when the file is none, or not a whole one."""
+    text = read_config(path)
+    check_complete(text, str(path))
+    return from_config(text, str(path), parameters=parameters, cpus=cpus)
+
+
+def of_fragment(
+    path: Path, source: str, architecture: str | None, *, parameters: str | None = None, cpus: int | None = None
+) -> System:
+    """A fragment or defconfig as the kernel's source completes it: the path of a tree, or a package of Debian's."""
+    text = read_config(path)
+    named = next((one for one in ARCHITECTURES if one.name == architecture), None)
+    processor = named or of_configuration(path) or AMD64
+    if "/" in source or Path(source).exists():
+        tree = open_tree(Path(source).expanduser(), processor, tailored=False)
+    else:
+        tree = debian_tree(processor, source, tailored=False)
+    whole = completed(text, str(path), tree)
+    system = from_config(whole.text, str(path), parameters=parameters, cpus=cpus)
+    return replace(system, remark=told(whole, tree))
 
 
 def of_this_machine() -> System:

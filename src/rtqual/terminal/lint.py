@@ -26,6 +26,8 @@ def print_lint(console: Console, linted: Linted) -> None:
     """The findings by severity, then the rules that could not be judged; the sums last."""
     findings = linted.findings
     console.print(Text(f"Real-time lint: {described(linted.system)}", "bold"), soft_wrap=True)
+    if linted.system.remark:
+        console.print(Text(clean(linted.system.remark)), soft_wrap=True)
     for severity, (title, tone) in _TITLES.items():
         found = [one for one in findings if one.state == State.FOUND and one.rule.severity == severity]
         if found:
@@ -63,6 +65,7 @@ def summary(findings: Sequence[Finding]) -> str:
 def as_dict(linted: Linted) -> dict[str, object]:
     return {
         "system": described(linted.system),
+        "remark": linted.system.remark,
         "failed": linted.failed,
         "summary": summary(linted.findings),
         "findings": [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.apt import fetch
-from rtqual.base.architecture import AMD64, ARM64, Architecture
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
@@ -22,8 +22,9 @@ _UNPACKED_B = 2 * 2**30  # of that one: 1.7 GB
 
 # Architecture -> what the kernel's makefiles call it (ARCH), and the folder below arch/ (SRCARCH). ARCH=x86 would mean
 # 32 bits wherever a configuration does not say otherwise, as with tinyconfig.
-_ARCH = {AMD64: "x86_64", ARM64: "arm64"}
-_FOLDER = {AMD64: "x86", ARM64: "arm64"}
+_ARCH = {AMD64: "x86_64", ARM64: "arm64", ARMHF: "arm"}
+_FOLDER = {AMD64: "x86", ARM64: "arm64", ARMHF: "arm"}
+_TAILORED = (AMD64, ARM64)  # the rules know these
 _SELECTS_RT = re.compile(r"^\s*select\s+ARCH_SUPPORTS_RT\b", re.MULTILINE)
 _FIELD = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 
@@ -99,15 +100,28 @@ class Tree:
             )
 
 
-def open_tree(path: Path, architecture: Architecture = AMD64) -> Tree:
-    """The tree at `path`. Raises BadInput where there is none, or one that cannot be real-time on `architecture`."""
-    if architecture not in _ARCH:
-        known = ", ".join(one.name for one in _ARCH)
-        raise BadInput(f"no kernel is tailored for {architecture.name}; it can be for {known}")
+def open_tree(path: Path, architecture: Architecture = AMD64, *, tailored: bool = True) -> Tree:
+    """The tree at `path`. Raises BadInput where there is none, or none for `architecture`; and if a kernel is to be
+    `tailored` from it, where it cannot be real-time there."""
     path = path.absolute()
+    if tailored and architecture not in _TAILORED:
+        known = ", ".join(one.name for one in _TAILORED)
+        raise BadInput(f"no kernel is tailored for {architecture.name}; it can be for {known}")
     tree = Tree(path, _version(path), architecture)
-    _check_realtime(tree)
+    kconfig = _kconfig(tree)
+    if tailored and not _SELECTS_RT.search(kconfig):
+        raise BadInput(
+            f"{tree.path}: Linux {tree.version} has no real-time support for {tree.architecture.name} "
+            f"(arch/{tree.folder}/Kconfig does not select ARCH_SUPPORTS_RT): take 6.12 or later, or give the RT patch"
+        )
     return tree
+
+
+def of_configuration(path: Path) -> Architecture | None:
+    """The architecture of a tree's own configuration, arch/NAME/configs/..., by its path."""
+    parts = path.absolute().parts
+    folder = parts[-3] if len(parts) > 3 and parts[-4] == "arch" and parts[-2] == "configs" else ""
+    return next((one for one, name in _FOLDER.items() if name == folder), None)
 
 
 def _version(path: Path) -> str:
@@ -125,28 +139,23 @@ def _version(path: Path) -> str:
     return version + fields.get("EXTRAVERSION", "")
 
 
-def _check_realtime(tree: Tree) -> None:
+def _kconfig(tree: Tree) -> str:
     try:
-        kconfig = (tree.path / "arch" / tree.folder / "Kconfig").read_text(errors="replace")
+        return (tree.path / "arch" / tree.folder / "Kconfig").read_text(errors="replace")
     except OSError:
         raise BadInput(
             f"{tree.path}: this tree (Linux {tree.version}) has no arch/{tree.folder}/Kconfig: "
             f"it cannot be built for {tree.architecture.name}"
         ) from None
-    if not _SELECTS_RT.search(kconfig):
-        raise BadInput(
-            f"{tree.path}: Linux {tree.version} has no real-time support for {tree.architecture.name} "
-            f"(arch/{tree.folder}/Kconfig does not select ARCH_SUPPORTS_RT): take 6.12 or later, or give the RT patch"
-        )
 
 
-def debian_tree(architecture: Architecture = AMD64, package: str = DEBIAN_SOURCE) -> Tree:
-    """Debian's source package, fetched and unpacked once into the cache."""
+def debian_tree(architecture: Architecture = AMD64, package: str = DEBIAN_SOURCE, *, tailored: bool = True) -> Tree:
+    """Debian's source package, fetched and unpacked once into the cache; `tailored` as of open_tree()."""
     source = fetch(package)
     archives = sorted((source.tree / "usr/src").glob("linux-source-*.tar.*"))
     if len(archives) != 1:
         raise BadInput(f"package {package}: holds {len(archives)} archives of kernel source, one is needed")
-    return open_tree(_unpacked(archives[0], source.sha256), architecture)
+    return open_tree(_unpacked(archives[0], source.sha256), architecture, tailored=tailored)
 
 
 def patched(tree: Path, patches: Sequence[Path], architecture: Architecture = AMD64) -> Tree:

@@ -33,6 +33,7 @@ class System:
     cpus: int | None = None
     version: Version | None = None
     architecture: str | None = None
+    remark: str = ""  # what whoever reads the findings has to know of the configuration, a sentence
 
     @property
     def realtime(self) -> bool | None:

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Configurations that leave most symbols out: fragments and defconfigs. What they leave out is decided by the Kconfig
+files of a tree, so the rules may judge them only once the tree's own program has completed them."""
+
+import re
+from dataclasses import dataclass
+
+from rtqual.base.errors import BadInput
+from rtqual.base.scratch import scratch
+from rtqual.base.words import count
+from rtqual.kernel.configure.chain import few
+from rtqual.kernel.configure.config import Config, parse
+from rtqual.kernel.configure.start import Start
+from rtqual.kernel.configure.tree import Tree
+
+# What the configuration program writes into every configuration and into no defconfig: its title, and what it found of
+# the compiler (a symbol without a prompt, since 4.18).
+_TITLE = re.compile(r"^# Linux/\S+ \d+\.\d+\S* Kernel Configuration$", re.MULTILINE | re.ASCII)
+_COMPILERS = ("CC_IS_GCC", "CC_IS_CLANG")
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The whole configuration, as the tree's own program writes it."""
+
+    text: str
+    lost: tuple[str, ...]  # symbols that the fragment sets and the tree's Kconfig files do not let it set
+
+
+def check_complete(text: str, name: str) -> None:
+    """Raises BadInput on what is no whole configuration, in one line."""
+    config = parse(text, name)
+    if not is_complete(text, config):
+        raise BadInput(
+            f"{name}: a fragment of {count(len(config), 'symbol')}, not judged: what it leaves out is decided by the "
+            "kernel's Kconfig files; add --tree with the path of its source"
+        )
+
+
+def is_complete(text: str, config: Config) -> bool:
+    return bool(_TITLE.search(text[:1000])) or any(map(config.on, _COMPILERS))
+
+
+def completed(text: str, name: str, tree: Tree) -> Completed:
+    """What `make olddefconfig` in the tree makes of it."""
+    asked = parse(text, name)
+    with scratch() as folder:
+        whole = Start(name, text, nothing_else=False).complete(tree, {}, folder / "objects")
+        final = (folder / "objects/.config").read_text()
+    return Completed(final, tuple(symbol for symbol, value in asked.items() if whole.get(symbol, "n") != value))
+
+
+def told(completed: Completed, tree: Tree) -> str:
+    """What became of it, in one line; empty where every symbol is what it says."""
+    if not completed.lost:
+        return ""
+    return f"Linux {tree.version} does not take all of its symbols as they are: {few(completed.lost)}"
