@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How the report shows the probe's figures: by operating system beside the published ones, loops, shares."""
 
+import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -16,7 +18,7 @@ from rtqual.report.chapter.battery import battery
 from rtqual.report.chapter.mechanisms import mechanisms
 from rtqual.report.chapter.paths import paths
 from rtqual.report.material import Material, gather
-from rtqual.report.page.document import Paragraph, Table
+from rtqual.report.page.document import Paragraph, Plots, Table
 from support.analysis_records import record
 from support.report_material import tables
 
@@ -166,3 +168,47 @@ def test_agreement_in_order_needs_three_operations_that_differ() -> None:
     assert rank_correlation(a, {"a": 1.0, "b": 2.0}) is None
     assert rank_correlation(a, dict.fromkeys("abc", 1.0)) is None
     assert median_ratio(a, b) == pytest.approx(0.1)
+
+
+def charts(mission: Mission, records: Sequence[Record]) -> list[Plots]:
+    return [one for one in mechanisms(material(mission, records)) if isinstance(one, Plots)]
+
+
+def test_each_mechanism_that_the_study_draws_has_a_chart_of_four_statistics_by_system_and_space(
+    mission: Mission,
+) -> None:
+    figures = {"semaphore": 5_000, "message queue": 7_000, "message pipe": 30_000, "of our own": 9_000}
+    kernel = taken("linux", {"semaphore": 3_000}, "probe-kernel-itc")
+    spaces, bars = charts(mission, [taken("linux", figures, "probe-itc"), kernel])
+    semaphore, *others = bars.plots
+    assert [semaphore.number, *(one.number for one in others)] == [2, 3, 4]
+    assert [one.caption.split(" idle")[0] for one in bars.plots] == ["semaphore", "message queue", "message pipe"]
+    said = semaphore.alt.replace(NBSP, " ")
+    for told in ("min linux, user space: 4.999 µs", "max linux, kernel space: 3.001 µs", "avg linux, user space: 5 µs"):
+        assert told in said
+    assert "standard deviation of n = 3 samples of each system" in said
+    assert {"semaphore (µs) ◇", "min", "avg", "max", "std"} <= set(texts_of(semaphore.svg))
+    assert semaphore.svg.count("<pattern ") == 1  # the second system's bars, told apart on paper without colours
+    assert any(note.text.startswith("No interval, min") for note in bars.notes)
+    (diagram,) = spaces.plots
+    assert {"user space", "kernel space", "rtqual-probe.ko", "linux"} <= {
+        line.strip() for line in texts_of(diagram.svg)
+    }
+    assert "rtqual-probe in user space and rtqual-probe.ko in kernel space" in diagram.alt
+
+
+def test_the_spaces_are_not_drawn_where_all_ran_on_one_side(mission: Mission) -> None:
+    (bars,) = charts(mission, [taken("linux", {"semaphore": 5_000}, "probe-itc")])
+    assert len(bars.plots) == 1
+    assert charts(mission, [taken("freertos", PI_2)]) == []  # that study prints no chart
+
+
+def test_a_system_without_a_kernel_of_its_own_is_one_box(mission: Mission) -> None:
+    records = [taken(name, {"semaphore": 5_000}, "probe-itc") for name in ("linux", "freertos")]
+    spaces, _ = charts(mission, [*records, taken("linux", {"semaphore": 3_000}, "probe-kernel-itc")])
+    assert "freertos: in one address space" in spaces.plots[0].alt
+    assert any("one address space" in line for line in texts_of(spaces.plots[0].svg))
+
+
+def texts_of(svg: str) -> list[str]:
+    return [html.unescape(one) for one in re.findall(r">([^<>]*)</(?:text|tspan)>", svg)]

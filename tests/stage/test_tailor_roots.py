@@ -13,7 +13,7 @@ from rtqual.analysis.figure.model import Figure, Group, Interval, Summary
 from rtqual.analysis.model import Evidence
 from rtqual.base.errors import BadInput
 from rtqual.campaign.plan import plan
-from rtqual.image.measured import MEMORY_MIB
+from rtqual.image.needs import MEMORY_MIB
 from rtqual.instrument import NoParameters
 from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.kernel.account import Account, Judged

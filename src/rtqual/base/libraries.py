@@ -4,7 +4,6 @@
 import re
 import sys
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from shlex import quote
 
@@ -13,6 +12,8 @@ _NAME = re.compile(r"[\w.-]+")
 
 def install_command(modules: Iterable[str]) -> str:
     """With the versions that rtqual asks for, into the Python that runs it; a tool of uv's has no pip."""
+    from importlib.metadata import PackageNotFoundError, requires  # noqa: PLC0415 - slow to load, and told once
+
     try:
         asked = [one.partition(";")[0].strip() for one in requires("rtqual") or ()]
     except PackageNotFoundError:  # the sources, not installed

@@ -27,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Sight(_Model):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from rtqual.analysis.figure.model import Group
 from rtqual.board import Job, Machine
 from rtqual.board.registry import Row
-from rtqual.image.measured import MEMORY_MIB
+from rtqual.image.needs import MEMORY_MIB
 from rtqual.instrument import Instrument, Parameters
 from rtqual.load import Shape
 from rtqual.load.registry import LOADS

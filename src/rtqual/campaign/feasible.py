@@ -14,8 +14,7 @@ from rtqual.board.registry import Starts
 from rtqual.campaign.cell import Cell
 from rtqual.candidate.given import IMAGE
 from rtqual.candidate.rtos import COMPILER
-from rtqual.image.measured import programs_of
-from rtqual.kernel.configure.rules import merged, wishes
+from rtqual.image.needs import programs_of
 from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate, Need, Tailor
 
@@ -49,6 +48,8 @@ def contradiction(wanted: Tailor, needs: Sequence[str], architecture: Architectu
     version = re.search(r"(\d+)\.(\d+)", Path(wanted.source).name)
     if not version:
         return ""
+    from rtqual.kernel.configure.rules import merged, wishes  # noqa: PLC0415 - few candidates are tailored
+
     require = {symbol: str(value) for symbol, value in wanted.require.items()}
     number = (int(version[1]), int(version[2]))
     try:

@@ -13,7 +13,7 @@ _MOST_PARTS = 20_000
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Run(_Model):

@@ -70,6 +70,7 @@ def application(*, listed: bool) -> App:
     app = App(
         name="rtqual",
         version=__version__,
+        version_format="plaintext",  # markdown is slow to load
         help="Chooses and qualifies the real-time operating system of a low-cost flight computer.",
         suppress_keyboard_interrupt=False,  # main() tells it
     )

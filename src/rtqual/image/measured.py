@@ -20,18 +20,13 @@ from rtqual.base.scratch import scratch
 from rtqual.board.system import Kernel
 from rtqual.image import debian
 from rtqual.image.archive import write_cpio
-from rtqual.image.needs import packages_for
+from rtqual.image.needs import PROGRAMS, packages_for
 from rtqual.image.own import own_text
 from rtqual.image.root import Root, epoch_s, size, unpack_tar
 from rtqual.image.system import Filled, Request, fill
 from rtqual.initramfs import contents
 from rtqual.mission import Need, RootSystem
 
-# A Debian root with its modules takes 330 MB, and its archive lies beside it while it is unpacked: a root in memory may
-# take half of what the archive leaves. With 1 GiB it is full, and the first programs cannot write.
-MEMORY_MIB = 1536
-_PROGRAMS = ("cyclictest", "hackbench")
-_SHELL = ("sh", "cat")
 _MEASURE = "usr/lib/rtqual/measure"
 _SHARED = "# The teardown must not wait"  # from here on the same as the first process of the board's own root
 _BEGIN = """\
@@ -92,11 +87,6 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
     )
 
 
-def programs_of(root: RootSystem, needs: Sequence[Need]) -> tuple[str, ...]:
-    """Those of instruments and loads that are in it."""
-    return (*_SHELL, *(_PROGRAMS if root == RootSystem.MINIMAL or Need.REALTIME in needs else ()))
-
-
 def _facts(kernel: Kernel, sizes: Sizes) -> dict[str, str]:
     base_b = sizes.root_b if sizes.minbase_b is None else sizes.minbase_b
     return {
@@ -139,5 +129,5 @@ def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Seq
         root.link(wants, "/usr/lib/systemd/system/rtqual-measure.service")
         return
     root.link("etc/init.d/mission", os.path.relpath(_MEASURE, "etc/init.d"))
-    for name in _PROGRAMS:
+    for name in PROGRAMS:
         contents.copy_program(name, root.folder, trees, architecture.triplet)

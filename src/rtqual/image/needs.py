@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What a mission's needs put into an image besides the kernel: drivers that are modules, Debian's packages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from rtqual.mission import Need
+from rtqual.mission import Need, RootSystem
 
+# A Debian root with its modules takes 330 MB, and its archive lies beside it while it is unpacked: a root in memory may
+# take half of what the archive leaves. With 1 GiB it is full, and the first programs cannot write.
+MEMORY_MIB = 1536
+PROGRAMS = ("cyclictest", "hackbench")  # that are put into a root to measure in it
+_SHELL = ("sh", "cat")
 # Drivers of the boards this is made for (PCs; Raspberry Pi 3 and 4) by their modules' names. What a kernel has built
 # in, or not at all, is passed over; drivers of other chips are asked for by name.
 MODULES: dict[Need, tuple[str, ...]] = {
@@ -45,3 +50,8 @@ def packages_for(needs: Iterable[Need], more: Iterable[str] = ()) -> tuple[str, 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
+
+
+def programs_of(root: RootSystem, needs: Sequence[Need]) -> tuple[str, ...]:
+    """Those of instruments and loads that are in a root that a campaign measures in."""
+    return (*_SHELL, *(PROGRAMS if root == RootSystem.MINIMAL or Need.REALTIME in needs else ()))

@@ -18,7 +18,7 @@ _LEVELS = 2  # of a menu's path that changes are counted by
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Entry(_Model):

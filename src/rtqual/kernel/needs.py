@@ -19,7 +19,7 @@ _SHOWN = 4  # symbols of a long list worth printing
 class Rule(BaseModel):
     """One of the symbols must be on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     any: tuple[str, ...] = Field(min_length=1)
     reason: str
     builtin: bool = False  # a module is not enough

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, Field, Strict, WithJsonSchema, model_valida
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.units import DurationNs
 from rtqual.board.registry import BOARDS, Row
-from rtqual.board.remote.board import row
 from rtqual.board.remote.farm import client
+from rtqual.board.remote.row import row
 from rtqual.board.remote.settings import Settings
 from rtqual.mission.candidate import PUBLISHED, Candidate
 from rtqual.mission.explain import At, Problem, shown, suggest

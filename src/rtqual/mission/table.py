@@ -37,6 +37,7 @@ class Table(BaseModel):
         extra="forbid",
         validate_by_name=True,
         validate_by_alias=True,
+        defer_build=True,  # what is never met is never built, and the mission builds its tables at once
     )
 
 

@@ -15,7 +15,6 @@ from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_si
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission.explain import shown, suggest
-from rtqual.study.catalogue import systems
 
 Unit = Literal["ns", "B", "%"]
 AUTO: Literal["auto"] = "auto"  # as many runs as it takes
@@ -82,7 +81,9 @@ def known(names: Mapping[str, object], what: str) -> tuple[AfterValidator, WithJ
 
 
 def _published(name: str) -> str:
-    if name not in systems():  # not at import: reading the studies takes time
+    from rtqual.study.catalogue import systems  # noqa: PLC0415 - few missions name a study, and reading them takes time
+
+    if name not in systems():
         raise ValueError(f"unknown published system {shown(name)}; {suggest(name, systems())}")
     return name
 

@@ -25,6 +25,7 @@ class Operations:
     statistic: str  # as rtqual calls it
     figures_ns: Mapping[str, float]  # operation -> figure
     interval_ns: int | None = None  # as stated
+    charted: bool = False  # the study draws least, average, largest and deviation of each operation side by side
 
     @property
     def conditions(self) -> Conditions:
@@ -52,7 +53,7 @@ def _communication() -> Iterator[Operations]:
             rows = [r for r in table.rows if r[0] == board and _word(table, r, "space") == one]
             figures = {_word(table, row, "mechanism"): _ns(table, row, "avg") for row in rows}
             # Of the message pipe the interval is not legible.
-            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures, _MS)
+            yield Operations(source, table, f"Xenomai, {board}, {one} space", "avg", figures, _MS, charted=True)
 
 
 def _periodic() -> Iterator[Operations]:

@@ -19,7 +19,7 @@ from rtqual.base.scratch import scratch
 from rtqual.board import Job, Left, Machine, Rebuilt, Recorded
 from rtqual.board.registry import Row, row_of
 from rtqual.campaign.find import find
-from rtqual.image.measured import MEMORY_MIB
+from rtqual.image.needs import MEMORY_MIB
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.record.schema import Inputs, Record, samples_digest
 from rtqual.record.store import read

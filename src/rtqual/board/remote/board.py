@@ -1,23 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A board on the network as a board like any other: a candidate on it runs jobs."""
 
-import getpass
-import platform
-import shlex
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import PATIENCE, Board, Job, Outcome, jobscript
-from rtqual.board.registry import Row, Start, Starts
 from rtqual.board.remote import clock, truth
 from rtqual.board.remote.job import Detached
 from rtqual.board.remote.session import Session
-from rtqual.board.remote.settings import Lost, Settings
+from rtqual.board.remote.settings import Lost
 from rtqual.board.remote.staged import NONCE, Candidate
 from rtqual.board.remote.tune import NAMES
 from rtqual.board.system import Kernel
@@ -158,41 +151,3 @@ class RemoteBoard(Board):
         with suppress(RunFailed, AssertionError):
             self._clear()
         self._session.close()
-
-
-class _Opener:
-    """Candidates of one campaign share a session."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._sessions: dict[Path, Session] = {}
-
-    def __call__(self, start: Start) -> Board:
-        assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
-        folder = start.scratch.parent
-        if folder not in self._sessions:
-            log = start.scratch / f"console-{self._settings.name}.log"
-            self._sessions[folder] = Session(self._settings, owner_of(folder), log, start.tell)
-        return RemoteBoard(self._sessions[folder], start.system, owner_of(folder), start.programs)
-
-
-def owner_of(folder: Path) -> str:
-    """Who commands the board: this campaign, on this machine; only one runs in a folder at a time."""
-    return " ".join(shlex.quote(part) for part in (f"{getpass.getuser()}@{platform.node()}", str(folder)))
-
-
-@cache
-def row(settings: Settings) -> Row:
-    """The board's row: the same for all who ask, as cells are compared by it."""
-    opener: Callable[[Start], Board] = _Opener(settings)
-    return Row(
-        settings.model,
-        (),
-        opener,
-        lambda board_s, *_: board_s + 5.0,
-        Starts.KERNEL,
-        settings.architecture,
-        switched=True,
-        cpus=lambda: settings.cpus,
-        why_cpus="a board runs with the CPUs that its table states",
-    )

@@ -3,7 +3,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from rtqual.base.errors import RunFailed
 
@@ -11,7 +11,11 @@ Count = Annotated[int, Field(ge=0, lt=2**53)]  # sums of them stay inside int64
 Units = Annotated[int, Field(ge=0, lt=2**53)]  # values in the unit of the file, nanoseconds under -N
 
 
-class Thread(BaseModel):
+class _Model(BaseModel):
+    model_config = ConfigDict(defer_build=True)  # missions name the instrument, few read its output
+
+
+class Thread(_Model):
     histogram: dict[Units, Count]  # filled bins only
     cycles: Count  # samples taken, those that overflowed included
     min: Units
@@ -25,7 +29,7 @@ class Thread(BaseModel):
         return self.cycles - sum(self.histogram.values())
 
 
-class Result(BaseModel):
+class Result(_Model):
     """What is used of the file. Its own keys for command line and version end in a colon."""
 
     return_code: int

@@ -33,7 +33,7 @@ Release = Annotated[str, AfterValidator(_number)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Rule(_Table):

@@ -42,7 +42,9 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True, defer_build=True
+    )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ ACCEPTED, REFUSED, UNTRIED = "accepted", "refused", "not tried"
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Judged(_Model):

@@ -7,8 +7,8 @@ purpose.py  systems.py  tools.py  environment.py  method.py
 results.py       the figures, with distributions.py (what is plotted of them), battery.py and paths.py (the probe's),
                  explore.py (the samples that report.html plots anew)
 analysis.py      judgement.py (requirements, scores); and sections: tailor.py, lidar.py, mechanisms.py (the probe's
-                 figures by operating system), stability.py, comparisons.py with shift.py, dependence.py, tails.py,
-                 beside.py (published figures)
+                 figures by operating system) with mechanism_plots.py, stability.py, comparisons.py with shift.py,
+                 dependence.py, tails.py, beside.py (published figures)
 tailor.py        what tailoring a kernel changed, with goals.py, steps.py, tailor_lint.py, tailor_roots.py (whole
                  systems) and trim.py (what a scenario did not use)
 why.py           why the latest samples were late

@@ -18,8 +18,9 @@ from rtqual.mission import PUBLISHED
 from rtqual.published.operations import Operations, operations
 from rtqual.report.chapter.battery import cell_of, figure_name, share_rows
 from rtqual.report.chapter.beside import study_text
+from rtqual.report.chapter.mechanism_plots import mechanism_plots, spaces_plot
 from rtqual.report.material import Material, notes_for, timing_mark
-from rtqual.report.page.document import Block, Cell, Column, Note, Paragraph, Table
+from rtqual.report.page.document import Block, Cell, Column, Note, Paragraph, Plots, Table
 from rtqual.report.page.text import clean, load_text, marked, number, place, prose, quantity, readable
 
 _STATISTICS = {"p50": "medians", "avg": "averages"}
@@ -51,10 +52,12 @@ class _System:
 
 def mechanisms(material: Material) -> Iterator[Block]:
     """Nothing where no family was measured in both spaces and no study printed a comparable system."""
-    found = [table for one in _families(material) for table in _tables(material, *one)]
-    if found:
+    families = list(_families(material))
+    if families:
         yield Paragraph(_WARNING)
-        yield from found
+        yield from spaces_plot(material, [one for _, summaries, _ in families for one in summaries])
+        for one in families:
+            yield from _tables(material, *one)
 
 
 def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Operations, ...]]]:
@@ -78,7 +81,7 @@ def _family(instrument: str) -> str:
 
 def _tables(
     material: Material, family: str, summaries: Sequence[Summary], printed: Sequence[Operations]
-) -> Iterator[Table]:
+) -> Iterator[Table | Plots]:
     refused = _refused(summaries, printed)
     printed = [one for one in printed if not all(_unlike(s, one) for s in summaries)]
     statistic = printed[0].statistic if printed else "p50"
@@ -95,6 +98,8 @@ def _tables(
         rows.append([Cell(readable(name)), *cells, *(_printed(one, name) for one in printed)])
         rows += ([*row, *(Cell("-") for _ in printed)] for row in share_rows([s.summary for s in systems], name, notes))
     group = summaries[0].group
+    charted = [name for name in names if any(one.charted and name in one.figures_ns for one in printed)]
+    yield from mechanism_plots(material, [(one.title, one.summary) for one in systems], charted)
     where = f"{family} {load_text(group.load)}, {place(group)}"
     mark = notes.timed(timing_mark(summaries))
     measured = [Column(clean(one.title), candidate=one.summary.group.candidate) for one in systems]

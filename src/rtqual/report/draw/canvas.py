@@ -20,11 +20,13 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
 from rtqual.report.page.text import clean, number
 
 INK = "#010203"  # replaced by currentColor
+PAPER = "#ffffff"  # of lines across a colour of STYLES
 WIDTH_IN = 4.4
 LEGEND_ROW_IN = 0.19
 CHARACTER_IN = 0.078  # of DejaVu Sans at 8.5 pt, on average
@@ -104,7 +106,7 @@ def short(text: str, longest: int = LONGEST) -> str:
 
 def frame(
     heights_in: Sequence[float],
-    handles: Sequence[Line2D],
+    handles: Sequence[Line2D | Patch],
     *,
     left_in: float = 0.62,
     gap_in: float = 0.0,

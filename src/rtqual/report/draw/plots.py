@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from rtqual.analysis.figure.model import Distribution
@@ -20,6 +21,7 @@ from rtqual.report.draw.canvas import (
     CHARACTER_IN,
     INK,
     LIMIT_DASHES,
+    PAPER,
     RC,
     Palette,
     decade_ticks,
@@ -102,6 +104,8 @@ class Bar:
     low: float | None = None
     high: float | None = None
     label: str = ""  # beside the bar; else its value
+    system: str = ""  # what the legend calls it, where a candidate has several bars in a row; else the candidate
+    hatch: str = ""  # what tells it apart in grey, as matplotlib writes it
 
 
 def span_of(distributions: Sequence[Distribution], limits: Sequence[Limit] = ()) -> tuple[float, float]:
@@ -164,10 +168,8 @@ def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Pal
     """Bars from zero with their values beside them; one set of axes a statistic, one row a load."""
     every = [entry for entries in groups.values() for entry in entries]
     with mpl.rc_context(RC):
-        handles = [
-            Line2D([], [], label=short(n), color=palette.colour(n), linewidth=6, solid_capstyle="butt")
-            for n in dict.fromkeys(entry.candidate for entry in every)
-        ]
+        named = {entry.system or entry.candidate: entry for entry in every}
+        handles = [_handle(name, entry, palette) for name, entry in named.items()]
         longest = max(len(line) for entry in every for line in _row_lines(entry.row))
         figure, stack = frame(
             [0.17 * _slots(entries) for entries in groups.values()],
@@ -178,6 +180,13 @@ def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Pal
         for axes, (statistic, entries) in zip(stack, groups.items(), strict=True):
             _bar_axes(axes, entries, palette, label=statistic, unit=unit, mark=mark)
         return to_svg(figure, ident, alt)
+
+
+def _handle(name: str, entry: Bar, palette: Palette) -> Line2D | Patch:
+    colour = palette.colour(entry.candidate)
+    if entry.hatch:
+        return Patch(label=short(name), facecolor=colour, hatch=entry.hatch, edgecolor=PAPER, linewidth=0)
+    return Line2D([], [], label=short(name), color=colour, linewidth=6, solid_capstyle="butt")
 
 
 def _row_lines(row: str) -> list[str]:
@@ -203,7 +212,8 @@ def _bar_axes(axes: Axes, entries: Sequence[Bar], palette: Palette, *, label: st
     for entry in entries:
         y += 1.0 if entry.row in places else 1.6
         places.setdefault(entry.row, []).append(y)
-        axes.barh(y, entry.value, 0.8, color=palette.colour(entry.candidate), linewidth=0)
+        colour = palette.colour(entry.candidate)
+        axes.barh(y, entry.value, 0.8, facecolor=colour, edgecolor=PAPER, hatch=entry.hatch or None, linewidth=0)
         if entry.low is not None and entry.high is not None:  # along the bar's foot, clear of the label at the value
             axes.plot([entry.low, entry.high], [y + FOOT_OF_BAR] * 2, color=INK, linewidth=1.1, solid_capstyle="butt")
             ends_of = [entry.low, entry.high]
