@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.apt import Package, fetch
-from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.architecture import AMD64, ARM64, of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.board import Command, Job
 from rtqual.board.remote.board import RemoteBoard
@@ -114,6 +114,7 @@ def test_a_raspberry_pis_image_starts_the_good_system_and_a_candidate_only_by_tr
     last = [line for line in (boot / "tryboot.txt").read_text().splitlines() if line.startswith(("os_p", "kernel="))]
     assert last[-2:] == ["os_prefix=rtqual/c0ffee/", "kernel=kernel"] and files["config.txt"].read_bytes() == before
     assert (boot / "rtqual/c0ffee/bcm2711-rpi-4-b.dtb").exists()
+    assert of_kernel("linux-image-rpi-v8") == ARM64 and not ForBoard(pi, KEYS).missing("6.6.62+rpt-rpi-v8")
 
 
 @pytest.mark.parametrize(
