@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: MIT
 """What a board over ssh rests on, without a board: what refuses its figures, what boot loaders are told, the order."""
 
+import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rtqual.base.architecture import ARM64
+from rtqual.base.apt import fetch_closure
+from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import RunFailed
 from rtqual.board.remote import truth
 from rtqual.board.remote.job import ENDED, unpacked
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Switched
 from rtqual.board.remote.settings import Lost, Settings
-from rtqual.board.remote.switch import Boot, SystemdBoot, Tryboot, switcher_of
+from rtqual.board.remote.switch import Boot, Grub, SystemdBoot, Tryboot, switcher_of
+from rtqual.initramfs import contents
 
 SETTINGS = Settings("pi-a", "raspberry-pi-4b", ARM64, "root", "127.0.0.1", 1, "ssh-ed25519 AAAA", "6.6", "tryboot")
 STEADY = {
@@ -27,6 +31,29 @@ STEADY = {
     "time_status": "8193 (PLL | NANO)",
     "sched_rt_runtime_us": "-1",
 }
+
+
+# As grub-mkconfig writes it, as far as it matters here.
+GRUB_CFG = """\
+if [ -s $prefix/grubenv ]; then
+  set have_grubenv=true
+  load_env
+fi
+if [ "${next_entry}" ] ; then
+   set default="${next_entry}"
+   set next_entry=
+   save_env next_entry
+   set boot_once=true
+else
+   set default="0"
+fi
+menuentry 'Debian' { true }
+if [ -f  ${config_directory}/custom.cfg ]; then
+  source ${config_directory}/custom.cfg
+elif [ -z "${config_directory}" -a -f  $prefix/custom.cfg ]; then
+  source $prefix/custom.cfg
+fi
+"""
 
 
 @pytest.mark.parametrize(
@@ -96,6 +123,92 @@ def test_systemd_boot_is_armed_by_its_variable_and_its_default_is_not_named() ->
     octal = script.partition("printf '\\")[2].partition("'")[0].split("\\")
     content = bytes(int(one, 8) for one in octal)
     assert (content[:4], content[4:].decode("utf-16-le")) == (b"\x07\x00\x00\x00", "rtqual-candidate.conf\0")
+
+
+@pytest.fixture
+def grub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """A board's folders below `tmp_path` as Debian has them, and GRUB's own programs."""
+    closure = fetch_closure(["grub-common"])
+    for name in ("grub-editenv", "grub-script-check"):
+        contents.copy_program(
+            name, _made(tmp_path / "programs/usr/bin").parents[1], [one.tree for one in closure], AMD64.triplet
+        )
+    monkeypatch.setenv("PATH", f"{tmp_path}/programs/usr/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "programs/lib" / AMD64.triplet))
+    folder = _made(tmp_path / "boot/grub")
+    subprocess.run(["grub-editenv", folder / "grubenv", "create"], check=True)
+    (folder / "grub.cfg").write_text(GRUB_CFG)
+    device = subprocess.run(["df", "-P", folder], capture_output=True, text=True, check=True).stdout.split()[-6]
+    (_made(tmp_path / "proc") / "mounts").write_text(f"{device} / ext4 rw 0 0\n")
+    (_made(tmp_path / "sys/class/block" / device.rpartition("/")[2]) / "partition").write_text("2\n")
+    _made(tmp_path / "efi/rtqual/c0ffee")
+
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+
+    return run
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.mark.guest
+def test_grub_starts_an_entry_of_its_own_once_and_its_default_stays(
+    grub: Callable[[str], subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    """With GRUB's programs, on folders. Not tried on a board."""
+    switcher, efi, folder = Grub(str(tmp_path)), tmp_path / "efi", tmp_path / "boot/grub"
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    assert grub(switcher.why_not).stdout == ""
+    done = grub(switcher.arm(str(efi), Boot("/rtqual/c0ffee", "panic=5 a='b' rtqual.store=0A1B-2C3D")))
+    assert done.returncode == 0, done.stderr
+    assert grub(f"grub-editenv {folder}/grubenv list").stdout == "next_entry=rtqual-candidate\n"
+    entry = (folder / "custom.cfg").read_text()
+    assert grub(f"grub-script-check {folder}/custom.cfg").returncode == 0
+    assert "--id rtqual-candidate" in entry and "--set=rtqual 0A1B-2C3D" in entry and "/rtqual/c0ffee/kernel" in entry
+    assert (folder / "grub.cfg").read_bytes() == before[folder / "grub.cfg"] and (efi / "rtqual/armed").exists()
+    again = grub(switcher.arm(str(efi), Boot("/rtqual/c0ffee", "rtqual.store=0A1B-2C3D")))
+    assert again.returncode == 0, "what a killed rtqual left is its own"
+    assert grub(switcher.disarm(str(efi))).returncode == 0
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before and not (efi / "rtqual/armed").exists()
+    assert "reboot -f" not in switcher.restart(str(efi))
+
+
+@pytest.mark.guest
+def test_grub_is_refused_where_its_one_start_would_not_be_one(
+    grub: Callable[[str], subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    folder, mounts = tmp_path / "boot/grub", tmp_path / "proc/mounts"
+    switcher, device = Grub(str(tmp_path)), mounts.read_text().split()[0]
+    plain = tmp_path / "sys/class/block" / device.rpartition("/")[2] / "partition"
+    secure = tmp_path / "sys/firmware/efi/efivars/SecureBoot-8be4df61"
+    faults: list[tuple[Path, bytes | None, str]] = [
+        (folder / "grub.cfg", GRUB_CFG.replace("save_env next_entry", "").encode(), "has no save_env next_entry"),
+        (folder / "grub.cfg", GRUB_CFG.replace("custom.cfg", "").encode(), "has no custom.cfg"),
+        (folder / "grubenv", None, "grubenv\tgrub-editenv"),
+        (folder / "custom.cfg", b"menuentry 'mine' { }\n", "custom.cfg is there already"),
+        (mounts, f"{device} / btrfs rw 0 0\n".encode(), "GRUB cannot write to btrfs"),
+        (plain, None, "LVM, RAID, encrypted"),
+        (secure, b"\x06\x00\x00\x00\x01", "Secure Boot is on"),
+    ]
+    for path, content, told in faults:
+        old = path.read_bytes() if path.exists() else None
+        _put(path, content)
+        assert told in grub(switcher.why_not).stdout
+        done = grub(switcher.arm(str(tmp_path / "efi"), Boot("/rtqual/c0ffee", "rtqual.store=0A1B-2C3D")))
+        assert done.returncode == 1 and "GRUB starts nothing once here" in done.stderr
+        assert not (tmp_path / "efi/rtqual/armed").exists() and path.exists() == (content is not None)
+        _put(path, old)
+        assert grub(switcher.why_not).stdout == ""
+
+
+def _put(path: Path, content: bytes | None) -> None:
+    path.unlink(missing_ok=True)
+    if content is not None:
+        _made(path.parent)
+        path.write_bytes(content)
 
 
 def test_a_program_of_ones_own_is_called_with_its_words() -> None:

@@ -25,6 +25,15 @@ def test_cyclictest_runs_one_thread_on_each_cpu() -> None:
     assert job_of("cyclictest", cpus=4).measure.argv[-5:] == ("-a", "-t", "4", "-A", "250")
 
 
+def test_the_loop_beside_streamed_memory_runs_on_an_isolated_cpu_too() -> None:
+    plain, asked = job_of("probe-memory"), job_of("probe-memory", cpu=3)
+    assert "cpu=0" in plain.measure.argv and plain.measure.argv[0] == "rtqual-probe"
+    assert "cpu=3" in asked.measure.argv and asked.measure.argv[:3] == ("taskset", "ffffffff", "rtqual-probe")
+    parameters = INSTRUMENTS["probe-memory"].parameters
+    assert "cpu" not in parameters().model_dump(mode="json"), "records from before keep their hashes"
+    assert parameters(cpu=3).model_dump(mode="json")["cpu"] == 3
+
+
 @pytest.mark.parametrize(
     "wrong", [{"interval": "1500 ns"}, {"histogram_limit": "2 ms"}, {"priority": 1}, {"cycles": 0}, {"cycle": 5}]
 )

@@ -44,6 +44,18 @@ def test_records_samples_and_verdicts_of_all_campaigns_are_tables(fleet: Path) -
     assert verdicts.rows == [(name, "here", "wake-up under load", "undecided") for name in ("pi-a", "pi-b")]
 
 
+def test_boards_are_told_month_by_month(fleet: Path) -> None:
+    """1000 ns three times, 2000 once, twice 5000 or more."""
+    wanted = "SELECT board, board_name, runs, refused, samples, mean, p99, worst, beyond_end FROM boards"
+    rows = query(f"{wanted} WHERE series = 'latency'", [fleet]).rows
+    assert rows == [("pi", name, 1, 1, 6, 1250.0, 5000, 5000, 2) for name in ("pi-a", "pi-b")]
+    (month,) = (row[0] for row in query("SELECT DISTINCT month FROM boards", [fleet]).rows)
+    assert isinstance(month, str) and len(month) == len("2026-11")
+    assert len(query("FROM boards", [fleet]).rows) == 4
+    with pytest.raises(BadInput):
+        query("SELECT 1 FROM boards", [fleet / "absent"])
+
+
 def test_an_unfinished_campaigns_records_are_read_too_and_damage_is_named(tmp_path: Path) -> None:
     path = Store(tmp_path / "new/records").write(record())
     assert query("SELECT count(*) FROM records", [tmp_path / "new"]).rows == [(1,)]

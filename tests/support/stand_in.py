@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,9 +158,9 @@ class StandIn:
 
 
 @contextmanager
-def stand_in(folder: Path) -> Iterator[StandIn]:
-    """Made in `folder` and powered on, for as long as the block."""
-    board = _make(folder)
+def stand_in(folder: Path, disk: Callable[[Path], str] | None = None) -> Iterator[StandIn]:
+    """Made in `folder` and powered on, for as long as the block. `disk`: writes another one, and says its release."""
+    board = _make(folder, disk or _disk)
     board.power("on")
     try:
         yield board
@@ -174,7 +174,7 @@ def _end(folder: Path) -> None:
         os.kill(int((folder / "pid").read_text()), signal.SIGKILL)
 
 
-def _make(folder: Path) -> StandIn:
+def _make(folder: Path, disk: Callable[[Path], str]) -> StandIn:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("hostkey", "identity"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
@@ -182,7 +182,7 @@ def _make(folder: Path) -> StandIn:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    release = _disk(folder)
+    release = disk(folder)
     firmware = fetch("ovmf").tree / "usr/share/OVMF"
     shutil.copy(firmware / "OVMF_VARS_4M.fd", folder / "vars.fd")
     command = _command(folder, firmware / "OVMF_CODE_4M.fd", port)

@@ -22,7 +22,8 @@ ARCHITECTURES = (AMD64, ARM64, ARMHF)
 
 
 def of_kernel(package: str) -> Architecture:
-    """Debian calls its 32-bit ARM kernels armmp (multiplatform), as linux-image-rt-armmp."""
-    if re.search(r"-arm64\b", package):
+    """Debian calls its 32-bit ARM kernels armmp (multiplatform), as linux-image-rt-armmp; the Raspberry Pi's own name
+    the model, as linux-image-rpi-v8."""
+    if re.search(r"-(arm64|rpi-v8|rpi-2712)\b", package):
         return ARM64
     return ARMHF if re.search(r"-armmp\b", package) else AMD64

@@ -17,12 +17,16 @@ def image(
     kernel: str,
     out: Path,
     flavour: Literal["minimal", "debian", "both"] = "minimal",
-    architecture: Literal["amd64", "arm64"] = "amd64",
+    architecture: Literal["amd64", "arm64"] | None = None,
     form: Literal["disk", "initramfs"] = "disk",
     package: tuple[str, ...] = (),
     module: tuple[str, ...] = (),
     overlay: Path | None = None,
     firmware: Path | None = None,
+    board: str | None = None,
+    key: Path | None = None,
+    address: str = "",
+    gateway: str = "",
     boot: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
@@ -39,7 +43,7 @@ def image(
     flavour
         The root: busybox only, Debian, or both of them, booted and compared.
     architecture
-        arm64 is laid out for the Raspberry Pi 3 and 4.
+        amd64 unless given; arm64 is laid out for the Raspberry Pi 3 and 4.
     form
         A disk with a boot partition and a root, or an initial RAM file system alone.
     package
@@ -50,24 +54,44 @@ def image(
         A folder whose files are laid over the root: flight software, keys.
     firmware
         The Raspberry Pi's: a folder, or Debian's package raspi-firmware.
+    board
+        A board of the mission: the image is its known-good system, reached over ssh.
+    key
+        The file of the public key that may log in to the board.
+    address
+        The board's, as 192.168.7.20/24; by DHCP unless given.
+    gateway
+        The board's way out, beside its address.
     boot
         Boot the image in QEMU and say how much memory it takes.
     """
+    from rtqual.base.architecture import AMD64  # noqa: PLC0415
+    from rtqual.base.errors import BadInput  # noqa: PLC0415
     from rtqual.image import comparison, trial  # noqa: PLC0415
+    from rtqual.image.board import for_board  # noqa: PLC0415
     from rtqual.image.request import request_for  # noqa: PLC0415
     from rtqual.image.system import build  # noqa: PLC0415
     from rtqual.terminal.image import as_dict, print_images  # noqa: PLC0415
 
+    loaded, whose = load_mission(mission), None
+    if board is not None:
+        named = {one.name: one.settings for one in loaded.boards}
+        whose = for_board(named, board, flavour=flavour, form=form, key=key, address=address, gateway=gateway)
+        if architecture not in (None, whose.settings.architecture.name):
+            raise BadInput(f"--architecture {architecture}: board {board} is {whose.settings.architecture.name}")
+    elif key or address or gateway:
+        raise BadInput("--key, --address and --gateway are for --board")
     request = request_for(
-        load_mission(mission),
+        loaded,
         kernel,
-        architecture=architecture,
+        architecture=whose.settings.architecture.name if whose else architecture or AMD64.name,
         flavour="minimal" if flavour == "both" else flavour,
         form=form,
         packages=package,
         modules=module,
         overlay=overlay,
         firmware=firmware,
+        board=whose,
     )
     if flavour == "both":
         measured = comparison.two_roots(request, out, tell)

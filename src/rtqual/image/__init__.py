@@ -5,6 +5,7 @@ system.py      puts an image together and measures it; request.py: from a missio
 minimal.py, debian.py  the two roots; needs.py: what the mission's needs put in
 root.py        a root on its way into an image; ext4.py, archive.py, flash.py: its forms
 inside.py      places in a root, with links that never lead out of it; overlay.py: files laid over it
+board.py       what makes it a board's known-good system
 initrd.py, bootpart.py  what else lies on the boot partition
 sbom.py, licences.py    the list of what is inside
 trial.py, comparison.py  booted, and two roots compared

@@ -44,10 +44,10 @@ class Identity:
         return f"{self.disk}-02"
 
 
-def write_fat(files: Mapping[str, Path], out: Path, volume: str) -> Path:
-    """The boot partition. Raises RunFailed with what mtools says."""
+def write_fat(files: Mapping[str, Path], out: Path, volume: str, *, spare_b: int = 0) -> Path:
+    """The boot partition, with `spare_b` left free at least. Raises RunFailed with what mtools says."""
     content_b = sum(path.stat().st_size + 4096 for path in files.values())
-    size_b = max(_FAT_LEAST_B, int(content_b * 1.05) + 2 * _ALIGN_B)
+    size_b = max(_FAT_LEAST_B, int((content_b + spare_b) * 1.05) + 2 * _ALIGN_B)
     size_b += -size_b % _ALIGN_B
     with out.open("wb") as file:
         file.truncate(size_b)

@@ -7,6 +7,7 @@ from rtqual.base.apt import Package, fetch
 from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.candidate import built
+from rtqual.image.board import ForBoard
 from rtqual.image.system import Request
 from rtqual.mission import Mission
 
@@ -24,6 +25,7 @@ def request_for(
     modules: tuple[str, ...] = (),
     overlay: Path | None = None,
     firmware: Path | None = None,
+    board: ForBoard | None = None,
 ) -> Request:
     """`kernel`: a candidate of the mission, or one of Debian's packages by its name."""
     wanted = _ARCHITECTURES[architecture]
@@ -39,6 +41,7 @@ def request_for(
         parameters=parameters,
         overlay=overlay,
         firmware=firmware,
+        board=board,
     )
 
 

@@ -19,6 +19,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.image import debian, initrd, minimal, sbom
 from rtqual.image.archive import write_cpio
+from rtqual.image.board import MODULES, ForBoard
 from rtqual.image.bootpart import BootFiles, boot_files
 from rtqual.image.elf import check_programs
 from rtqual.image.ext4 import write_ext4
@@ -50,6 +51,7 @@ class Request:
     parameters: tuple[str, ...] = ()  # of the kernel
     overlay: Path | None = None  # files laid over the root
     firmware: Path | None = None  # the Raspberry Pi's
+    board: ForBoard | None = None  # whose known-good system it is to be
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class Image:
     modules: Size
     packages: int
     missing: tuple[str, ...]
+    host_key: str = ""  # of a board's image: public
+    room_b: int = 0  # left for candidates on its boot partition
 
     @property
     def installed_b(self) -> int:
@@ -126,6 +130,7 @@ class _Assembly:
         self._kernel = images[0]
         self._release = images[0].name.removeprefix("vmlinuz-")
         self._config = parse((images[0].parent / f"config-{self._release}").read_text(), request.kernel.name)
+        self._host_key, self._room_b = "", request.board.room_b(images[0].stat().st_size) if request.board else 0
 
     def fill(self) -> Filled:
         self._tell(f"the {self._request.flavour} root")
@@ -140,6 +145,8 @@ class _Assembly:
         request, filled = self._request, self.fill()
         root = filled.root
         identity = Identity(uuid5(_NAMESPACE, self._digest(root)))
+        if request.board:
+            request.board.mount(root, request.flavour, identity.boot)
         self._tell("the image")
         path, boot = (self._disk if request.form == "disk" else self._archive)(root, identity)
         self._tell("the list of what is inside")
@@ -164,8 +171,16 @@ class _Assembly:
             root=filled.content,
             modules=filled.modules,
             packages=len(parts),
-            missing=tuple(boot.missing),
+            missing=(*boot.missing, *(request.board.missing(self._release) if request.board else ())),
+            host_key=self._host_key,
+            room_b=self._room_b,
         )
+
+    @property
+    def _wanted(self) -> tuple[str, ...]:
+        """The modules of a minimal root."""
+        more = MODULES if self._request.board else ()
+        return self._present(modules_for(self._request.needs, (*self._request.modules, *more)))
 
     def _keep(self, out: Path, path: Path, listing: Path) -> Path | None:
         beside = None
@@ -173,6 +188,8 @@ class _Assembly:
             beside = _beside(out, ".vmlinuz")
             shutil.copyfile(self._kernel, self._work / "vmlinuz")
             (self._work / "vmlinuz").replace(beside)
+        if self._request.board:
+            path.chmod(0o600)  # the host key is in it
         for file in (path, listing):
             with file.open("rb") as opened:
                 os.fsync(opened.fileno())  # a full disk is noticed here, before anything is replaced
@@ -182,13 +199,13 @@ class _Assembly:
 
     def _root(self) -> tuple[Root, list[Package]]:
         request, folder = self._request, self._work / "root"
-        modules = modules_for(request.needs, request.modules)
+        more = request.packages + (request.board.packages(request.flavour) if request.board else ())
         if request.flavour == "minimal":
             root, packages = minimal.fill(
-                folder, architecture=request.architecture, packages=request.packages, modules=self._present(modules)
+                folder, architecture=request.architecture, packages=more, modules=self._wanted
             )
         else:
-            wanted = packages_for(request.needs, request.packages)
+            wanted = packages_for(request.needs, more)
             # udev loads those of the needs' modules whose device is there; only modules asked for by name are forced.
             root = debian.fill(
                 folder, architecture=request.architecture, packages=wanted, modules=self._present(request.modules)
@@ -197,6 +214,8 @@ class _Assembly:
             root.copy(contents.guest_file(f"rtqual-probe{request.architecture.suffix}"), "usr/bin/rtqual-probe")
         if request.overlay:
             lay_over(root, request.overlay)
+        if request.board:
+            self._host_key = request.board.lay(root, request.flavour, self._work)
         check_programs(root, request.architecture, request.overlay)
         return root, packages
 
@@ -227,10 +246,9 @@ class _Assembly:
             return
         made = self._work / "modules"
         if self._request.flavour == "minimal":
-            wanted = self._present(modules_for(self._request.needs, self._request.modules))
-            if not wanted:
+            if not self._wanted:
                 return
-            contents.copy_modules(made, self._request.kernel.tree, self._release, wanted)
+            contents.copy_modules(made, self._request.kernel.tree, self._release, self._wanted)
         else:
             skipped = shutil.ignore_patterns("build", "source")  # links to where it was built
             target = made / "lib/modules" / self._release
@@ -259,7 +277,8 @@ class _Assembly:
         """Without the console, which the machine decides."""
         mode = "rw" if self._request.flavour == "debian" else "ro"
         root = (f"root=PARTUUID={identity.root_partition}", "rootfstype=ext4", "rootwait", mode)
-        return " ".join((*(root if self._request.form == "disk" else ()), *self._request.parameters))
+        more = self._request.board.parameters(self._config) if self._request.board else ()
+        return " ".join((*(root if self._request.form == "disk" else ()), *more, *self._request.parameters))
 
     def _disk(self, root: Root, identity: Identity) -> tuple[Path, BootFiles]:
         request, work = self._request, self._work
@@ -279,7 +298,7 @@ class _Assembly:
         # A root that is only read needs no journal; a root that is written to may lose power at any time.
         journal = request.flavour == "debian"
         ext4 = write_ext4(root, work / "root.img", uuid=identity.uuid, label="root", journal=journal)
-        fat = write_fat(boot.files, work / "boot.img", identity.boot)
+        fat = write_fat(boot.files, work / "boot.img", identity.boot, spare_b=self._room_b)
         return write_disk(fat, ext4, work / "disk.img", identity, efi=not request.architecture.foreign), boot
 
     def _archive(self, root: Root, _: Identity) -> tuple[Path, BootFiles]:

@@ -98,7 +98,7 @@ class BoardTable(Table):
     """The serial number that the machine there must have."""
     good: Release
     """The kernel of the system it always comes back to, as `uname -r` prints it there."""
-    switch: Literal["systemd-boot", "tryboot", "command"]
+    switch: Literal["systemd-boot", "tryboot", "grub", "command"]
     """What starts a candidate once: the boot loader, or a program of yours on the board."""
     switch_command: _Argv | None = None
     """With switch = "command": the program on the board and its first arguments (docs/boards.md)."""

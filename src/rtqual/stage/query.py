@@ -86,6 +86,18 @@ _SAMPLES = """\
 CREATE VIEW samples AS SELECT records.*, series, unit, kind, cpu, value, count, beyond
 FROM kept.histograms JOIN kept.series USING (number) JOIN records USING (id)
 """
+# Each board and model over time. What lies beyond a histogram's end is counted, and is in no mean.
+_BOARDS = """\
+CREATE VIEW boards AS
+SELECT board, board_name, month, candidate, instrument, load, series, unit, count(DISTINCT hash) AS runs,
+  count(DISTINCT hash) FILTER (len(problems) > 0) AS refused, sum(count) AS samples,
+  sum(value * count) FILTER (NOT beyond) / sum(count) FILTER (NOT beyond) AS mean,
+  min(value) FILTER (seen >= 0.99 * every) AS p99, max(value) AS worst, sum(count) FILTER (beyond) AS beyond_end
+FROM (SELECT *, sum(count) OVER (alike ORDER BY value) AS seen, sum(count) OVER alike AS every
+      FROM (SELECT *, strftime(started, '%Y-%m') AS month FROM samples)
+      WINDOW alike AS (PARTITION BY board, board_name, month, candidate, instrument, load, series, unit))
+GROUP BY ALL ORDER BY ALL
+"""
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,7 @@ def _statement(sql: str) -> duckdb.Statement:
     except duckdb.Error as error:
         raise BadInput(f"the query is no SQL: {_first(error)}") from None
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise BadInput("the query must be one SELECT; it can read the views records, samples and verdicts")
+        raise BadInput("the query must be one SELECT; it can read the views records, samples, boards and verdicts")
     return statements[0]
 
 
@@ -182,7 +194,7 @@ def _load(connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Path
     connection.execute("CREATE SCHEMA kept")
     _table(connection, "records", _RECORDS, rows)
     _table(connection, "verdicts", _VERDICTS, verdicts)
-    _samples(connection, [one for _, one in records] if "samples" in sql else [])
+    _samples(connection, [one for _, one in records] if "samples" in sql or "boards" in sql else [])
 
 
 def _table(
@@ -245,6 +257,7 @@ def _samples(connection: duckdb.DuckDBPyConnection, records: Sequence[Record]) -
         row = [n, info.overflow_from, info.overflow]
         connection.execute("INSERT INTO kept.histograms VALUES (?, ?, ?, true)", row)
     connection.execute(_SAMPLES)
+    connection.execute(_BOARDS)
 
 
 def _verdicts(campaign: str, its: kept.Kept) -> Iterator[dict[str, object]]:

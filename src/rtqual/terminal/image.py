@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rtqual.base.units import format_bytes
+from rtqual.image.board import CANDIDATES
 from rtqual.image.comparison import Measured
 from rtqual.image.system import MINIMAL_ROOT_AT_MOST_B
 from rtqual.terminal.plain import plain
@@ -27,6 +28,8 @@ def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
                 "release": one.image.release,
                 "parameters": one.image.parameters,
                 "missing": list(one.image.missing),
+                "host_key": one.image.host_key or None,
+                "room_b": one.image.room_b or None,
                 "figures": {
                     name: {"value": value, "unit": unit, "samples": 1} for name, (value, unit) in one.figures().items()
                 },
@@ -47,7 +50,13 @@ def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
     for one in images:
         image = one.image
         console.print(f"{image.path}: kernel {image.release}, sha256 {image.sha256[:16]}...", soft_wrap=True)
-        if image.flavour == "minimal":
+        if image.host_key:
+            room = f"{CANDIDATES} candidates with their modules, and their results"
+            console.print(f"  its boot partition has {format_bytes(image.room_b)} left: {room}", soft_wrap=True)
+            console.print("  in the mission, of this board:", soft_wrap=True)
+            console.print(f'    host_key = "{image.host_key}"', soft_wrap=True)
+            console.print(f'    good = "{image.release}"', soft_wrap=True)
+        elif image.flavour == "minimal":
             holds = "kept" if image.root.content_b <= MINIMAL_ROOT_AT_MOST_B else "NOT kept"
             limit, has = format_bytes(MINIMAL_ROOT_AT_MOST_B), format_bytes(image.root.content_b)
             console.print(f"  a minimal root is to take at most {limit}: {holds} ({has} without modules)")

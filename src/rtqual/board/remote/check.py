@@ -26,7 +26,8 @@ echo "nonce=$(sed -n 's/.*{nonce}=\\([^ ]*\\).*/\\1/p' /proc/cmdline)"
 echo "free_kib=$(df -k "$boot" 2> /dev/null | tail -n 1 | awk '{{print $4}}')"
 for one in {programs}; do command -v $one > /dev/null || echo "missing=$one"; done
 echo "watchdog=$(ls /dev/watchdog0 2> /dev/null)"
-echo "variables=$(grep -c ' efivarfs rw' /proc/mounts)"
+{{ {why_not}
+}} | sed 's/^/why_not=/'
 echo "held=$(cat "$boot"/rtqual/lease-*/owner 2> /dev/null)"
 """
 
@@ -61,13 +62,16 @@ def check(settings: Settings) -> Iterator[Found]:
 
 def _told(link: Ssh, settings: Settings) -> dict[str, list[str]]:
     look = _LOOK.format(
-        find=find_boot(switcher_of(settings)).strip(), nonce=NONCE.replace(".", "\\."), programs=shlex.join(_PROGRAMS)
+        find=find_boot(switcher_of(settings)).strip(),
+        nonce=NONCE.replace(".", "\\."),
+        programs=shlex.join(_PROGRAMS),
+        why_not=switcher_of(settings).why_not or ":",
     )
     told: dict[str, list[str]] = {}
     for line in link.run(look + truth_script(), deadline_s=60).decode(errors="replace").splitlines():
         key, _, value = line.partition("=")
         if value:
-            told.setdefault(key, []).append(clean(value))
+            told.setdefault(key, []).append("\t".join(map(clean, value.split("\t"))))
     return told
 
 
@@ -104,14 +108,11 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
         free_mib = (whole(free) or 0) // 1024
         roomy = free_mib >= _ROOM_MIB
         yield Found("room", roomy, f"{free_mib} MiB free", "" if roomy else f"{_ROOM_MIB} MiB hold two candidates")
-    if settings.switch == "systemd-boot":
-        writable = _one(told, "variables") not in ("", "0")
-        mend = (
-            ""
-            if writable
-            else "mount -t efivarfs efivarfs /sys/firmware/efi/efivars; a PREEMPT_RT kernel needs efi=runtime for that"
-        )
-        yield Found("one-shot entry", writable, "EFI variables" if writable else "EFI variables are read-only", mend)
+    for reason in told.get("why_not", []):
+        what, _, mend = reason.partition("\t")
+        yield Found("one-shot entry", False, what, mend)
+    if not told.get("why_not"):
+        yield Found("one-shot entry", True, f"by {settings.switch}")
     yield Found("time", True, f"clock source {_one(told, 'clocksource')}, adjtimex {_one(told, 'time_status')}")
 
 

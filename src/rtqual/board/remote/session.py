@@ -24,7 +24,7 @@ from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Console, power_of
 from rtqual.board.remote.settings import Fell, Lost, Out, Refused, Settings
 from rtqual.board.remote.staged import NONCE, Candidate
-from rtqual.board.remote.switch import Boot, find_boot, found_boot, store_in, switcher_of
+from rtqual.board.remote.switch import VOLUME, Boot, find_boot, found_boot, store_in, switcher_of
 
 _PANIC_S = 5  # a candidate that panics restarts after so long
 _PROBE_S, _PAUSE_S = 15.0, 1.0
@@ -157,6 +157,7 @@ class Session:
         if not self.is_good(seen):
             raise self._given_up(f"runs {seen.release} where {self.settings.good} was to start by itself")
         self._settle()
+        self.lease.run(self._switcher.disarm(self._boot))  # what only the known-good system can reach
         for key in jobs.unfinished(self.lease, self.store):
             jobs.Detached(self.lease, self.store, key).clear()
 
@@ -207,7 +208,7 @@ class Session:
         uuid = self._partition()
         consoles = [word for word in good.cmdline.split() if word.startswith(("console=", "earlycon"))]
         watchdog = [f"rtqual.watchdog={self.settings.watchdog_s:.0f}"] if self.settings.watchdog_s else []
-        own = [f"rtqual.store={uuid}", f"{NONCE}={candidate.identity}"]
+        own = [f"{VOLUME}={uuid}", f"{NONCE}={candidate.identity}"]
         return " ".join([*consoles, f"panic={_PANIC_S}", *candidate.parameters, *watchdog, *own])
 
     def _partition(self) -> str:

@@ -8,10 +8,10 @@ and shown.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs
@@ -42,6 +42,16 @@ class ProbeParameters(Parameters):
     iterations: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     interval: Annotated[DurationNs, Field(ge=1_000, le=60_000_000_000)] | None = None
     priority: Annotated[int, Field(ge=4, le=95)] = 80  # of the measuring thread; others lie around it
+
+
+class MemoryParameters(ProbeParameters):
+    """`cpu`: where the loop runs, an isolated one too; the first where left out, of which records say nothing."""
+
+    cpu: Annotated[int, Field(ge=0, le=63)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in handler(self).items() if name != "cpu" or value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +117,15 @@ class KernelProbe(Probe):
         return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={self.family}", *options)
 
 
+MEMORY = "memory"
+_EVERY_CPU = "ffffffff"  # as taskset takes it
 FAMILIES = {
     "wakeup": "Wake-up latency of a periodic real-time thread",
     "periodic": "Period and jitter of a periodic task",
     "itc": "Communication between two periodic tasks",
     "primitives": "Cost of the system's primitives",
     "loop": "Control loop of sensor, estimator, control and actuator tasks",
-    "memory": "Control loop while other CPUs stream memory",
+    MEMORY: "Control loop while other CPUs stream memory",
 }
 _IN_KERNEL_SPACE = {
     "wakeup": "Wake-up latency of a periodic real-time thread, in kernel space",
@@ -122,10 +134,28 @@ _IN_KERNEL_SPACE = {
     "primitives": "Cost of the kernel's own primitives",
     "loop": "Control loop of four tasks, in kernel space",
 }
-*PROBES, MEMORY_PROBE = (
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryProbe(Probe):
+    """On the CPU that is asked for. A kernel that isolates it starts programs on the others alone, so ask for all."""
+
+    parameters: type[Parameters] = MemoryParameters
+
+    def job(self, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
+        made = super().job(parameters, cpus=cpus, seed=seed)
+        if not isinstance(parameters, MemoryParameters) or parameters.cpu is None:
+            return made
+        argv = self._command(_options(parameters, seed, parameters.cpu), _file(0))
+        return replace(made, measure=replace(made.measure, argv=("taskset", _EVERY_CPU, *argv)))
+
+
+PROBES = tuple(
     Probe(name=f"probe-{family}", title=f"{title} (rtqual's probe)", family=family, every_cpu=family == "wakeup")
     for family, title in FAMILIES.items()
+    if family != MEMORY
 )
+MEMORY_PROBE = MemoryProbe(name=f"probe-{MEMORY}", title=f"{FAMILIES[MEMORY]} (rtqual's probe)", family=MEMORY)
 KERNEL_PROBES = tuple(
     KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family)
     for family, title in _IN_KERNEL_SPACE.items()

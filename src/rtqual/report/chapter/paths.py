@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 from rtqual.analysis.figure.model import Summary
+from rtqual.instrument.probe.families import MEMORY_PROBE
 from rtqual.report.chapter.battery import cell_of, figure_name
 from rtqual.report.material import Material, Place, figure_cell, notes_for
 from rtqual.report.page.document import Cell, Column, Notes, Table
@@ -24,7 +25,8 @@ def paths(material: Material, one: Place, load: str) -> Iterator[Table]:
              for series, statistic in _SHOWN]  # fmt: skip
     notes = notes_for(s.figures.get(name) for s, name in names)
     rows = [_row(s, loop, notes) for loop in loops for s in summaries]
-    caption = f"The loop by what wakes it, {one.instrument} {load_text(load)}, {place(summaries[0].group)}"
+    what = "while other CPUs stream memory" if one.instrument == MEMORY_PROBE.name else "by what wakes it"
+    caption = f"The loop {what}, {one.instrument} {load_text(load)}, {place(summaries[0].group)}"
     columns = [
         Column("Loop", False),
         Column("System", False, name=True),

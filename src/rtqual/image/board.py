@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""What makes an image the known-good system of a board that is reached over ssh (docs/boards.md).
+
+The user's key, a host key of its own, the network, sshd, the boot partition mounted with room for candidates. The host
+key is made anew for each image and lies nowhere else.
+"""
+
+import ipaddress
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.architecture import AMD64
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.words import clean
+from rtqual.board.remote.settings import Settings
+from rtqual.board.remote.switch import switcher_of
+from rtqual.image.own import own_text
+from rtqual.image.root import Attributes, Root, tool
+from rtqual.initramfs import remote
+from rtqual.kernel.configure.config import Config
+
+MODULES = remote.MODULES  # those that candidates have: boot partition, network, watchdog
+CANDIDATES = 3  # there is room for so many
+_RAMDISK_B = 8 * 2**20  # a candidate's, with the modules of its kernel
+_RESULTS_B = 16 * 2**20
+_HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
+_PACKAGES = {"minimal": ("dropbear-bin",), "debian": ("openssh-server",)}
+_SWITCHES = {"systemd-boot": "amd64", "tryboot": "arm64"}  # what images are laid out for
+_PUBLIC = re.compile(r"(?:ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d{3}) [A-Za-z0-9+/]+=*(?: [^\n]*)?")
+_MOST_KEYS_B = 2**16
+_NETWORK = "[Match]\nType=ether\n\n[Network]\n"
+# The same address for the board and its candidates, which say nothing to the server.
+_DHCP = "DHCP=ipv4\n\n[DHCPv4]\nClientIdentifier=mac\n"
+
+
+@dataclass(frozen=True)
+class ForBoard:
+    """`keys`: lines of authorized_keys. `address`: "192.168.7.20/24", by DHCP where empty."""
+
+    settings: Settings
+    keys: str
+    address: str = ""
+    gateway: str = ""
+
+    def packages(self, flavour: str) -> tuple[str, ...]:
+        return _PACKAGES[flavour]
+
+    def parameters(self, config: Config) -> tuple[str, ...]:
+        """Of the known-good kernel: PREEMPT_RT writes EFI variables only when asked to."""
+        writes = self.settings.switch == "systemd-boot" and config.get("PREEMPT_RT") == "y"
+        return ("panic=5", *(("efi=runtime",) if writes else ()))
+
+    def room_b(self, kernel_b: int) -> int:
+        return CANDIDATES * (kernel_b + _RAMDISK_B) + _RESULTS_B
+
+    def missing(self, release: str) -> list[str]:
+        """What keeps it from starting candidates."""
+        if self.settings.switch != "tryboot" or "rpi" in release:
+            return []
+        why = "its `reboot '0 tryboot'` may not reach the firmware: take Raspberry Pi OS's (linux-image-rpi-v8)"
+        return [f"a kernel of the Raspberry Pi's makers: {release} is none, {why}"]
+
+    def mounted_at(self) -> str:
+        return switcher_of(self.settings).finds[0]
+
+    def lay(self, root: Root, flavour: str, work: Path) -> str:
+        """All but the boot partition's line in fstab. The public host key."""
+        public = _host_key(root, work)
+        _secret(root, "root/.ssh/authorized_keys", self.keys)
+        root.special["root"] = root.special["root/.ssh"] = Attributes(0o700)
+        root.make(self.mounted_at().lstrip("/"))
+        if flavour == "minimal":
+            self._minimal(root)
+        else:
+            self._debian(root)
+        root.write("etc/hostname", f"{self.settings.name}\n")
+        return public
+
+    def _minimal(self, root: Root) -> None:
+        root.write("etc/init.d/board", own_text("board"), executable=True)
+        root.write("etc/rtqual-network", f"{self.address or 'dhcp'} {self.gateway or '-'}\n")
+        root.write("etc/shells", "/bin/sh\n")
+        first, _, rest = (root.inside.read("etc/inittab") or b"").decode().partition("\n")
+        root.write("etc/inittab", f"{first}\n::sysinit:/etc/init.d/board\n{rest}")
+
+    def _debian(self, root: Root) -> None:
+        way = f"Gateway={self.gateway}\n" if self.gateway else "\n[Route]\nDestination=0.0.0.0/0\nScope=link\n"
+        lines = f"Address={self.address}\n{way}" if self.address else _DHCP
+        root.write("etc/systemd/network/10-board.network", _NETWORK + lines)
+        unit = "systemd-networkd.service"
+        root.link(f"etc/systemd/system/multi-user.target.wants/{unit}", f"/lib/systemd/system/{unit}")
+
+    def mount(self, root: Root, flavour: str, volume: str) -> None:
+        """The boot partition, by its volume number. Only root reads it: rtqual keeps the host key there as well."""
+        number = f"{volume[:4]}-{volume[4:]}".upper()
+        options = "rw,umask=077,flush" + (",nofail" if flavour == "debian" else "")
+        root.write("etc/fstab", f"UUID={number} {self.mounted_at()} vfat {options} 0 0\n")
+
+
+def for_board(
+    boards: Mapping[str, Settings], name: str, *, flavour: str, form: str, key: Path | None, address: str, gateway: str
+) -> ForBoard:
+    """Raises BadInput for what no image can be, and for keys and addresses that cannot be right."""
+    settings = boards.get(name)
+    if settings is None:
+        known = f"it has {', '.join(boards)}" if boards else "it has no [[board]] (docs/boards.md)"
+        raise BadInput(f"--board {name}: no board of the mission; {known}")
+    laid_out = _SWITCHES.get(settings.switch, settings.architecture.name)
+    if settings.switch not in (*_SWITCHES, "command") or laid_out != settings.architecture.name:
+        loader = "systemd-boot" if settings.architecture == AMD64 else "tryboot"
+        raise BadInput(
+            f"--board {name}: an image for {settings.architecture.name} starts candidates by {loader}, not "
+            f'{settings.switch}: write switch = "{loader}"'
+        )
+    if form != "disk" or flavour not in _PACKAGES:
+        raise BadInput(f"--board {name}: its image is a disk with one root: --form disk, --flavour minimal or debian")
+    if settings.switch == "tryboot" and flavour == "minimal":
+        raise BadInput(f"--board {name}: busybox's reboot does not know tryboot: --flavour debian")
+    identity = settings.identity
+    key = key or (identity.with_name(f"{identity.name}.pub") if identity else None)
+    if key is None:
+        raise BadInput(
+            f"--board {name}: --key FILE is missing: the public key that is to log in, ~/.ssh/id_ed25519.pub"
+        )
+    return ForBoard(settings, _keys(key), *_network(settings, address, gateway))
+
+
+def _keys(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MOST_KEYS_B).decode(errors="replace")
+    except OSError as error:
+        raise BadInput(f"--key {path}: {error.strerror or error}") from None
+    if "PRIVATE KEY" in text:
+        raise BadInput(f"--key {path}: that is a private key; the public key lies beside it, as {path.name}.pub")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    for line in lines or [""]:
+        if not _PUBLIC.fullmatch(line) or clean(line) != line:
+            raise BadInput(f"--key {path}: no public keys as OpenSSH writes them: ssh-ed25519 AAAA... NAME")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _network(settings: Settings, address: str, gateway: str) -> tuple[str, str]:
+    if not address:
+        if gateway:
+            raise BadInput(f"--gateway {gateway}: is for --address; by DHCP the server says it")
+        return "", ""
+    try:
+        own = ipaddress.IPv4Interface(address)
+        if "/" not in address or own.network.prefixlen > 30:  # no room for two
+            raise ValueError
+    except ValueError:
+        raise BadInput(f"--address {address}: is no IPv4 address with its network, as 192.168.7.20/24") from None
+    if re.fullmatch(r"[0-9.]+", settings.host) and settings.host != str(own.ip):
+        raise BadInput(f"--address {address}: the mission reaches board {settings.name} at {settings.host}")
+    try:
+        if gateway and ipaddress.IPv4Address(gateway) not in own.network:
+            raise ValueError
+    except ValueError:
+        raise BadInput(f"--gateway {gateway}: is no IPv4 address in {own.network}") from None
+    return str(own), gateway
+
+
+def _host_key(root: Root, work: Path) -> str:
+    """Those that came with the root are everybody's."""
+    for kind in ("dsa", "ecdsa", "ed25519", "rsa"):
+        for ending in ("", ".pub"):
+            root.inside.remove(f"etc/ssh/ssh_host_{kind}_key{ending}")
+    made = work / "hostkey"
+    words = [tool("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(made)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RunFailed(f"ssh-keygen could not make the image's host key: {done.stderr.strip()[-200:]}")
+    _secret(root, _HOST_KEY, made.read_text())
+    public = made.with_suffix(".pub").read_text()
+    root.write(f"{_HOST_KEY}.pub", public)
+    made.unlink()
+    return " ".join(public.split()[:2])
+
+
+def _secret(root: Root, place: str, text: str) -> None:
+    root.write(place, text)
+    root.special[place] = Attributes(0o600)

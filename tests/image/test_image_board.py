@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Images for boards that are reached over ssh: what lies in them, what is refused, and one that is a board."""
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.apt import Package, fetch
+from rtqual.base.architecture import AMD64, ARM64, of_kernel
+from rtqual.base.errors import BadInput
+from rtqual.board import Command, Job
+from rtqual.board.remote.board import RemoteBoard
+from rtqual.board.remote.check import check
+from rtqual.board.remote.session import Session
+from rtqual.board.remote.settings import Settings
+from rtqual.board.remote.switch import Boot, Tryboot
+from rtqual.board.system import Kernel
+from rtqual.image.board import ForBoard, for_board
+from rtqual.image.flash import read_fat
+from rtqual.image.root import Root, tool
+from rtqual.image.system import Request, build
+from support.stand_in import PARAMETERS, settings_of, stand_in
+
+PC = Settings("desk", "pc", AMD64, "root", "192.168.7.20", 22, "ssh-ed25519 AAAA", "6.1", "systemd-boot")
+KEYS = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me\n"
+
+
+def _kernel(tree: Path) -> Package:
+    """The layout of a kernel's package; nothing boots from it."""
+    (tree / "boot").mkdir(parents=True)
+    (tree / "boot/vmlinuz-6.1").write_bytes(b"kernel" * 1000)
+    built_in = ("EXT4_FS", "VIRTIO_BLK", "SATA_AHCI", "BLK_DEV_SD", "MMC_BLOCK", "PREEMPT_RT")
+    (tree / "boot/config-6.1").write_text("".join(f"CONFIG_{symbol}=y\n" for symbol in built_in))
+    return Package("linux-test", "6.1", "0" * 64, 0, tree)
+
+
+def _root_of(disk: Path, folder: Path) -> Callable[[str], str]:
+    """What debugfs says of the second partition."""
+    found = subprocess.run([tool("sfdisk", "fdisk"), "--json", disk], capture_output=True, check=True).stdout
+    start_b = json.loads(found)["partitiontable"]["partitions"][1]["start"] * 512
+    part = folder / "root"
+    part.write_bytes(disk.read_bytes()[start_b:])
+
+    def ask(request: str) -> str:
+        words = [tool("debugfs", "e2fsprogs"), "-R", request, str(part)]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+    return ask
+
+
+@pytest.mark.guest
+def test_an_image_lets_the_key_in_mounts_its_boot_partition_and_has_a_host_key_of_its_own(tmp_path: Path) -> None:
+    kernel = _kernel(tmp_path / "kernel")
+    board = ForBoard(PC, KEYS, "192.168.7.20/24", "192.168.7.1")
+    image = build(Request(kernel, AMD64, board=board), tmp_path / "image")
+    assert image.path.stat().st_mode & 0o777 == 0o600, "a private key lies in it"
+
+    ask = _root_of(image.path, tmp_path)
+    assert ask("cat /root/.ssh/authorized_keys") == KEYS
+    assert ask("cat /etc/rtqual-network") == "192.168.7.20/24 192.168.7.1\n"
+    for place in ("/etc/ssh/ssh_host_ed25519_key", "/root/.ssh/authorized_keys"):
+        assert "Mode:  0600" in ask(f"stat {place}")
+    assert ask("cat /etc/ssh/ssh_host_ed25519_key.pub").strip() == image.host_key
+    assert "dropbear" in ask("ls /usr/bin") and "/etc/init.d/board" in ask("cat /etc/inittab")
+
+    fat = f"{image.path}@@1M"
+    volume = subprocess.run([tool("mdir", "mtools"), "-i", fat, "::"], capture_output=True, text=True, check=True)
+    number = re.search(r"Serial Number is ([0-9A-F]{4}-[0-9A-F]{4})", volume.stdout)
+    assert number and ask("cat /etc/fstab").split()[:3] == [f"UUID={number[1]}", "/boot", "vfat"]
+    free = re.search(r"([0-9 ]+) bytes free", volume.stdout)
+    assert free and int(free[1].replace(" ", "")) >= image.room_b >= 3 * 8 * 2**20
+    words = [tool("mtype", "mtools"), "-i", fat, "::loader/entries/flight.conf"]
+    entry = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert " efi=runtime" in entry and " panic=5" in entry
+
+
+def test_debians_root_gets_no_host_key_from_the_cache_and_sshd_finds_its_network(tmp_path: Path) -> None:
+    root = Root(tmp_path / "root")
+    for name in ("rsa_key", "rsa_key.pub", "ed25519_key", "ecdsa_key.pub"):
+        root.write(f"etc/ssh/ssh_host_{name}", "everybody's\n")
+    public = ForBoard(PC, KEYS).lay(root, "debian", tmp_path)
+    left = {path.name: path.read_text() for path in (root.folder / "etc/ssh").iterdir()}
+    assert set(left) == {"ssh_host_ed25519_key", "ssh_host_ed25519_key.pub"} and "everybody" not in str(left)
+    assert public and public in left["ssh_host_ed25519_key.pub"]
+    assert not list(tmp_path.glob("hostkey*key")) and not (tmp_path / "hostkey").exists()
+    assert "DHCP=ipv4" in (root.folder / "etc/systemd/network/10-board.network").read_text()
+    ForBoard(PC, KEYS).mount(root, "debian", "0a1b2c3d")
+    assert (root.folder / "etc/fstab").read_text() == "UUID=0A1B-2C3D /boot vfat rw,umask=077,flush,nofail 0 0\n"
+    assert ForBoard(PC, KEYS, "10.1.1.5/24").lay(root, "debian", tmp_path) != public, "another image, another key"
+    assert "Address=10.1.1.5/24\n\n[Route]" in (root.folder / "etc/systemd/network/10-board.network").read_text()
+
+
+@pytest.mark.guest
+def test_a_raspberry_pis_image_starts_the_good_system_and_a_candidate_only_by_tryboot(tmp_path: Path) -> None:
+    kernel = _kernel(tmp_path / "kernel")
+    trees = kernel.tree / "usr/lib/linux-image-6.1/broadcom"
+    trees.mkdir(parents=True)
+    (trees / "bcm2711-rpi-4-b.dtb").write_text("a device tree\n")
+    pi = replace(PC, architecture=ARM64, switch="tryboot")
+    image = build(Request(kernel, ARM64, board=ForBoard(pi, KEYS), firmware=tmp_path), tmp_path / "image")
+    assert any("kernel of the Raspberry Pi's makers: 6.1 is none" in one for one in image.missing)
+    assert "umask=077" in _root_of(image.path, tmp_path)("cat /etc/fstab")
+    boot = tmp_path / "boot"
+    (boot / "rtqual/c0ffee").mkdir(parents=True)
+    files = read_fat(image.path, boot, ("config.txt", "cmdline.txt", "vmlinuz", "bcm2711-rpi-4-b.dtb", "tryboot.txt"))
+    assert "tryboot.txt" not in files and "kernel=vmlinuz" in files["config.txt"].read_text()
+    before = files["config.txt"].read_bytes()
+    subprocess.run(["sh", "-c", Tryboot().arm(str(boot), Boot("/rtqual/c0ffee", "panic=5"))], check=True)
+    last = [line for line in (boot / "tryboot.txt").read_text().splitlines() if line.startswith(("os_p", "kernel="))]
+    assert last[-2:] == ["os_prefix=rtqual/c0ffee/", "kernel=kernel"] and files["config.txt"].read_bytes() == before
+    assert (boot / "rtqual/c0ffee/bcm2711-rpi-4-b.dtb").exists()
+    assert of_kernel("linux-image-rpi-v8") == ARM64 and not ForBoard(pi, KEYS).missing("6.6.62+rpt-rpi-v8")
+
+
+@pytest.mark.parametrize(
+    ("other", "given", "told"),
+    [
+        ({}, {"name": "absent"}, "--board absent: no board of the mission; it has desk"),
+        ({"switch": "tryboot"}, {}, 'starts candidates by systemd-boot, not tryboot: write switch = "systemd-boot"'),
+        ({}, {"form": "initramfs"}, "a disk with one root"),
+        ({}, {"flavour": "both"}, "a disk with one root"),
+        ({"architecture": ARM64, "switch": "tryboot"}, {}, "does not know tryboot: --flavour debian"),
+        ({}, {"key": None}, "--key FILE is missing"),
+        ({}, {"key": "absent"}, "No such file"),
+        ({}, {"key": "private"}, "that is a private key; the public key lies beside it, as private.pub"),
+        ({}, {"key": "nonsense"}, "no public keys as OpenSSH writes them"),
+        ({}, {"address": "192.168.7.20"}, "is no IPv4 address with its network"),
+        ({}, {"address": "192.168.7.21/24"}, "the mission reaches board desk at 192.168.7.20"),
+        ({}, {"address": "192.168.7.20/24", "gateway": "10.0.0.1"}, "is no IPv4 address in 192.168.7.0/24"),
+        ({}, {"gateway": "10.0.0.1"}, "is for --address"),
+    ],
+)
+def test_what_no_image_of_a_board_can_be_is_told(
+    other: dict[str, object], given: dict[str, object], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "good").write_text(KEYS)
+    (tmp_path / "private").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
+    (tmp_path / "nonsense").write_text('ssh-ed25519 AAAA me\ncommand="x" ssh-ed25519 AAAA\n')
+    words: dict[str, object] = {"name": "desk", "flavour": "minimal", "form": "disk", "key": "good"}
+    words |= {"address": "", "gateway": "", **given}
+    key = tmp_path / str(words.pop("key")) if words["key"] else words.pop("key")
+    boards = {"desk": replace(PC, **other)}  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=re.escape(told)):
+        for_board(boards, str(words.pop("name")), key=key, **words)  # type: ignore[arg-type]
+
+
+def _disk(folder: Path) -> str:
+    """An image as the stand-in's disk, whose network is the stand-in's."""
+    kernel = fetch("linux-image-amd64", kernel=True)
+    board = ForBoard(PC, (folder / "identity.pub").read_text())
+    image = build(Request(kernel, AMD64, board=board, parameters=PARAMETERS[:1]), folder / "disk")
+    (folder / "hostkey.pub").write_text(image.host_key)
+    return image.release
+
+
+@pytest.mark.full
+def test_a_booted_image_satisfies_the_check_of_boards(tmp_path: Path) -> None:
+    """UEFI, systemd-boot, DHCP: nothing is given to it but its disk. About a minute."""
+    with stand_in(tmp_path / "board", _disk) as there:
+        there.wait_up()
+        found = {one.name: one for one in check(settings_of(there))}
+        assert all(one.good for one in found.values()), found
+        assert found["boot partition"].what == "/boot"
+        assert "default dev" in there.ssh("ip route").stdout and "ext4 (ro" in there.ssh("mount").stdout
+
+
+@pytest.mark.manual
+def test_a_candidate_is_put_on_an_image_and_taken_off(kernel: Callable[..., Kernel], tmp_path: Path) -> None:
+    """Three minutes, most of them two more starts."""
+    with stand_in(tmp_path / "board", _disk) as there:
+        there.wait_up()
+        board = RemoteBoard(Session(settings_of(there), "test", tmp_path / "log"), kernel("debian-rt"), "test")
+        try:
+            assert "-rt-" in board.run(Job(Command(("uname", "-r"))), seed=1, timeout_s=60).stdout
+        finally:
+            board.close()
+        assert there.ssh("uname -r").stdout.strip() == there.release
