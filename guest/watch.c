@@ -8,7 +8,8 @@
  * (window FIRST LAST): there every block of instructions is noted.
  *
  * Neither the guest nor its clock is changed. QEMU may be killed at any time: what is written is whole but for the end.
- * x86-64 only.
+ * On x86-64 the instructions say what switches interrupts and preemption. On ARM they do not (a register is written back
+ * whose value is not known here): the mask is looked at when a block begins, and preempt_count whenever it is stored.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -67,8 +68,12 @@ static struct {
 	bool close; /* inside a window */
 	uint64_t events;
 	uint64_t per_cpu, current, count, init_task, ns, section_ns; /* the spec's values */
+	uint64_t is_arm, kernel, word_bytes; /* 32 or 64 on ARM; the lowest address of the kernel */
+	uint64_t count_in_task, at_leave, told_comm_at, told_prio_at;
+	struct arm arm;
 	int comm_at, prio_at; /* in a task_struct; below 0 until they are found */
 	uint64_t base; /* of the CPU's own variables */
+	uint64_t task; /* that runs */
 	struct section irqs, preempt;
 	int32_t preempt_count;
 	bool halted;
@@ -111,6 +116,13 @@ static bool peek(uint64_t address, void *to, size_t size)
 	return !cpu_memory_rw_debug(current_cpu, address, to, size, false);
 }
 
+/* A pointer of the guest. */
+static bool peek_pointer(uint64_t address, uint64_t *to)
+{
+	*to = 0;
+	return peek(g.word_bytes == 4 ? (uint32_t)address : address, to, g.word_bytes);
+}
+
 /* An event; windows begin and end with one. */
 static void event(char kind, uint64_t ns, uint64_t word)
 {
@@ -148,7 +160,10 @@ static void find_offsets(void)
 {
 	static char task[TASK_BYTES];
 
-	g.comm_at = g.prio_at = 0;
+	g.comm_at = (int)g.told_comm_at;
+	g.prio_at = (int)g.told_prio_at;
+	if (!g.init_task)
+		return;
 	for (size_t at = 0; at + 512 <= sizeof(task); at += 512)
 		if (!peek(g.init_task + at, task + at, 512))
 			return;
@@ -177,12 +192,27 @@ static void count_is(uint64_t ns, uint64_t where, int32_t count)
 	g.preempt_count = count;
 }
 
+static uint64_t count_address(void)
+{
+	return (g.count_in_task ? g.task : g.base) + g.count;
+}
+
 static void recount(uint64_t ns, uint64_t where)
 {
 	int32_t count;
 
-	if (g.base && g.count && peek(g.base + g.count, &count, sizeof(count)))
+	if ((g.base || g.task) && g.count && peek(count_address(), &count, sizeof(count)))
 		count_is(ns, where, count);
+}
+
+/* 64-bit ARM keeps a page table before it where CONFIG_ARM64_SW_TTBR0_PAN asks for that. Here it is 2, or 0 in a kernel
+ * that does not count. */
+static void find_count(void)
+{
+	uint32_t count;
+
+	if (g.arm.wide && peek(g.task + g.count, &count, sizeof(count)) && count > 2)
+		g.count += sizeof(uint64_t);
 }
 
 static void on_switch(uint64_t ns, uint64_t where)
@@ -192,12 +222,17 @@ static void on_switch(uint64_t ns, uint64_t where)
 	int32_t prio = -1;
 	size_t slot;
 
-	if (!g.base && !peek(g.per_cpu, &g.base, sizeof(g.base)))
+	if (g.per_cpu && !g.base && !peek_pointer(g.per_cpu, &g.base))
 		return;
-	if (g.comm_at < 0)
+	if (peek_pointer(g.base + g.current, &task))
+		g.task = task;
+	if (g.comm_at < 0) {
 		find_offsets();
+		if (g.count_in_task)
+			find_count();
+	}
 	recount(ns, where);
-	if (peek(g.base + g.current, &task, sizeof(task)) && g.comm_at && g.prio_at) {
+	if (task && g.comm_at && g.prio_at) {
 		peek(task + (uint64_t)g.comm_at, comm, sizeof(comm));
 		peek(task + (uint64_t)g.prio_at, &prio, sizeof(prio));
 	}
@@ -227,7 +262,7 @@ static void on_entry(unsigned int vcpu_index, void *data)
 		on_switch(ns, place->address);
 		return;
 	}
-	if (!g.irqs.open)
+	if (!g.irqs.open && !g.is_arm)
 		begin(&g.irqs, ns, place->address);
 	if (g.halted && g.preempt.open)
 		begin(&g.preempt, ns, place->address); /* idle is no section */
@@ -238,7 +273,7 @@ static void on_entry(unsigned int vcpu_index, void *data)
 static void on_insn(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
-	uint64_t ns = now_ns() - place->ahead_ns;
+	uint64_t ns = now_ns() - place->ahead_ns, task;
 
 	(void)vcpu_index;
 	switch (place->kind) {
@@ -259,7 +294,10 @@ static void on_insn(unsigned int vcpu_index, void *data)
 		g.halted = true;
 		/* fall through */
 	case LEAVE:
-		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		if (!g.is_arm || g.halted)
+			end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		if (g.at_leave && peek_pointer(g.current, &task) && task != g.task)
+			on_switch(ns, place->address);
 		event(place->kind, ns, place->address);
 		return;
 	default:
@@ -270,18 +308,39 @@ static void on_insn(unsigned int vcpu_index, void *data)
 		put(place->kind, ns, place->address);
 }
 
+static void on_store(unsigned int vcpu_index, uint32_t info, uint64_t address, void *data)
+{
+	const struct place *place = data;
+
+	(void)vcpu_index;
+	(void)info;
+	if (address == count_address() && (g.base || g.task))
+		recount(now_ns() - place->ahead_ns, place->address);
+}
+
 static void on_block(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
+	bool on = g.is_arm ? arm_interrupts_on(current_cpu, g.arm.wide) : !g.irqs.open;
 	uint64_t ns;
 
 	(void)vcpu_index;
-	if (!g.close)
+	if (!g.close && on == !g.irqs.open)
 		return;
 	ns = now_ns() - place->ahead_ns;
-	put(BLOCK, ns, place->address);
-	if (place->word)
-		put(CALL, ns, place->word);
+	if (g.close) {
+		put(BLOCK, ns, place->address);
+		if (place->word)
+			put(CALL, ns, place->word);
+	}
+	if (on == !g.irqs.open)
+		return;
+	if (on)
+		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+	else
+		begin(&g.irqs, ns, place->address);
+	if (g.close)
+		put(on ? STI : CLI, ns, place->address);
 }
 
 static struct place *new_place(uint64_t address, size_t insns_ahead, char kind, uint64_t word)
@@ -318,6 +377,19 @@ static char entry_kind(uint64_t address)
 	return 0;
 }
 
+static void watch_arm(struct qemu_plugin_insn *insn, uint64_t address, size_t insns_ahead)
+{
+	char kind = arm_kind_of(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), address, &g.arm);
+
+	if (kind == READING && address >= g.kernel && !g.at_leave)
+		return; /* the kernel's own */
+	if (kind == STORE)
+		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+						 new_place(address, insns_ahead, kind, 0));
+	else if (kind)
+		watch(insn, on_insn, new_place(address, insns_ahead, kind, 0));
+}
+
 static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n_insns = qemu_plugin_tb_n_insns(tb);
@@ -325,10 +397,13 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	bool recounts = false;
 
 	(void)id;
-	if (g.n_windows) {
+	if (g.is_arm == 32)
+		g.arm.thumb = arm_is_thumb(current_cpu);
+	if (g.n_windows || g.is_arm) {
 		struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
+		const uint8_t *bytes = qemu_plugin_insn_data(last);
 		size_t size = qemu_plugin_insn_size(last);
-		bool call = is_call(qemu_plugin_insn_data(last), size);
+		bool call = g.is_arm ? arm_is_call(bytes, size, &g.arm) : is_call(bytes, size);
 		uint64_t back = call ? qemu_plugin_insn_vaddr(last) + size : 0;
 
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
@@ -339,12 +414,16 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
 		const uint8_t *bytes = qemu_plugin_insn_data(insn);
 		size_t size = qemu_plugin_insn_size(insn);
-		char kind = address >> 63 ? entry_kind(address) : 0;
+		char kind = address >= g.kernel ? entry_kind(address) : 0;
 
 		if (kind)
 			watch(insn, on_entry, new_place(address, n_insns - i, kind, 0));
 		if (recounts)
 			watch(insn, on_insn, new_place(address, n_insns - i, RECOUNT, 0));
+		if (g.is_arm) {
+			watch_arm(insn, address, n_insns - i - 1);
+			continue;
+		}
 		kind = kind_of(bytes, size, address, g.count);
 		recounts = kind == RECOUNT; /* once it is done; the last of a block shows at the next switch */
 		if (kind && !recounts) { /* a reading gives the time at its end, the others matter at theirs */
@@ -373,8 +452,19 @@ static bool read_spec(FILE *spec)
 		const char *name;
 		uint64_t *to;
 	} values[] = {
-		{ "per_cpu", &g.per_cpu },     { "current", &g.current }, { "count", &g.count },
-		{ "init_task", &g.init_task }, { "ns", &g.ns },           { "section_ns", &g.section_ns },
+		{ "per_cpu", &g.per_cpu },
+		{ "current", &g.current },
+		{ "count", &g.count },
+		{ "init_task", &g.init_task },
+		{ "ns", &g.ns },
+		{ "section_ns", &g.section_ns },
+		{ "arm_bits", &g.is_arm },
+		{ "kernel", &g.kernel },
+		{ "word_bytes", &g.word_bytes },
+		{ "count_in_task", &g.count_in_task },
+		{ "at_leave", &g.at_leave },
+		{ "comm_at", &g.told_comm_at },
+		{ "prio_at", &g.told_prio_at },
 	};
 	char line[128], word[32];
 	uint64_t one, two;
@@ -392,7 +482,8 @@ static bool read_spec(FILE *spec)
 			return false;
 		}
 	}
-	return !ferror(spec) && g.n_watched && g.ns;
+	g.arm = (struct arm){ g.is_arm == 64, false, g.kernel, g.count_in_task ? g.count : 0 };
+	return !ferror(spec) && g.n_watched && g.ns && (g.word_bytes == 4 || g.word_bytes == 8);
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)

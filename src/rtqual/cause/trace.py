@@ -17,7 +17,6 @@ _RECORD = np.dtype([("when", "<u8"), ("word", "<u8")])
 _NS_BITS = 56
 _KINDS = b"SIEXORH" + b"nyctpq" + b"bkvwms" + b"z"
 EVENTS = b"SIEXORH"
-_KERNELS = 1 << 63
 _COMM_B = 16
 
 Words = npt.NDArray[np.uint64]
@@ -33,7 +32,7 @@ class Thread:
 
     @property
     def idle(self) -> bool:
-        return self.name.startswith("swapper/")
+        return self.name.startswith(("swapper/", "IDLE"))  # Linux's, FreeRTOS's
 
     def __str__(self) -> str:
         return f"{self.name} (FIFO {99 - self.priority})" if 0 <= self.priority < 99 else self.name
@@ -121,7 +120,3 @@ def parse(content: bytes) -> Trace:
     if len(trace.event_ns) and (np.diff(trace.event_ns) < 0).any():
         raise RunFailed("the log of the watched run is damaged: its clock goes back")
     return trace
-
-
-def in_kernel(address: int) -> bool:
-    return address >= _KERNELS
