@@ -12,7 +12,6 @@
  * whose value is not known here): the mask is looked at when a block begins, and preempt_count whenever it is stored.
  */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,8 +22,9 @@
 
 #include "qemu.h"
 #include "watch.h"
+#include "watch_spec.h"
 
-enum { MOST_WATCHED = 4096, MOST_WINDOWS = 4096, TASK_BYTES = 16384, COMM_BYTES = 16 };
+enum { TASK_BYTES = 16384, COMM_BYTES = 16 };
 enum { MOST_RECORDS = 32 << 20 }; /* half a gigabyte: whoever made the record may have made it long */
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
@@ -43,15 +43,6 @@ struct place {
 	char kind;
 };
 
-struct watched {
-	uint64_t address;
-	char kind;
-};
-
-struct window {
-	uint64_t first, last;
-};
-
 struct section {
 	uint64_t since_ns, from;
 	bool open;
@@ -61,19 +52,15 @@ struct section {
 static struct {
 	FILE *log;
 	uint64_t written;
-	struct watched watched[MOST_WATCHED];
-	size_t n_watched;
-	struct window windows[MOST_WINDOWS];
-	size_t n_windows, window;
+	struct spec spec;
+	struct arm arm;
+	size_t window;
 	bool close; /* inside a window */
 	uint64_t events;
-	uint64_t per_cpu, current, count, init_task, ns, section_ns; /* the spec's values */
-	uint64_t is_arm, kernel, word_bytes; /* 32 or 64 on ARM; the lowest address of the kernel */
-	uint64_t count_in_task, at_leave, told_comm_at, told_prio_at;
-	struct arm arm;
 	int comm_at, prio_at; /* in a task_struct; below 0 until they are found */
 	uint64_t base; /* of the CPU's own variables */
 	uint64_t task; /* that runs */
+	uint64_t count_further; /* than the spec says, preempt_count lies */
 	struct section irqs, preempt;
 	int32_t preempt_count;
 	bool halted;
@@ -120,13 +107,13 @@ static bool peek(uint64_t address, void *to, size_t size)
 static bool peek_pointer(uint64_t address, uint64_t *to)
 {
 	*to = 0;
-	return peek(g.word_bytes == 4 ? (uint32_t)address : address, to, g.word_bytes);
+	return peek(g.spec.word_bytes == 4 ? (uint32_t)address : address, to, g.spec.word_bytes);
 }
 
 /* An event; windows begin and end with one. */
 static void event(char kind, uint64_t ns, uint64_t word)
 {
-	if (g.window < g.n_windows && !g.close && g.events == g.windows[g.window].first) {
+	if (g.window < g.spec.n_windows && !g.close && g.events == g.spec.windows[g.window].first) {
 		g.close = true;
 		put(STATE, g.irqs.open ? g.irqs.since_ns : ns, !g.irqs.open);
 		if (g.irqs.open)
@@ -134,7 +121,7 @@ static void event(char kind, uint64_t ns, uint64_t word)
 		put(COUNT, g.preempt.open ? g.preempt.since_ns : ns, (uint32_t)g.preempt_count);
 	}
 	put(kind, ns, word);
-	if (g.close && g.events >= g.windows[g.window].last) {
+	if (g.close && g.events >= g.spec.windows[g.window].last) {
 		g.close = false;
 		g.window++;
 	}
@@ -148,7 +135,7 @@ static void begin(struct section *one, uint64_t ns, uint64_t from)
 
 static void end(struct section *one, uint64_t ns, uint64_t to, char off, char on)
 {
-	if (one->open && ns - one->since_ns >= g.section_ns) {
+	if (one->open && ns - one->since_ns >= g.spec.section_ns) {
 		put(off, one->since_ns, one->from);
 		put(on, ns, to);
 	}
@@ -160,12 +147,12 @@ static void find_offsets(void)
 {
 	static char task[TASK_BYTES];
 
-	g.comm_at = (int)g.told_comm_at;
-	g.prio_at = (int)g.told_prio_at;
-	if (!g.init_task)
+	g.comm_at = (int)g.spec.comm_at;
+	g.prio_at = (int)g.spec.prio_at;
+	if (!g.spec.init_task)
 		return;
 	for (size_t at = 0; at + 512 <= sizeof(task); at += 512)
-		if (!peek(g.init_task + at, task + at, 512))
+		if (!peek(g.spec.init_task + at, task + at, 512))
 			return;
 	for (size_t at = 4; at + 16 <= sizeof(task); at++) {
 		int32_t prio[4];
@@ -194,14 +181,14 @@ static void count_is(uint64_t ns, uint64_t where, int32_t count)
 
 static uint64_t count_address(void)
 {
-	return (g.count_in_task ? g.task : g.base) + g.count;
+	return (g.spec.count_in_task ? g.task : g.base) + g.spec.count + g.count_further;
 }
 
 static void recount(uint64_t ns, uint64_t where)
 {
 	int32_t count;
 
-	if ((g.base || g.task) && g.count && peek(count_address(), &count, sizeof(count)))
+	if ((g.base || g.task) && g.spec.count && peek(count_address(), &count, sizeof(count)))
 		count_is(ns, where, count);
 }
 
@@ -211,8 +198,8 @@ static void find_count(void)
 {
 	uint32_t count;
 
-	if (g.arm.wide && peek(g.task + g.count, &count, sizeof(count)) && count > 2)
-		g.count += sizeof(uint64_t);
+	if (g.arm.wide && peek(g.task + g.spec.count, &count, sizeof(count)) && count > 2)
+		g.count_further = sizeof(uint64_t);
 }
 
 static void on_switch(uint64_t ns, uint64_t where)
@@ -222,13 +209,13 @@ static void on_switch(uint64_t ns, uint64_t where)
 	int32_t prio = -1;
 	size_t slot;
 
-	if (g.per_cpu && !g.base && !peek_pointer(g.per_cpu, &g.base))
+	if (g.spec.per_cpu && !g.base && !peek_pointer(g.spec.per_cpu, &g.base))
 		return;
-	if (peek_pointer(g.base + g.current, &task))
+	if (peek_pointer(g.base + g.spec.current, &task))
 		g.task = task;
 	if (g.comm_at < 0) {
 		find_offsets();
-		if (g.count_in_task)
+		if (g.spec.count_in_task)
 			find_count();
 	}
 	recount(ns, where);
@@ -262,7 +249,7 @@ static void on_entry(unsigned int vcpu_index, void *data)
 		on_switch(ns, place->address);
 		return;
 	}
-	if (!g.irqs.open && !g.is_arm)
+	if (!g.irqs.open && !g.spec.arm_bits)
 		begin(&g.irqs, ns, place->address);
 	if (g.halted && g.preempt.open)
 		begin(&g.preempt, ns, place->address); /* idle is no section */
@@ -294,9 +281,9 @@ static void on_insn(unsigned int vcpu_index, void *data)
 		g.halted = true;
 		/* fall through */
 	case LEAVE:
-		if (!g.is_arm || g.halted)
+		if (!g.spec.arm_bits || g.halted)
 			end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
-		if (g.at_leave && peek_pointer(g.current, &task) && task != g.task)
+		if (g.spec.at_leave && peek_pointer(g.spec.current, &task) && task != g.task)
 			on_switch(ns, place->address);
 		event(place->kind, ns, place->address);
 		return;
@@ -321,7 +308,7 @@ static void on_store(unsigned int vcpu_index, uint32_t info, uint64_t address, v
 static void on_block(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
-	bool on = g.is_arm ? arm_interrupts_on(current_cpu, g.arm.wide) : !g.irqs.open;
+	bool on = g.spec.arm_bits ? arm_interrupts_on(current_cpu, g.arm.wide) : !g.irqs.open;
 	uint64_t ns;
 
 	(void)vcpu_index;
@@ -351,7 +338,7 @@ static struct place *new_place(uint64_t address, size_t insns_ahead, char kind, 
 		perror("watch");
 		_exit(1);
 	}
-	*place = (struct place){ address, word, (uint32_t)(insns_ahead * g.ns), kind };
+	*place = (struct place){ address, word, (uint32_t)(insns_ahead * g.spec.ns), kind };
 	return place;
 }
 
@@ -360,28 +347,11 @@ static void watch(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb, struct plac
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, place);
 }
 
-static char entry_kind(uint64_t address)
-{
-	size_t low = 0, high = g.n_watched;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (g.watched[middle].address == address)
-			return g.watched[middle].kind;
-		if (g.watched[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
-}
-
 static void watch_arm(struct qemu_plugin_insn *insn, uint64_t address, size_t insns_ahead)
 {
 	char kind = arm_kind_of(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), address, &g.arm);
 
-	if (kind == READING && address >= g.kernel && !g.at_leave)
+	if (kind == READING && address >= g.spec.kernel && !g.spec.at_leave)
 		return; /* the kernel's own */
 	if (kind == STORE)
 		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
@@ -397,13 +367,13 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	bool recounts = false;
 
 	(void)id;
-	if (g.is_arm == 32)
+	if (g.spec.arm_bits == 32)
 		g.arm.thumb = arm_is_thumb(current_cpu);
-	if (g.n_windows || g.is_arm) {
+	if (g.spec.n_windows || g.spec.arm_bits) {
 		struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
 		const uint8_t *bytes = qemu_plugin_insn_data(last);
 		size_t size = qemu_plugin_insn_size(last);
-		bool call = g.is_arm ? arm_is_call(bytes, size, &g.arm) : is_call(bytes, size);
+		bool call = g.spec.arm_bits ? arm_is_call(bytes, size, &g.arm) : is_call(bytes, size);
 		uint64_t back = call ? qemu_plugin_insn_vaddr(last) + size : 0;
 
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
@@ -414,20 +384,20 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
 		const uint8_t *bytes = qemu_plugin_insn_data(insn);
 		size_t size = qemu_plugin_insn_size(insn);
-		char kind = address >= g.kernel ? entry_kind(address) : 0;
+		char kind = address >= g.spec.kernel ? spec_entry(&g.spec, address) : 0;
 
 		if (kind)
 			watch(insn, on_entry, new_place(address, n_insns - i, kind, 0));
 		if (recounts)
 			watch(insn, on_insn, new_place(address, n_insns - i, RECOUNT, 0));
-		if (g.is_arm) {
+		if (g.spec.arm_bits) {
 			watch_arm(insn, address, n_insns - i - 1);
 			continue;
 		}
-		kind = kind_of(bytes, size, address, g.count);
+		kind = kind_of(bytes, size, address, g.spec.count);
 		recounts = kind == RECOUNT; /* once it is done; the last of a block shows at the next switch */
 		if (kind && !recounts) { /* a reading gives the time at its end, the others matter at theirs */
-			uint64_t change = (uint64_t)(int64_t)count_change(bytes, size, address, g.count);
+			uint64_t change = (uint64_t)(int64_t)count_change(bytes, size, address, g.spec.count);
 
 			watch(insn, on_insn, new_place(address, n_insns - i - 1, kind, change));
 		}
@@ -445,47 +415,6 @@ static void finish(qemu_plugin_id_t id, void *unused)
 	}
 }
 
-/* Lines: entry KIND ADDRESS (ascending) | value NAME NUMBER | window FIRST LAST (ascending, apart). */
-static bool read_spec(FILE *spec)
-{
-	static const struct {
-		const char *name;
-		uint64_t *to;
-	} values[] = {
-		{ "per_cpu", &g.per_cpu },
-		{ "current", &g.current },
-		{ "count", &g.count },
-		{ "init_task", &g.init_task },
-		{ "ns", &g.ns },
-		{ "section_ns", &g.section_ns },
-		{ "arm_bits", &g.is_arm },
-		{ "kernel", &g.kernel },
-		{ "word_bytes", &g.word_bytes },
-		{ "count_in_task", &g.count_in_task },
-		{ "at_leave", &g.at_leave },
-		{ "comm_at", &g.told_comm_at },
-		{ "prio_at", &g.told_prio_at },
-	};
-	char line[128], word[32];
-	uint64_t one, two;
-
-	while (fgets(line, sizeof(line), spec)) {
-		if (sscanf(line, "entry %1s %" SCNx64, word, &one) == 2 && g.n_watched < MOST_WATCHED) {
-			g.watched[g.n_watched++] = (struct watched){ one, word[0] };
-		} else if (sscanf(line, "window %" SCNu64 " %" SCNu64, &one, &two) == 2 && g.n_windows < MOST_WINDOWS) {
-			g.windows[g.n_windows++] = (struct window){ one, two };
-		} else if (sscanf(line, "value %31s %" SCNx64, word, &one) == 2) {
-			for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-				if (!strcmp(values[i].name, word))
-					*values[i].to = one;
-		} else {
-			return false;
-		}
-	}
-	g.arm = (struct arm){ g.is_arm == 64, false, g.kernel, g.count_in_task ? g.count : 0 };
-	return !ferror(spec) && g.n_watched && g.ns && (g.word_bytes == 4 || g.word_bytes == 8);
-}
-
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
 {
 	FILE *spec;
@@ -500,12 +429,13 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 		perror("watch: the spec cannot be opened");
 		return -1;
 	}
-	good = read_spec(spec);
+	good = spec_read(&g.spec, spec);
 	fclose(spec);
 	if (!good) {
 		fputs("watch: the spec is not to be understood\n", stderr);
 		return -1;
 	}
+	g.arm = (struct arm){ g.spec.arm_bits == 64, false, g.spec.kernel, g.spec.count_in_task ? g.spec.count : 0 };
 	g.log = fopen(argv[1] + 4, "we");
 	if (!g.log) {
 		perror("watch: the log cannot be opened");

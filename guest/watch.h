@@ -31,7 +31,7 @@ enum {
 	STI = 'w',
 	COUNT = 'm', /* preempt_count from here on */
 	RECOUNT = 'r', /* never written: preempt_count may have changed by what a register held */
-	STORE = 'u', /* nor this: preempt_count may be stored */
+	STORE = 'u', /* never written either: preempt_count may be stored */
 	STATE = 's', /* at a window's first event: 1 if interrupts are on; the section began then */
 	ENDED = 'z', /* the log is whole: the number of events */
 };

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from rtqual.base.errors import RunFailed
 from rtqual.cause.processor import Processor
-from rtqual.cause.symbols import Symbols
+from rtqual.cause.symbols import SWITCHES_OF_FREERTOS, Symbols
 from rtqual.cause.trace import Thread, Trace
 
 _COUNT = (1 << 31) - 1
@@ -19,7 +19,7 @@ _MOST = 8_000_000  # records of a window that are held in memory: tens of ms
 _SOFTIRQ = frozenset({"__do_softirq", "handle_softirqs", "do_softirq"})
 _FINISH = "finish_task_switch"
 _SCHEDULING = frozenset(
-    {"__schedule", "schedule", "schedule_idle", "preempt_schedule_common", _FINISH, "vTaskSwitchContext"}
+    {"__schedule", "schedule", "schedule_idle", "preempt_schedule_common", _FINISH, *SWITCHES_OF_FREERTOS}
 )
 UNKNOWN = "?"
 
@@ -172,7 +172,7 @@ class Context:
                 del self.calls[place:]
                 break
         self.pending = 0
-        self.interrupts = self.interrupts or "arm_bits" not in self.processor.fixed  # there the mask is looked at
+        self.interrupts = self.interrupts or not self.processor.mask_is_told
 
     def _switch(self, thread: Thread | None) -> None:
         """At the entry of finish_task_switch, which the thread before had called and the next one goes on in; where

@@ -30,8 +30,19 @@ class Processor:
     timer_handlers: frozenset[str] = frozenset()  # functions that only that calls
     faults: frozenset[str] = frozenset()  # entries that are a page fault
     fault_handlers: frozenset[str] = frozenset()
+    vectors: tuple[str, ...] = ()  # code before entries whose names begin so, already with interrupts off
     halts: tuple[str, ...] = ()  # functions in which the CPU waits with interrupts off
     masks: bool = False  # what is counted are not sections without preemption, but those without interrupts
+
+    @property
+    def mask_is_told(self) -> bool:
+        """Whether the plugin looks at what masks interrupts, so that it is known after an interrupt too."""
+        return "arm_bits" in self.fixed
+
+    @property
+    def switches_at_leave(self) -> bool:
+        """Whether threads switch when an interrupt ends."""
+        return "at_leave" in self.fixed
 
     def kind(self, function: str) -> str:
         found = (kind for start, kind in self.prefixes.items() if function.startswith(start))
@@ -74,6 +85,7 @@ ARM_64 = Processor(
     needed={**_LINUX, "current": "__entry_task"},
     lacks="an arm64 kernel from 5.14 on",
     fixed={"arm_bits": 0x40, "count": 8, "count_in_task": 1},
+    vectors=("vectors", "tramp_vectors"),
     stubs=("vectors", "tramp_vectors", "el1h_64_irq", "el0t_64_irq", "el0t_32_", "el1h_64_sync", "el0t_64_sync"),
     timer_handlers=_ARM_TIMERS,
     fault_handlers=frozenset({"do_page_fault", "do_translation_fault"}),
@@ -90,6 +102,7 @@ ARM_32 = Processor(
     needed={**_LINUX, "current": "__entry_task"},
     lacks="a 32-bit ARM kernel from 5.18 on",
     fixed={"arm_bits": 0x20, "count": 4, "count_in_task": 1},
+    vectors=("vector_", "__stubs_start", "__vectors_start"),
     stubs=("vector_", "__irq_", "__dabt_", "__pabt_", "__und_", "__stubs_start", "__vectors_start"),
     timer_handlers=_ARM_TIMERS,
     faults=frozenset({"__dabt_svc", "__dabt_usr", "__pabt_svc", "__pabt_usr"}),
@@ -104,7 +117,8 @@ FREERTOS = Processor(
     lacks="rtqual's image of FreeRTOS",
     # Of a TCB (tasks.c), as the probe's FreeRTOSConfig.h has it: a pointer and two list items come before the priority.
     fixed={"arm_bits": 0x20, "at_leave": 1, "prio_at": 44, "comm_at": 52},
-    stubs=("vectors", "_start", "FreeRTOS_IRQ_Handler", "FreeRTOS_SWI_Handler"),
+    vectors=("vectors",),
+    stubs=("vectors", "FreeRTOS_IRQ_Handler", "FreeRTOS_SWI_Handler"),
     timer_handlers=frozenset({"FreeRTOS_Tick_Handler"}),
     masks=True,
 )

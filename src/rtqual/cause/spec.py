@@ -19,9 +19,9 @@ def spec(processor: Processor, symbols: Symbols, windows: Iterable[tuple[int, in
     values = processor.values(symbols)
     kinds = {*processor.entries.values()}
     if kinds - {kind for _, kind in watched} or not values:
+        names = ", ".join([*processor.entries, *processor.needed.values()])
         raise BadInput(
-            f"the kernel's symbols lack what is watched ({', '.join([*processor.entries, *processor.needed.values()])}): "
-            f"it needs CONFIG_KALLSYMS_ALL and {processor.lacks}"
+            f"the kernel's symbols lack what is watched ({names}): it needs CONFIG_KALLSYMS_ALL and {processor.lacks}"
         )
     if len(watched) > _MOST_WATCHED:
         raise BadInput(f"its kernel names {len(watched):,} ways into it, and {_MOST_WATCHED:,} at most are watched")

@@ -2,17 +2,21 @@
 """A kernel's functions and variables by address, as /proc/kallsyms or System.map names them."""
 
 import re
-import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
+from typing import TYPE_CHECKING, cast
 
 from rtqual.base.errors import BadInput
 
+if TYPE_CHECKING:
+    from elftools.elf.sections import SymbolTableSection
+
 _LINE = re.compile(r"^([0-9a-f]{8,16}) ([a-zA-Z]) ([\w.$]+)(?:\t\[([\w-]+)\])?$", re.MULTILINE | re.ASCII)
 _CODE = "tTwW"
-_SYMBOL_TABLE, _OBJECT, _FUNCTION = 2, 1, 2  # in ELF files
-_VECTORS = "vectors"  # which is in the image's start and no function
+SWITCHES_OF_FREERTOS = ("switch_before_exit", "FreeRTOS_SWI_Handler")  # from there on: registers, and the next thread
+_LABELS = {"vectors", *SWITCHES_OF_FREERTOS}  # of the image, whose assembler says not of all that they are functions
 _LONGEST_B = 1 << 20  # no function is longer: an address further on lies in none
 
 
@@ -48,15 +52,20 @@ class Symbols:
     @classmethod
     def of_image(cls, content: bytes) -> "Symbols":
         """Of an ELF file for 32-bit ARM. Raises BadInput where it is none, or tells none."""
+        from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
+        from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
         functions: dict[int, str] = {}
         variables: dict[str, int] = {}
         try:
-            for name, address, kind in _elf_symbols(content):
-                if kind == _FUNCTION or name == _VECTORS:
-                    functions.setdefault(address & ~1, name)  # the lowest bit says that it is Thumb code
-                elif kind == _OBJECT:
-                    variables.setdefault(name, address)
-        except (struct.error, ValueError, IndexError):
+            table = cast("SymbolTableSection", ELFFile(BytesIO(content)).get_section_by_name(".symtab"))
+            for one in table.iter_symbols() if table else ():
+                address, kind = one["st_value"], one["st_info"]["type"]
+                if kind == "STT_FUNC" or one.name in _LABELS:
+                    functions.setdefault(address & ~1, one.name)  # the lowest bit says that it is Thumb code
+                elif kind == "STT_OBJECT":
+                    variables.setdefault(one.name, address)
+        except (ELFError, UnicodeDecodeError):
             functions = {}
         if not functions:
             raise BadInput("its image tells no addresses of its functions")
@@ -75,17 +84,3 @@ class Symbols:
         for address, name in self.functions:
             if "[" not in name:
                 yield address, name.partition(".")[0]
-
-
-def _elf_symbols(content: bytes) -> Iterator[tuple[str, int, int]]:
-    """(name, address, type) of each in its symbol table (ELF-32, little endian)."""
-    if content[:6] != b"\x7fELF\x01\x01":
-        raise ValueError
-    (at,), (size, number) = struct.unpack_from("<I", content, 32), struct.unpack_from("<HH", content, 46)
-    sections = [struct.unpack_from("<10I", content, at + size * place) for place in range(number)]
-    for _, kind, _, _, begin, length, link, *_ in sections:
-        if kind != _SYMBOL_TABLE:
-            continue
-        names = content[sections[link][4] : sections[link][4] + sections[link][5]]
-        for name, address, _, info, _, _ in struct.iter_unpack("<IIIBBH", content[begin : begin + length]):
-            yield names[name : names.index(b"\0", name)].decode("ascii", "replace"), address, info & 15

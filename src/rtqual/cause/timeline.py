@@ -111,19 +111,21 @@ class _Telling:
         if mine and self.fired:
             self.ran = True
             self.waits = next((name for name in one.chain if any(wait in name for wait in _WAITS)), "")
-        if not one.user and one.kind == "" and not one.chain:
-            return Kind.UNNAMED
-        if not one.user and one.chain and one.chain[-1] == UNKNOWN:
+        if not one.user and (one.chain[-1] == UNKNOWN if one.chain else one.kind == ""):
             return Kind.UNNAMED
         if one.softirq:
             return Kind.SOFTIRQ
-        if one.kind == "I":
+        if one.kind == "I" and not (self.processor.switches_at_leave and one.scheduling):
             return Kind.INTERRUPT
         if not self.fired:
-            if not one.interrupts and one.off_at.startswith(self.processor.halts or ("?",)):
-                return Kind.IDLE_EXIT
-            return Kind.DELIVERY if one.interrupts else Kind.IRQS_OFF
+            return self._before(one)
         return self._mine(one) if mine else self._others(one)
+
+    def _before(self, one: Slice) -> Kind:
+        """The timer's interrupt."""
+        if one.interrupts or (one.chain[-1:] and one.chain[-1].startswith(self.processor.vectors or "?")):
+            return Kind.DELIVERY
+        return Kind.IDLE_EXIT if self.processor.halts and one.off_at.startswith(self.processor.halts) else Kind.IRQS_OFF
 
     def _others(self, one: Slice) -> Kind:
         if one.scheduling:

@@ -155,7 +155,8 @@ def require(path: Path, record: Record) -> None:
     wanted = _MEASURED[row.linux]
     if inputs.instrument != wanted.instrument.name:
         raise BadInput(
-            f"{path}: a record of {inputs.instrument}; explained are the wake-ups that {wanted.instrument.name} measures"
+            f"{path}: a record of {inputs.instrument}; explained are the wake-ups that {wanted.instrument.name} "
+            "measures"
         )
     if inputs.cpus != 1:
         raise BadInput(f"{path}: of {inputs.cpus} CPUs; explained are runs on one CPU: choose such a record")
@@ -239,7 +240,7 @@ class _Run:
         if samples_digest(measured.series, measured.scalars) != self.record.manifest.samples_sha256:
             clock = self.record.manifest.timing
             raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
-        return trace.read(log)
+        return trace.read(log, linux=self.architecture is not None)
 
     def _outcome(self, board: Board, job: Job) -> Outcome:
         try:
