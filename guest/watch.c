@@ -23,8 +23,9 @@
 #include "qemu.h"
 #include "watch.h"
 #include "watch_spec.h"
+#include "watch_thread.h"
 
-enum { TASK_BYTES = 16384, COMM_BYTES = 16 };
+enum { COMM_BYTES = 16 };
 enum { MOST_RECORDS = 32 << 20 }; /* half a gigabyte: whoever made the record may have made it long */
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
@@ -57,9 +58,9 @@ static struct {
 	size_t window;
 	bool close; /* inside a window */
 	uint64_t events;
-	int comm_at, prio_at; /* in a task_struct; below 0 until they are found */
+	int comm_at, prio_at; /* in a task_struct; 0 until they are found */
 	uint64_t base; /* of the CPU's own variables */
-	uint64_t task; /* that runs */
+	uint64_t task, next; /* that runs; that is switched to */
 	uint64_t count_further; /* than the spec says, preempt_count lies */
 	struct section irqs, preempt;
 	int32_t preempt_count;
@@ -96,11 +97,6 @@ static void put(char kind, uint64_t ns, uint64_t word)
 		perror("watch: the log cannot be written");
 		_exit(1);
 	}
-}
-
-static bool peek(uint64_t address, void *to, size_t size)
-{
-	return !cpu_memory_rw_debug(current_cpu, address, to, size, false);
 }
 
 /* A pointer of the guest. */
@@ -142,30 +138,6 @@ static void end(struct section *one, uint64_t ns, uint64_t to, char off, char on
 	one->open = false;
 }
 
-/* Where a thread's name and priority are: the idle thread's are known. */
-static void find_offsets(void)
-{
-	static char task[TASK_BYTES];
-
-	g.comm_at = (int)g.spec.comm_at;
-	g.prio_at = (int)g.spec.prio_at;
-	if (!g.spec.init_task)
-		return;
-	for (size_t at = 0; at + 512 <= sizeof(task); at += 512)
-		if (!peek(g.spec.init_task + at, task + at, 512))
-			return;
-	for (size_t at = 4; at + 16 <= sizeof(task); at++) {
-		int32_t prio[4];
-
-		memcpy(prio, task + at, sizeof(prio));
-		if (!g.prio_at && at % 4 == 0 && prio[1] == 120 && prio[0] == prio[2] && !prio[3] &&
-		    (prio[0] == 140 || prio[0] == 120))
-			g.prio_at = (int)at;
-		if (!g.comm_at && !memcmp(task + at, "swapper", 7))
-			g.comm_at = (int)at;
-	}
-}
-
 static void count_is(uint64_t ns, uint64_t where, int32_t count)
 {
 	bool off = count & INT32_MAX; /* the highest bit says that nothing is to be scheduled */
@@ -194,11 +166,11 @@ static void recount(uint64_t ns, uint64_t where)
 
 /* 64-bit ARM keeps a page table before it where CONFIG_ARM64_SW_TTBR0_PAN asks for that. Here it is 2, or 0 in a kernel
  * that does not count. */
-static void find_count(void)
+static void find_count(uint64_t task)
 {
 	uint32_t count;
 
-	if (g.arm.wide && peek(g.task + g.spec.count, &count, sizeof(count)) && count > 2)
+	if (g.arm.wide && peek(task + g.spec.count, &count, sizeof(count)) && count > 2)
 		g.count_further = sizeof(uint64_t);
 }
 
@@ -209,17 +181,20 @@ static void on_switch(uint64_t ns, uint64_t where)
 	int32_t prio = -1;
 	size_t slot;
 
-	if (g.spec.per_cpu && !g.base && !peek_pointer(g.spec.per_cpu, &g.base))
+	if (g.spec.count_in_task)
+		task = g.next;
+	else if ((g.spec.per_cpu && !g.base && !peek_pointer(g.spec.per_cpu, &g.base)) ||
+		 !peek_pointer(g.base + g.spec.current, &task))
 		return;
-	if (peek_pointer(g.base + g.spec.current, &task))
-		g.task = task;
-	if (g.comm_at < 0) {
-		find_offsets();
-		if (g.spec.count_in_task)
-			find_count();
-	}
+	if (!task)
+		return;
+	if (g.spec.count_in_task && !g.task)
+		find_count(task);
+	g.task = task;
+	if (!g.comm_at)
+		thread_find(g.spec.init_task ? g.spec.init_task : task, &g.comm_at, &g.prio_at);
 	recount(ns, where);
-	if (task && g.comm_at && g.prio_at) {
+	if (g.comm_at) {
 		peek(task + (uint64_t)g.comm_at, comm, sizeof(comm));
 		peek(task + (uint64_t)g.prio_at, &prio, sizeof(prio));
 	}
@@ -245,6 +220,10 @@ static void on_entry(unsigned int vcpu_index, void *data)
 	uint64_t ns = now_ns() - place->ahead_ns;
 
 	(void)vcpu_index;
+	if (place->kind == NEXT) { /* at a block's begin registers are as they are told here */
+		g.next = arm_argument(current_cpu, g.arm.wide);
+		return;
+	}
 	if (place->kind == SWITCH) {
 		on_switch(ns, place->address);
 		return;
@@ -423,7 +402,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 	(void)info;
 	if (argc != 2 || strncmp(argv[0], "spec=", 5) || strncmp(argv[1], "log=", 4))
 		return -1;
-	g.comm_at = g.prio_at = -1;
 	spec = fopen(argv[0] + 5, "re");
 	if (!spec) {
 		perror("watch: the spec cannot be opened");
@@ -436,6 +414,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 		return -1;
 	}
 	g.arm = (struct arm){ g.spec.arm_bits == 64, false, g.spec.kernel, g.spec.count_in_task ? g.spec.count : 0 };
+	g.comm_at = (int)g.spec.comm_at;
+	g.prio_at = (int)g.spec.prio_at;
 	g.log = fopen(argv[1] + 4, "we");
 	if (!g.log) {
 		perror("watch: the log cannot be opened");

@@ -17,6 +17,7 @@ enum {
 	LEAVE = 'O', /* back from there: where */
 	READING = 'R', /* the counter is read (under Linux, by user space): where */
 	HALT = 'H',
+	NEXT = 'x', /* never written: __switch_to, whose argument is the thread of the next SWITCH (ARM) */
 	/* not counted */
 	NAME = 'n', /* of the thread of the next SWITCH, in two records: 16 bytes */
 	PRIORITY = 'y', /* of that thread, as the kernel counts: below 100 real-time */
@@ -57,6 +58,9 @@ char arm_kind_of(const uint8_t *bytes, size_t size, uint64_t address, const stru
 bool arm_is_call(const uint8_t *bytes, size_t size, const struct arm *arm);
 
 bool arm_interrupts_on(struct CPUState *cpu, bool wide);
+
+/* At the first instruction of Linux's __switch_to or cpu_switch_to: the thread that runs next. */
+uint64_t arm_argument(struct CPUState *cpu, bool wide);
 
 /* What a CPU of 32 bits is about to run. */
 bool arm_is_thumb(struct CPUState *cpu);

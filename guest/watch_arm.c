@@ -90,28 +90,34 @@ bool arm_is_call(const uint8_t *bytes, size_t size, const struct arm *arm)
 	return insn >> 28 != 0xf && ((insn & 0x0f000000) == 0x0b000000 || (insn & 0x0ffffff0) == 0x012fff30);
 }
 
-static uint32_t flags_of(struct CPUState *cpu, bool wide)
+static uint64_t register_of(struct CPUState *cpu, bool wide, int number)
 {
 	static GByteArray *held;
-	uint32_t flags = 0;
+	uint64_t value = 0;
 	int size;
 
 	if (!held)
 		held = g_byte_array_new();
 	g_byte_array_set_size(held, 0);
-	size = wide ? aarch64_cpu_gdb_read_register(cpu, held, PSTATE) : arm_cpu_gdb_read_register(cpu, held, CPSR);
-	if (size == sizeof(flags))
-		memcpy(&flags, held->data, sizeof(flags));
-	return flags;
+	size = wide ? aarch64_cpu_gdb_read_register(cpu, held, number) : arm_cpu_gdb_read_register(cpu, held, number);
+	if (size > 0 && (size_t)size <= sizeof(value))
+		memcpy(&value, held->data, (size_t)size);
+	return value;
 }
 
 /* The mask is written at once, and a block ends with what changes it: at a block's begin it is as it is told here. */
 bool arm_interrupts_on(struct CPUState *cpu, bool wide)
 {
-	return !(flags_of(cpu, wide) & MASKS_INTERRUPTS);
+	return !(register_of(cpu, wide, wide ? PSTATE : CPSR) & MASKS_INTERRUPTS);
 }
 
 bool arm_is_thumb(struct CPUState *cpu)
 {
-	return flags_of(cpu, false) & IS_THUMB;
+	return register_of(cpu, false, CPSR) & IS_THUMB;
+}
+
+/* The second one, a task_struct, or the third, a thread_info, with which a task_struct begins. */
+uint64_t arm_argument(struct CPUState *cpu, bool wide)
+{
+	return register_of(cpu, wide, wide ? 1 : 2);
 }

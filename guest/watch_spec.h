@@ -31,8 +31,8 @@ struct spec {
 	uint64_t kernel; /* its lowest address */
 	uint64_t per_cpu; /* where a CPU's own variables begin stands there; or 0: at 0 */
 	uint64_t current, count; /* among those: the thread that runs, preempt_count */
-	uint64_t count_in_task; /* is that in the thread, instead? */
-	uint64_t init_task; /* a thread of Linux whose name and priority are known; or 0, and where these lie: */
+	uint64_t count_in_task; /* is that in the thread, which an entry of kind x tells, instead? */
+	uint64_t init_task; /* a thread of Linux whose name and priority are known; or 0. Where these lie, or 0: */
 	uint64_t comm_at, prio_at;
 	uint64_t at_leave; /* do threads switch when an interrupt or a call ends? else at an entry of kind S */
 };

@@ -14,7 +14,8 @@ from rtqual.cause.symbols import Symbols
 @dataclass(frozen=True)
 class Processor:
     """`entries`: the functions that the kernel is entered by, and their kinds: I(nterrupt), X (exception), E (system
-    call), and S, where another thread runs; `prefixes`: the same by how names begin."""
+    call), S, where another thread runs, and x, where on ARM a register says which; `prefixes`: the same by how names
+    begin."""
 
     name: str  # that a refusal says
     word_bytes: int
@@ -25,6 +26,7 @@ class Processor:
     lacks: str  # what a kernel without those is to be
     prefixes: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, int] = field(default_factory=dict)  # values that are the same in each
+    own: str = ""  # symbols beside the kernel's
     thunks: tuple[str, ...] = ()  # functions that are none of the source's
     timers: frozenset[str] = frozenset()  # entries that are the timer's interrupt
     timer_handlers: frozenset[str] = frozenset()  # functions that only that calls
@@ -59,7 +61,6 @@ class Processor:
         return {**own, **told} if len(own) == len(self.needed) else {}
 
 
-_LINUX = {"per_cpu": "__per_cpu_offset", "init_task": "init_task"}
 _ARM_TIMERS = frozenset({"arch_timer_handler_virt", "arch_timer_handler_phys"})
 X86_64 = Processor(
     name="x86-64",
@@ -67,7 +68,12 @@ X86_64 = Processor(
     kernel=1 << 63,
     entries={"entry_SYSCALL_64": "E", "asm_common_interrupt": "I", "finish_task_switch": "S"},
     prefixes={"asm_sysvec_": "I", "asm_exc_": "X"},
-    needed={**_LINUX, "current": "current_task", "count": "__preempt_count"},
+    needed={
+        "per_cpu": "__per_cpu_offset",
+        "init_task": "init_task",
+        "current": "current_task",
+        "count": "__preempt_count",
+    },
     lacks="an x86-64 kernel from 5.8 on",
     stubs=("asm_", "irq_entries_start", "spurious_entries_start", "entry_SYSCALL_64"),
     thunks=("__x86_indirect_thunk", "__x86_return_thunk", "__x86_call_thunk", "srso_", "retbleed_"),
@@ -80,9 +86,9 @@ ARM_64 = Processor(
     kernel=1 << 63,
     entries={
         "el1h_64_irq": "I", "el0t_64_irq": "I", "el0t_32_irq": "I", "el1h_64_sync": "X", "el0t_64_sync": "E",
-        "el0t_32_sync": "E", "finish_task_switch": "S",
+        "el0t_32_sync": "E", "finish_task_switch": "S", "cpu_switch_to": "x",
     },
-    needed={**_LINUX, "current": "__entry_task"},
+    needed={},
     lacks="an arm64 kernel from 5.14 on",
     fixed={"arm_bits": 0x40, "count": 8, "count_in_task": 1},
     vectors=("vectors", "tramp_vectors"),
@@ -97,13 +103,14 @@ ARM_32 = Processor(
     kernel=0xBF000000,  # modules; the kernel from 3 GiB on
     entries={
         "__irq_svc": "I", "__irq_usr": "I", "vector_swi": "E", "__dabt_svc": "X", "__dabt_usr": "X", "__pabt_svc": "X",
-        "__pabt_usr": "X", "__und_svc": "X", "__und_usr": "X", "finish_task_switch": "S",
+        "__pabt_usr": "X", "__und_svc": "X", "__und_usr": "X", "finish_task_switch": "S", "__switch_to": "x",
     },
-    needed={**_LINUX, "current": "__entry_task"},
+    needed={},
+    own="ffff0000 t vector_table\nffff1000 t vector_stubs\n",  # a page of its own, which no kernel names
     lacks="a 32-bit ARM kernel from 5.18 on",
     fixed={"arm_bits": 0x20, "count": 4, "count_in_task": 1},
-    vectors=("vector_", "__stubs_start", "__vectors_start"),
-    stubs=("vector_", "__irq_", "__dabt_", "__pabt_", "__und_", "__stubs_start", "__vectors_start"),
+    vectors=("vector_table", "vector_stubs"),
+    stubs=("vector_", "__irq_", "__dabt_", "__pabt_", "__und_"),
     timer_handlers=_ARM_TIMERS,
     faults=frozenset({"__dabt_svc", "__dabt_usr", "__pabt_svc", "__pabt_usr"}),
     halts=("cpu_v7_do_idle",),

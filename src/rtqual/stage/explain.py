@@ -49,8 +49,7 @@ MOST = 200  # samples at a time
 _SYMBOLS = "symbols"
 # What comes back of a job is text.
 _TELL_SYMBOLS = (
-    "grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count|__entry_task)$'"
-    " /proc/kallsyms"
+    "grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count)$' /proc/kallsyms"
     f" | gzip | base64 > {_SYMBOLS}"
 )
 _MOST_SYMBOLS_B = 64 << 20
@@ -171,7 +170,7 @@ class _Run:
         row = row_of(inputs.board, inputs.artefacts)
         assert row is not None, "it was asked for"  # noqa: S101
         self.architecture = row.architecture
-        self.processor = processor_of(row.architecture and row.architecture.name)
+        self.processor = processor_of(row.architecture.name if row.architecture else None)
         try:
             self.job = _JOB.validate_python(inputs.job)
             self.measured = _MEASURED[row.linux]
@@ -268,7 +267,7 @@ class _Run:
                 fresh = kept.with_suffix(".new")
                 fresh.write_bytes(_packed(text))
                 fresh.rename(kept)
-        return Symbols.read(_unpacked(kept) or self._map())
+        return Symbols.read((_unpacked(kept) or self._map()) + self.processor.own)
 
     def _map(self) -> str:
         """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""
