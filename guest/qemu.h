@@ -27,6 +27,10 @@ void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, vcpu_
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb_t cb);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb_t cb,
 					  enum qemu_plugin_cb_flags flags, void *userdata);
+typedef void (*vcpu_mem_cb_t)(unsigned int vcpu_index, uint32_t info, uint64_t vaddr, void *userdata);
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_W = 2 };
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, vcpu_mem_cb_t cb, enum qemu_plugin_cb_flags flags,
+				      enum qemu_plugin_mem_rw rw, void *userdata);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, udata_cb_t cb, void *userdata);
 
 /* Not part of that interface, which knows neither time nor memory; but QEMU exports them. */
@@ -35,5 +39,15 @@ extern __thread struct CPUState *current_cpu;
 void icount_update(struct CPUState *cpu);
 int64_t icount_get(void);
 int cpu_memory_rw_debug(struct CPUState *cpu, uint64_t addr, void *ptr, uint64_t len, bool is_write);
+
+/* Nor registers. Only QEMU for ARM has these, which give a register as a debugger would have it. */
+typedef struct {
+	uint8_t *data;
+	unsigned int len;
+} GByteArray;
+GByteArray *g_byte_array_new(void);
+GByteArray *g_byte_array_set_size(GByteArray *array, unsigned int length);
+int arm_cpu_gdb_read_register(struct CPUState *cpu, GByteArray *to, int number) __attribute__((weak));
+int aarch64_cpu_gdb_read_register(struct CPUState *cpu, GByteArray *to, int number) __attribute__((weak));
 
 #endif

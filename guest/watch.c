@@ -8,10 +8,10 @@
  * (window FIRST LAST): there every block of instructions is noted.
  *
  * Neither the guest nor its clock is changed. QEMU may be killed at any time: what is written is whole but for the end.
- * x86-64 only.
+ * On x86-64 the instructions say what switches interrupts and preemption. On ARM they do not (a register is written back
+ * whose value is not known here): the mask is looked at when a block begins, and preempt_count whenever it is stored.
  */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,8 +22,10 @@
 
 #include "qemu.h"
 #include "watch.h"
+#include "watch_spec.h"
+#include "watch_thread.h"
 
-enum { MOST_WATCHED = 4096, MOST_WINDOWS = 4096, TASK_BYTES = 16384, COMM_BYTES = 16 };
+enum { COMM_BYTES = 16 };
 enum { MOST_RECORDS = 32 << 20 }; /* half a gigabyte: whoever made the record may have made it long */
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
@@ -42,15 +44,6 @@ struct place {
 	char kind;
 };
 
-struct watched {
-	uint64_t address;
-	char kind;
-};
-
-struct window {
-	uint64_t first, last;
-};
-
 struct section {
 	uint64_t since_ns, from;
 	bool open;
@@ -60,15 +53,15 @@ struct section {
 static struct {
 	FILE *log;
 	uint64_t written;
-	struct watched watched[MOST_WATCHED];
-	size_t n_watched;
-	struct window windows[MOST_WINDOWS];
-	size_t n_windows, window;
+	struct spec spec;
+	struct arm arm;
+	size_t window;
 	bool close; /* inside a window */
 	uint64_t events;
-	uint64_t per_cpu, current, count, init_task, ns, section_ns; /* the spec's values */
-	int comm_at, prio_at; /* in a task_struct; below 0 until they are found */
+	int comm_at, prio_at; /* in a task_struct; 0 until they are found */
 	uint64_t base; /* of the CPU's own variables */
+	uint64_t task, next; /* that runs; that is switched to */
+	uint64_t count_further; /* than the spec says, preempt_count lies */
 	struct section irqs, preempt;
 	int32_t preempt_count;
 	bool halted;
@@ -106,15 +99,17 @@ static void put(char kind, uint64_t ns, uint64_t word)
 	}
 }
 
-static bool peek(uint64_t address, void *to, size_t size)
+/* A pointer of the guest. */
+static bool peek_pointer(uint64_t address, uint64_t *to)
 {
-	return !cpu_memory_rw_debug(current_cpu, address, to, size, false);
+	*to = 0;
+	return peek(g.spec.word_bytes == 4 ? (uint32_t)address : address, to, g.spec.word_bytes);
 }
 
 /* An event; windows begin and end with one. */
 static void event(char kind, uint64_t ns, uint64_t word)
 {
-	if (g.window < g.n_windows && !g.close && g.events == g.windows[g.window].first) {
+	if (g.window < g.spec.n_windows && !g.close && g.events == g.spec.windows[g.window].first) {
 		g.close = true;
 		put(STATE, g.irqs.open ? g.irqs.since_ns : ns, !g.irqs.open);
 		if (g.irqs.open)
@@ -122,7 +117,7 @@ static void event(char kind, uint64_t ns, uint64_t word)
 		put(COUNT, g.preempt.open ? g.preempt.since_ns : ns, (uint32_t)g.preempt_count);
 	}
 	put(kind, ns, word);
-	if (g.close && g.events >= g.windows[g.window].last) {
+	if (g.close && g.events >= g.spec.windows[g.window].last) {
 		g.close = false;
 		g.window++;
 	}
@@ -136,32 +131,11 @@ static void begin(struct section *one, uint64_t ns, uint64_t from)
 
 static void end(struct section *one, uint64_t ns, uint64_t to, char off, char on)
 {
-	if (one->open && ns - one->since_ns >= g.section_ns) {
+	if (one->open && ns - one->since_ns >= g.spec.section_ns) {
 		put(off, one->since_ns, one->from);
 		put(on, ns, to);
 	}
 	one->open = false;
-}
-
-/* Where a thread's name and priority are: the idle thread's are known. */
-static void find_offsets(void)
-{
-	static char task[TASK_BYTES];
-
-	g.comm_at = g.prio_at = 0;
-	for (size_t at = 0; at + 512 <= sizeof(task); at += 512)
-		if (!peek(g.init_task + at, task + at, 512))
-			return;
-	for (size_t at = 4; at + 16 <= sizeof(task); at++) {
-		int32_t prio[4];
-
-		memcpy(prio, task + at, sizeof(prio));
-		if (!g.prio_at && at % 4 == 0 && prio[1] == 120 && prio[0] == prio[2] && !prio[3] &&
-		    (prio[0] == 140 || prio[0] == 120))
-			g.prio_at = (int)at;
-		if (!g.comm_at && !memcmp(task + at, "swapper", 7))
-			g.comm_at = (int)at;
-	}
 }
 
 static void count_is(uint64_t ns, uint64_t where, int32_t count)
@@ -177,12 +151,27 @@ static void count_is(uint64_t ns, uint64_t where, int32_t count)
 	g.preempt_count = count;
 }
 
+static uint64_t count_address(void)
+{
+	return (g.spec.count_in_task ? g.task : g.base) + g.spec.count + g.count_further;
+}
+
 static void recount(uint64_t ns, uint64_t where)
 {
 	int32_t count;
 
-	if (g.base && g.count && peek(g.base + g.count, &count, sizeof(count)))
+	if ((g.base || g.task) && g.spec.count && peek(count_address(), &count, sizeof(count)))
 		count_is(ns, where, count);
+}
+
+/* 64-bit ARM keeps a page table before it where CONFIG_ARM64_SW_TTBR0_PAN asks for that. Here it is 2, or 0 in a kernel
+ * that does not count. */
+static void find_count(uint64_t task)
+{
+	uint32_t count;
+
+	if (g.arm.wide && peek(task + g.spec.count, &count, sizeof(count)) && count > 2)
+		g.count_further = sizeof(uint64_t);
 }
 
 static void on_switch(uint64_t ns, uint64_t where)
@@ -192,12 +181,20 @@ static void on_switch(uint64_t ns, uint64_t where)
 	int32_t prio = -1;
 	size_t slot;
 
-	if (!g.base && !peek(g.per_cpu, &g.base, sizeof(g.base)))
+	if (g.spec.count_in_task)
+		task = g.next;
+	else if ((g.spec.per_cpu && !g.base && !peek_pointer(g.spec.per_cpu, &g.base)) ||
+		 !peek_pointer(g.base + g.spec.current, &task))
 		return;
-	if (g.comm_at < 0)
-		find_offsets();
+	if (!task)
+		return;
+	if (g.spec.count_in_task && !g.task)
+		find_count(task);
+	g.task = task;
+	if (!g.comm_at)
+		thread_find(g.spec.init_task ? g.spec.init_task : task, &g.comm_at, &g.prio_at);
 	recount(ns, where);
-	if (peek(g.base + g.current, &task, sizeof(task)) && g.comm_at && g.prio_at) {
+	if (g.comm_at) {
 		peek(task + (uint64_t)g.comm_at, comm, sizeof(comm));
 		peek(task + (uint64_t)g.prio_at, &prio, sizeof(prio));
 	}
@@ -223,11 +220,15 @@ static void on_entry(unsigned int vcpu_index, void *data)
 	uint64_t ns = now_ns() - place->ahead_ns;
 
 	(void)vcpu_index;
+	if (place->kind == NEXT) { /* at a block's begin registers are as they are told here */
+		g.next = arm_argument(current_cpu, g.arm.wide);
+		return;
+	}
 	if (place->kind == SWITCH) {
 		on_switch(ns, place->address);
 		return;
 	}
-	if (!g.irqs.open)
+	if (!g.irqs.open && !g.spec.arm_bits)
 		begin(&g.irqs, ns, place->address);
 	if (g.halted && g.preempt.open)
 		begin(&g.preempt, ns, place->address); /* idle is no section */
@@ -238,7 +239,7 @@ static void on_entry(unsigned int vcpu_index, void *data)
 static void on_insn(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
-	uint64_t ns = now_ns() - place->ahead_ns;
+	uint64_t ns = now_ns() - place->ahead_ns, task;
 
 	(void)vcpu_index;
 	switch (place->kind) {
@@ -259,7 +260,10 @@ static void on_insn(unsigned int vcpu_index, void *data)
 		g.halted = true;
 		/* fall through */
 	case LEAVE:
-		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		if (!g.spec.arm_bits || g.halted)
+			end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		if (g.spec.at_leave && peek_pointer(g.spec.current, &task) && task != g.task)
+			on_switch(ns, place->address);
 		event(place->kind, ns, place->address);
 		return;
 	default:
@@ -270,18 +274,39 @@ static void on_insn(unsigned int vcpu_index, void *data)
 		put(place->kind, ns, place->address);
 }
 
+static void on_store(unsigned int vcpu_index, uint32_t info, uint64_t address, void *data)
+{
+	const struct place *place = data;
+
+	(void)vcpu_index;
+	(void)info;
+	if (address == count_address() && (g.base || g.task))
+		recount(now_ns() - place->ahead_ns, place->address);
+}
+
 static void on_block(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
+	bool on = g.spec.arm_bits ? arm_interrupts_on(current_cpu, g.arm.wide) : !g.irqs.open;
 	uint64_t ns;
 
 	(void)vcpu_index;
-	if (!g.close)
+	if (!g.close && on == !g.irqs.open)
 		return;
 	ns = now_ns() - place->ahead_ns;
-	put(BLOCK, ns, place->address);
-	if (place->word)
-		put(CALL, ns, place->word);
+	if (g.close) {
+		put(BLOCK, ns, place->address);
+		if (place->word)
+			put(CALL, ns, place->word);
+	}
+	if (on == !g.irqs.open)
+		return;
+	if (on)
+		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+	else
+		begin(&g.irqs, ns, place->address);
+	if (g.close)
+		put(on ? STI : CLI, ns, place->address);
 }
 
 static struct place *new_place(uint64_t address, size_t insns_ahead, char kind, uint64_t word)
@@ -292,7 +317,7 @@ static struct place *new_place(uint64_t address, size_t insns_ahead, char kind, 
 		perror("watch");
 		_exit(1);
 	}
-	*place = (struct place){ address, word, (uint32_t)(insns_ahead * g.ns), kind };
+	*place = (struct place){ address, word, (uint32_t)(insns_ahead * g.spec.ns), kind };
 	return place;
 }
 
@@ -301,21 +326,17 @@ static void watch(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb, struct plac
 	qemu_plugin_register_vcpu_insn_exec_cb(insn, cb, QEMU_PLUGIN_CB_NO_REGS, place);
 }
 
-static char entry_kind(uint64_t address)
+static void watch_arm(struct qemu_plugin_insn *insn, uint64_t address, size_t insns_ahead)
 {
-	size_t low = 0, high = g.n_watched;
+	char kind = arm_kind_of(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), address, &g.arm);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (g.watched[middle].address == address)
-			return g.watched[middle].kind;
-		if (g.watched[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
+	if (kind == READING && address >= g.spec.kernel && !g.spec.at_leave)
+		return; /* the kernel's own */
+	if (kind == STORE)
+		qemu_plugin_register_vcpu_mem_cb(insn, on_store, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
+						 new_place(address, insns_ahead, kind, 0));
+	else if (kind)
+		watch(insn, on_insn, new_place(address, insns_ahead, kind, 0));
 }
 
 static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -325,10 +346,13 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	bool recounts = false;
 
 	(void)id;
-	if (g.n_windows) {
+	if (g.spec.arm_bits == 32)
+		g.arm.thumb = arm_is_thumb(current_cpu);
+	if (g.spec.n_windows || g.spec.arm_bits) {
 		struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
+		const uint8_t *bytes = qemu_plugin_insn_data(last);
 		size_t size = qemu_plugin_insn_size(last);
-		bool call = is_call(qemu_plugin_insn_data(last), size);
+		bool call = g.spec.arm_bits ? arm_is_call(bytes, size, &g.arm) : is_call(bytes, size);
 		uint64_t back = call ? qemu_plugin_insn_vaddr(last) + size : 0;
 
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
@@ -339,16 +363,20 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
 		const uint8_t *bytes = qemu_plugin_insn_data(insn);
 		size_t size = qemu_plugin_insn_size(insn);
-		char kind = address >> 63 ? entry_kind(address) : 0;
+		char kind = address >= g.spec.kernel ? spec_entry(&g.spec, address) : 0;
 
 		if (kind)
 			watch(insn, on_entry, new_place(address, n_insns - i, kind, 0));
 		if (recounts)
 			watch(insn, on_insn, new_place(address, n_insns - i, RECOUNT, 0));
-		kind = kind_of(bytes, size, address, g.count);
+		if (g.spec.arm_bits) {
+			watch_arm(insn, address, n_insns - i - 1);
+			continue;
+		}
+		kind = kind_of(bytes, size, address, g.spec.count);
 		recounts = kind == RECOUNT; /* once it is done; the last of a block shows at the next switch */
 		if (kind && !recounts) { /* a reading gives the time at its end, the others matter at theirs */
-			uint64_t change = (uint64_t)(int64_t)count_change(bytes, size, address, g.count);
+			uint64_t change = (uint64_t)(int64_t)count_change(bytes, size, address, g.spec.count);
 
 			watch(insn, on_insn, new_place(address, n_insns - i - 1, kind, change));
 		}
@@ -366,35 +394,6 @@ static void finish(qemu_plugin_id_t id, void *unused)
 	}
 }
 
-/* Lines: entry KIND ADDRESS (ascending) | value NAME NUMBER | window FIRST LAST (ascending, apart). */
-static bool read_spec(FILE *spec)
-{
-	static const struct {
-		const char *name;
-		uint64_t *to;
-	} values[] = {
-		{ "per_cpu", &g.per_cpu },     { "current", &g.current }, { "count", &g.count },
-		{ "init_task", &g.init_task }, { "ns", &g.ns },           { "section_ns", &g.section_ns },
-	};
-	char line[128], word[32];
-	uint64_t one, two;
-
-	while (fgets(line, sizeof(line), spec)) {
-		if (sscanf(line, "entry %1s %" SCNx64, word, &one) == 2 && g.n_watched < MOST_WATCHED) {
-			g.watched[g.n_watched++] = (struct watched){ one, word[0] };
-		} else if (sscanf(line, "window %" SCNu64 " %" SCNu64, &one, &two) == 2 && g.n_windows < MOST_WINDOWS) {
-			g.windows[g.n_windows++] = (struct window){ one, two };
-		} else if (sscanf(line, "value %31s %" SCNx64, word, &one) == 2) {
-			for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-				if (!strcmp(values[i].name, word))
-					*values[i].to = one;
-		} else {
-			return false;
-		}
-	}
-	return !ferror(spec) && g.n_watched && g.ns;
-}
-
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
 {
 	FILE *spec;
@@ -403,18 +402,20 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 	(void)info;
 	if (argc != 2 || strncmp(argv[0], "spec=", 5) || strncmp(argv[1], "log=", 4))
 		return -1;
-	g.comm_at = g.prio_at = -1;
 	spec = fopen(argv[0] + 5, "re");
 	if (!spec) {
 		perror("watch: the spec cannot be opened");
 		return -1;
 	}
-	good = read_spec(spec);
+	good = spec_read(&g.spec, spec);
 	fclose(spec);
 	if (!good) {
 		fputs("watch: the spec is not to be understood\n", stderr);
 		return -1;
 	}
+	g.arm = (struct arm){ g.spec.arm_bits == 64, false, g.spec.kernel, g.spec.count_in_task ? g.spec.count : 0 };
+	g.comm_at = (int)g.spec.comm_at;
+	g.prio_at = (int)g.spec.prio_at;
 	g.log = fopen(argv[1] + 4, "we");
 	if (!g.log) {
 		perror("watch: the log cannot be opened");

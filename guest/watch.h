@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What watch.c notes, and which x86-64 instructions these are. */
+/* What watch.c notes, and which instructions these are: watch_x86.c, watch_arm.c. */
 #ifndef WATCH_H
 #define WATCH_H
 
@@ -7,14 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct CPUState;
+
 enum {
 	SWITCH = 'S', /* another thread runs from here on: its task_struct */
 	INTERRUPT = 'I', /* entries of the kernel: the function */
 	SYSCALL = 'E',
 	EXCEPTION = 'X',
-	LEAVE = 'O', /* back by iret or sysret: where */
-	READING = 'R', /* user space reads the time-stamp counter: where */
+	LEAVE = 'O', /* back from there: where */
+	READING = 'R', /* the counter is read (under Linux, by user space): where */
 	HALT = 'H',
+	NEXT = 'x', /* never written: __switch_to, whose argument is the thread of the next SWITCH (ARM) */
 	/* not counted */
 	NAME = 'n', /* of the thread of the next SWITCH, in two records: 16 bytes */
 	PRIORITY = 'y', /* of that thread, as the kernel counts: below 100 real-time */
@@ -29,6 +32,7 @@ enum {
 	STI = 'w',
 	COUNT = 'm', /* preempt_count from here on */
 	RECOUNT = 'r', /* never written: preempt_count may have changed by what a register held */
+	STORE = 'u', /* never written either: preempt_count may be stored */
 	STATE = 's', /* at a window's first event: 1 if interrupts are on; the section began then */
 	ENDED = 'z', /* the log is whole: the number of events */
 };
@@ -40,5 +44,25 @@ char kind_of(const uint8_t *bytes, size_t size, uint64_t address, uint64_t count
 int32_t count_change(const uint8_t *bytes, size_t size, uint64_t address, uint64_t count);
 
 bool is_call(const uint8_t *bytes, size_t size);
+
+/* How to read ARM's instructions. */
+struct arm {
+	bool wide; /* 64 bits */
+	bool thumb; /* else A32 */
+	uint64_t kernel; /* its lowest address */
+	uint64_t count; /* how far in a task preempt_count lies; 0: it has an address of its own */
+};
+
+char arm_kind_of(const uint8_t *bytes, size_t size, uint64_t address, const struct arm *arm);
+
+bool arm_is_call(const uint8_t *bytes, size_t size, const struct arm *arm);
+
+bool arm_interrupts_on(struct CPUState *cpu, bool wide);
+
+/* At the first instruction of Linux's __switch_to or cpu_switch_to: the thread that runs next. */
+uint64_t arm_argument(struct CPUState *cpu, bool wide);
+
+/* What a CPU of 32 bits is about to run. */
+bool arm_is_thumb(struct CPUState *cpu);
 
 #endif

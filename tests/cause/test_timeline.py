@@ -10,6 +10,7 @@ from rtqual.cause import context
 from rtqual.cause.context import slices
 from rtqual.cause.export import chrome
 from rtqual.cause.matching import Sample, match
+from rtqual.cause.processor import X86_64
 from rtqual.cause.sections import longest
 from rtqual.cause.tally import tally, waterfalls
 from rtqual.cause.timeline import Kind, Timeline, timeline
@@ -48,7 +49,7 @@ def run(cause: str) -> Log:
 def told(cause: str) -> Timeline:
     trace = run(cause).trace()
     sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
-    return timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+    return timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_function_that_is_not_known_is_a_part_of_its_own() -> None:
     )
     trace = log.trace()
     sample = Sample(1, 10_000, int(trace.events[-1]), READ_NS)
-    line = timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+    line = timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
     assert line.causes[Kind.UNNAMED] == 8_000
     assert line.named == pytest.approx(0.2)
 
@@ -108,7 +109,7 @@ def test_a_lock_that_the_thread_waits_for_is_told_with_the_thread_that_runs() ->
     log.switch(15_500, CYCLICTEST).add("b", 16_000, AT["do_syscall_64"]).add("O", 19_000, 0).add("b", 19_000, USER)
     trace = log.add("R", READ_NS, USER).trace()
     sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
-    line = timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+    line = timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
     (wait,) = [part for part in line.parts if part.kind == Kind.LOCK]
     assert (wait.thread, wait.where, wait.duration_ns) == ("hackbench", "late_hold", 3_900)
 
@@ -124,7 +125,7 @@ def test_who_held_a_lock_is_told_for_all_of_the_wait_whoever_ran_meanwhile() -> 
     log.switch(17_500, CYCLICTEST).add("b", 17_600, AT["do_syscall_64"]).add("O", 19_000, 0).add("b", 19_000, USER)
     trace = log.add("R", READ_NS, USER).trace()
     sample = Sample(1, READ_NS - EXPIRY_NS, int(trace.events[-1]), READ_NS)
-    line = timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+    line = timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
     waits = [part for part in line.parts if part.kind == Kind.LOCK]
     assert [(part.thread, part.where, part.duration_ns) for part in waits] == [
         ("hackbench", "mutex_unlock", 3_900), ("hackbench", "mutex_unlock", 1_400),
@@ -136,14 +137,14 @@ def test_a_sample_of_too_many_steps_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(context, "_MOST", 3)
     trace = readings(10, 20, 30, 40).trace()
     with pytest.raises(RunFailed, match="takes 4 steps"):
-        list(slices(trace, SYMBOLS, 0, 4))
+        list(slices(trace, X86_64, SYMBOLS, 0, 4))
 
 
 def test_slices_that_lack_a_moment_are_refused() -> None:
     trace = run("none").trace()
     sample = Sample(1, READ_NS - 1_500, int(trace.events[-1]), READ_NS)
     with pytest.raises(RunFailed, match="do not add up"):
-        timeline(sample, THREAD, slices(trace, SYMBOLS, 4, len(trace.kinds) - 2))
+        timeline(sample, X86_64, THREAD, slices(trace, X86_64, SYMBOLS, 4, len(trace.kinds) - 2))
 
 
 def readings(*ns: int) -> Log:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.cause.context import slices
+from rtqual.cause.processor import X86_64
 from rtqual.cause.spec import spec
 from rtqual.cause.symbols import Symbols
 from rtqual.cause.trace import _KINDS, Thread, parse, require_room
@@ -81,7 +82,7 @@ def test_whatever_a_window_holds_its_slices_have_no_gap(records: list[tuple[str,
     for number, (kind, word) in enumerate(records):
         log.add(kind, 100 + 10 * number, word)
     trace = log.trace()
-    found = list(slices(trace, SYMBOLS, 0, len(trace.kinds) - 1))
+    found = list(slices(trace, X86_64, SYMBOLS, 0, len(trace.kinds) - 1))
     assert [one.end_ns for one in found[:-1]] == [one.begin_ns for one in found[1:]]
     assert all(one.begin_ns < one.end_ns for one in found)
 
@@ -97,7 +98,7 @@ def test_a_function_of_a_module_bears_its_name() -> None:
 
 
 def test_the_spec_names_what_is_watched_in_order() -> None:
-    lines = spec(SYMBOLS, [(3, 7)]).splitlines()
+    lines = spec(X86_64, SYMBOLS, [(3, 7)]).splitlines()
     entries = [line.split() for line in lines if line.startswith("entry")]
     assert [kind for _, kind, _ in entries] == ["I", "X", "E", "S", "I"]
     assert [address for *_, address in entries] == sorted(address for *_, address in entries)
@@ -109,10 +110,10 @@ def test_a_kernel_without_symbols_is_refused_with_what_it_needs() -> None:
     with pytest.raises(BadInput, match="CONFIG_KALLSYMS"):
         Symbols.read("0000000000000000 T hidden\n")
     with pytest.raises(BadInput, match="CONFIG_KALLSYMS_ALL"):
-        spec(Symbols.read(TEXT))
+        spec(X86_64, Symbols.read(TEXT))
 
 
 def test_a_kernel_that_names_more_than_is_watched_is_refused() -> None:
     many = "".join(f"{END + 16 * number:016x} T asm_exc_{number}\n" for number in range(5000))
     with pytest.raises(BadInput, match=r"5,00\d ways into it"):
-        spec(Symbols.read(TEXT + many + VARIABLES))
+        spec(X86_64, Symbols.read(TEXT + many + VARIABLES))

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Records of runs in which a module (late_module.c) makes wake-ups late in a way that is known."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64
-from rtqual.board import Command, Machine
+from rtqual.board import Board, Command, Job, Machine
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import build_modules
 from rtqual.candidate.ready import image_of, make_ready
 from rtqual.initramfs.contents import guest_tools
+from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Inputs, Provenance, Timing
 from rtqual.record.store import Store, make
@@ -38,13 +40,27 @@ class LateGuest:
         plain = CYCLICTEST.job(PARAMETERS, cpus=1, seed=1)
         load = Command(("insmod", f"/lib/rtqual/{MODULE}", f"way={way}"))
         job = plain.__class__(**{**vars(plain), "setup": (load,)})
-        outcome = self.board.run(job, seed=1, timeout_s=300)
-        measured = CYCLICTEST.read(PARAMETERS, outcome, cpus=1)
-        assert measured.problems == ()
-        inputs = Inputs(
-            candidate="late", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1,
-            parameters=PARAMETERS.model_dump(mode="json"), job=job.as_inputs(), artefacts=self.board.artefacts(),
-        )  # fmt: skip
-        told = Provenance(rtqual="0", mission_sha256="", started=None, wall_s=None, command=list(outcome.command))
-        store = Store(self.folder / "out" / way / "records")
-        return store.write(make(inputs, measured, told, timing=Timing.UNTESTED, repeat=0))
+        run = Run(self.board, "virtual", CYCLICTEST, PARAMETERS, job)
+        return recorded(run, self.folder / "out" / way)
+
+
+@dataclass(frozen=True)
+class Run:
+    board: Board
+    board_name: str
+    instrument: Instrument
+    parameters: Parameters
+    job: Job
+
+
+def recorded(run: Run, folder: Path) -> Path:
+    """Its record, of seed 1 on one CPU."""
+    outcome = run.board.run(run.job, seed=1, timeout_s=300)
+    measured = run.instrument.read(run.parameters, outcome, cpus=1)
+    assert measured.problems == ()
+    inputs = Inputs(
+        candidate="late", instrument=run.instrument.name, load="none", board=run.board_name, cpus=1, seed=1,
+        parameters=run.parameters.model_dump(mode="json"), job=run.job.as_inputs(), artefacts=run.board.artefacts(),
+    )  # fmt: skip
+    told = Provenance(rtqual="0", mission_sha256="", started=None, wall_s=None, command=list(outcome.command))
+    return Store(folder / "records").write(make(inputs, measured, told, timing=Timing.UNTESTED, repeat=0))

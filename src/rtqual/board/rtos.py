@@ -27,12 +27,13 @@ _COMPLAINT = "rtqual-probe: "
 
 
 class RtosBoard(Board):
-    """One image. An outcome's command leaves the result in the file `result`."""
+    """One image. An outcome's command leaves the result in the file `result`. `watch`: as virtual.py's."""
 
     instruction_clock = True
 
-    def __init__(self, rtos: Rtos) -> None:
+    def __init__(self, rtos: Rtos, watch: Sequence[str] = ()) -> None:
         self.rtos = rtos
+        self._watch = watch
         self._machine = Machine()
 
     @property
@@ -69,13 +70,14 @@ class RtosBoard(Board):
         return " ".join(word for word in words if word.partition("=")[0] not in _LEFT_OUT)
 
     def _command(self, result: str, words: str) -> tuple[str, ...]:
-        plugin, result, words = (
-            text.replace(",", ",,") for text in (str(guest_file("rtqual-clock.so")), result, words)
+        plugin, result, words, *watch = (
+            text.replace(",", ",,") for text in (str(guest_file("rtqual-clock.so")), result, words, *self._watch)
         )  # in QEMU's options commas part
         return (
             ARM.qemu,
             *ARM.options(self._machine),
             *("-plugin", f"file={plugin}"),
+            *(("-plugin", ",".join(watch)) if watch else ()),
             *("-serial", f"file:{result}"),
             *("-kernel", str(self.rtos.image), "-fw_cfg", f"name=opt/rtqual/arguments,string={words}"),
         )
@@ -123,9 +125,14 @@ def outcome(
     )
 
 
+def anew(run: Recorded, *, watch: Sequence[str] = ()) -> RtosBoard:
+    """The board of a recorded job. Raises BadInput where the image is not here."""
+    return RtosBoard(Rtos("its image", part("image", run.artefacts, run.named), "", {}), watch)
+
+
 def rebuilt(run: Recorded) -> Rebuilt:
     """Raises BadInput where the image is not here."""
-    board = RtosBoard(Rtos("its image", part("image", run.artefacts, run.named), "", {}))
+    board = anew(run)
     return Rebuilt(board.artefacts(), board.by_hand(run.job))
 
 

@@ -10,15 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from rtqual.base.errors import RunFailed
-from rtqual.cause.symbols import Symbols
-from rtqual.cause.trace import Thread, Trace, in_kernel
+from rtqual.cause.processor import Processor
+from rtqual.cause.symbols import SWITCHES_OF_FREERTOS, Symbols
+from rtqual.cause.trace import Thread, Trace
 
 _COUNT = (1 << 31) - 1
 _MOST = 8_000_000  # records of a window that are held in memory: tens of ms
-_THUNKS = ("__x86_indirect_thunk", "__x86_return_thunk", "__x86_call_thunk", "srso_", "retbleed_")
-_STUBS = ("asm_", "irq_entries_start", "spurious_entries_start", "entry_SYSCALL_64")
 _SOFTIRQ = frozenset({"__do_softirq", "handle_softirqs", "do_softirq"})
-_SCHEDULING = frozenset({"__schedule", "schedule", "schedule_idle", "preempt_schedule_common", "finish_task_switch"})
+_FINISH = "finish_task_switch"
+_SCHEDULING = frozenset(
+    {"__schedule", "schedule", "schedule_idle", "preempt_schedule_common", _FINISH, *SWITCHES_OF_FREERTOS}
+)
 UNKNOWN = "?"
 
 
@@ -58,6 +60,7 @@ class Slice:
 class Context:
     """The state at a record of a window; begins at the window's first."""
 
+    processor: Processor
     symbols: Symbols
     thread: Thread | None
     calls: list[Call] = field(default_factory=list)
@@ -89,7 +92,7 @@ class Context:
         elif kind in "wH":
             self.interrupts = True
         elif kind == "m":
-            self.count = word & _COUNT
+            self._counted(ns, word & _COUNT)
 
     def slice(self, begin_ns: int, end_ns: int) -> Slice:
         mark = next((call for call in reversed(self.calls) if call.mark), None)
@@ -100,14 +103,15 @@ class Context:
             entered=mark.mark if mark and not self.user else "",
             kind=mark.kind if mark and not self.user else "",
             softirq=any(name in _SOFTIRQ for name in self.chain(depth)),
-            interrupts=self.interrupts, preemptible=not self.count, off_at=self.off_at, off_ns=self.off_ns,
+            interrupts=self.interrupts and not (self.processor.masks and self.count),
+            preemptible=self.processor.masks or not self.count, off_at=self.off_at, off_ns=self.off_ns,
         )  # fmt: skip
 
     def chain(self, depth: int = 0) -> tuple[str, ...]:
         if self.user:
             return ()
         names = (call.mark if call.mark and not call.at else self._name(call.at) for call in self.calls[depth:])
-        return tuple(name for name in names if not name.startswith(_THUNKS))
+        return tuple(name for name in names if not name.startswith(self.processor.thunks))
 
     def _name(self, address: int) -> str:
         known = self.names.get(address)
@@ -116,10 +120,10 @@ class Context:
         return known
 
     def _block(self, at: int) -> None:
-        if not in_kernel(at):
+        if at < self.processor.kernel:
             self.user, self.calls, self.pending = True, [], 0
             return
-        entering = self._name(at).startswith(_STUBS)
+        entering = self._name(at).startswith(self.processor.stubs)
         if entering:
             self.outside = self.outside if self.entering else (self.user, [replace(call) for call in self.calls])
         self.entering, self.user = entering, False
@@ -153,35 +157,43 @@ class Context:
 
     def _interrupts_off(self, ns: int, word: int) -> None:
         if self.interrupts:
-            chain = self.chain()
+            chain = () if self.entering else self.chain()
             self.interrupts, self.off_ns = False, ns
             self.off_at = " < ".join(reversed(chain[-3:])) if chain else self._name(word)
+
+    def _counted(self, ns: int, count: int) -> None:
+        if self.processor.masks and count and not self.count:
+            self.off_ns, self.off_at = ns, " < ".join(reversed(self.chain()[-3:]))
+        self.count = count
 
     def _leave(self) -> None:
         for place in range(len(self.calls) - 1, -1, -1):
             if self.calls[place].mark:
                 del self.calls[place:]
                 break
-        self.pending, self.interrupts = 0, True
+        self.pending = 0
+        self.interrupts = self.interrupts or not self.processor.mask_is_told
 
     def _switch(self, thread: Thread | None) -> None:
-        """At the entry of finish_task_switch, which the thread before had called and the next one goes on in."""
-        finish = self.calls.pop() if self.calls else Call(0, 0)
+        """At the entry of finish_task_switch, which the thread before had called and the next one goes on in; where
+        there is none, when the interrupt or call that switches ends."""
+        here = bool(self.calls) and self._name(self.calls[-1].at).startswith(_FINISH)
+        finish = [self.calls.pop()] if here else []
         if self.thread is not None:
             self.waiting[self.thread.task] = self.calls
         self.thread = thread
-        self.calls = [*self.waiting.pop(thread.task if thread else 0, []), finish]
+        self.calls = [*self.waiting.pop(thread.task if thread else 0, []), *finish]
         self.user = False
 
 
-def slices(trace: Trace, symbols: Symbols, first: int, last: int) -> Iterator[Slice]:
+def slices(trace: Trace, processor: Processor, symbols: Symbols, first: int, last: int) -> Iterator[Slice]:
     """What the CPU does from a window's first record to its last one, without a gap; places of records.
 
     Raises RunFailed where it is too long to be told.
     """
     if last - first > _MOST:
         raise RunFailed(f"a sample takes {last - first:,} steps; explained are samples of {_MOST:,} at most")
-    context = Context(symbols, trace.thread_at(first))
+    context = Context(processor, symbols, trace.thread_at(first))
     kinds, times, words = (column[first : last + 1].tolist() for column in (trace.kinds, trace.ns, trace.words))
     switches = {place: thread for place, thread in trace.threads if first <= place <= last}
     now_ns = times[0]

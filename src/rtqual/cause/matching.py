@@ -47,25 +47,32 @@ class Matched:
     samples: tuple[Sample, ...]
 
 
-def match(trace: Trace, series: Series, interval_ns: int, priority: int, name: str) -> Matched:
-    """The samples of the thread `name` of that FIFO priority. Raises BadInput where the readings do not give them."""
+def match(trace: Trace, series: Series, interval_ns: int, priority: int | None, name: str) -> Matched:
+    """The samples of the thread `name` of that FIFO priority, if one is given.
+
+    Raises BadInput where the readings do not give them.
+    """
     found: dict[int, list[tuple[int, int, Thread]]] = {}
     for event, ns, thread in trace.readings():
-        if thread.name == name and thread.priority == 99 - priority:
+        if thread.name == name and (priority is None or thread.priority == 99 - priority):
             found.setdefault(thread.task, []).append((event, ns, thread))
     total = series.total
-    for readings in found.values():
-        values = _values([ns for _, ns, _ in readings[-total:]], series, interval_ns)
-        if values is not None:
+    for every in found.values():
+        values, readings = _values([ns for _, ns, _ in every[-total:]], series, interval_ns), every[-total:]
+        if values is None and series.order is not None:
+            values = np.concatenate(list(series.order.chunks())).astype(int).tolist()
+            readings = [every[place] for place in _among([ns for _, ns, _ in every], values, interval_ns)]
+        if values is not None and readings:
             samples = [
                 Sample(number, value, event, ns)
-                for number, (value, (event, ns, _)) in enumerate(zip(values, readings[-total:], strict=True), 1)
+                for number, (value, (event, ns, _)) in enumerate(zip(values, readings, strict=True), 1)
             ]
             return Matched(readings[-1][2], tuple(samples))
     seen = max(map(len, found.values()), default=0)
+    of = name if priority is None else f"{name} (FIFO {priority})"
     raise BadInput(
-        f"of {total} samples of {name} (FIFO {priority}), {seen} readings of its clock were seen, which do not give "
-        f"the record's values: perhaps its clock is not the time-stamp counter (docs/explain.md)"
+        f"of {total} samples of {of}, {seen} readings of its clock were seen, which do not give "
+        f"the record's values: perhaps its clock is not the one that is watched (docs/explain.md)"
     )
 
 
@@ -89,6 +96,22 @@ def _values(ticks: Sequence[int], series: Series, interval_ns: int) -> list[int]
                 ranked[np.argsort(values, kind="stable")] = wanted
                 return [int(one) for one in ranked]
     return None
+
+
+def _among(ticks: Sequence[int], values: Sequence[int], interval_ns: int) -> list[int]:
+    """Which of a thread's readings are samples, where it reads its clock for other ends too: the values say how far
+    from the first each lies. Empty where none of them fits."""
+    due_ns, since_first = 0, []
+    for value in values:
+        since_first.append(due_ns + value - values[0])
+        due_ns += (value // interval_ns + 1) * interval_ns
+    wanted, now = np.asarray(since_first), np.asarray(ticks)
+    for first in range(len(ticks) - len(values) + 1):
+        at = wanted + ticks[first]
+        places = np.searchsorted(now, at - _TOLERANCE_NS)
+        if places[-1] < len(now) and (np.abs(now[places] - at) <= _TOLERANCE_NS).all():
+            return [int(place) for place in places]
+    return []
 
 
 def _given(now: FloatArray, first_value: int, interval_ns: int) -> FloatArray:

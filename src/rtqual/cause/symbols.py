@@ -5,11 +5,18 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
+from typing import TYPE_CHECKING, cast
 
 from rtqual.base.errors import BadInput
 
+if TYPE_CHECKING:
+    from elftools.elf.sections import SymbolTableSection
+
 _LINE = re.compile(r"^([0-9a-f]{8,16}) ([a-zA-Z]) ([\w.$]+)(?:\t\[([\w-]+)\])?$", re.MULTILINE | re.ASCII)
 _CODE = "tTwW"
+SWITCHES_OF_FREERTOS = ("switch_before_exit", "FreeRTOS_SWI_Handler")  # from there on: registers, and the next thread
+_LABELS = {"vectors", *SWITCHES_OF_FREERTOS}  # of the image, whose assembler says not of all that they are functions
 _LONGEST_B = 1 << 20  # no function is longer: an address further on lies in none
 
 
@@ -28,6 +35,8 @@ class Symbols:
         variables: dict[str, int] = {}
         for address, kind, name, module in _LINE.findall(text):
             place = int(address, 16)
+            if name.startswith("$"):
+                continue  # ARM's marks of code and data
             if kind in _CODE and place:
                 functions.setdefault(place, f"{name} [{module}]" if module else name)
             elif not module:
@@ -37,6 +46,29 @@ class Symbols:
                 "the kernel tells no addresses of its functions: build it with CONFIG_KALLSYMS_ALL, or explain a run "
                 "of Debian's kernels"
             )
+        ordered = tuple(sorted(functions.items()))
+        return cls(ordered, variables, tuple(address for address, _ in ordered))
+
+    @classmethod
+    def of_image(cls, content: bytes) -> "Symbols":
+        """Of an ELF file for 32-bit ARM. Raises BadInput where it is none, or tells none."""
+        from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
+        from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
+        functions: dict[int, str] = {}
+        variables: dict[str, int] = {}
+        try:
+            table = cast("SymbolTableSection", ELFFile(BytesIO(content)).get_section_by_name(".symtab"))
+            for one in table.iter_symbols() if table else ():
+                address, kind = one["st_value"], one["st_info"]["type"]
+                if kind == "STT_FUNC" or one.name in _LABELS:
+                    functions.setdefault(address & ~1, one.name)  # the lowest bit says that it is Thumb code
+                elif kind == "STT_OBJECT":
+                    variables.setdefault(one.name, address)
+        except (ELFError, UnicodeDecodeError):
+            functions = {}
+        if not functions:
+            raise BadInput("its image tells no addresses of its functions")
         ordered = tuple(sorted(functions.items()))
         return cls(ordered, variables, tuple(address for address, _ in ordered))
 

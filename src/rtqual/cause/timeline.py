@@ -9,10 +9,9 @@ from enum import StrEnum
 from rtqual.base.errors import RunFailed
 from rtqual.cause.context import UNKNOWN, Slice
 from rtqual.cause.matching import Sample
+from rtqual.cause.processor import Processor
 from rtqual.cause.trace import Thread
 
-_TIMERS = frozenset({"asm_sysvec_apic_timer_interrupt", "asm_common_interrupt"})
-_FAULT = "asm_exc_page_fault"
 _SHORT_NS = 1_000
 _DOMINANT = 0.5  # of a part: a function that takes as much is named
 _WAKES = frozenset({"try_to_wake_up", "wake_up_q", "wake_up_process", "swake_up_one", "rt_mutex_postunlock"})
@@ -80,9 +79,9 @@ class Timeline:
         return 1 - unnamed / self.sample.value_ns if self.sample.value_ns else 1.0
 
 
-def timeline(sample: Sample, measured: Thread, slices: Iterable[Slice]) -> Timeline:
+def timeline(sample: Sample, processor: Processor, measured: Thread, slices: Iterable[Slice]) -> Timeline:
     """`slices`: without a gap, from the expiry or before it to the reading or after it. Raises RunFailed otherwise."""
-    told = _Telling(measured)
+    told = _Telling(processor, measured)
     pieces: list[tuple[Kind, Slice]] = []
     for one in slices:
         begin_ns, end_ns = max(one.begin_ns, sample.expiry_ns), min(one.end_ns, sample.read_ns)
@@ -97,29 +96,36 @@ def timeline(sample: Sample, measured: Thread, slices: Iterable[Slice]) -> Timel
 
 @dataclass
 class _Telling:
+    processor: Processor
     measured: Thread
     fired: bool = False  # the timer's interrupt came
     ran: bool = False  # the thread ran since the expiry
     waits: str = ""  # for what, where it ran and was taken off the CPU again
 
     def kind(self, one: Slice) -> Kind:
-        in_timer = one.kind == "I" and one.entered in _TIMERS
+        in_timer = one.kind == "I" and (
+            one.entered in self.processor.timers or not self.processor.timer_handlers.isdisjoint(one.chain)
+        )
         self.fired = self.fired or in_timer
         mine = one.thread is not None and one.thread.task == self.measured.task
         if mine and self.fired:
             self.ran = True
             self.waits = next((name for name in one.chain if any(wait in name for wait in _WAITS)), "")
-        if not one.user and one.kind == "" and not one.chain:
-            return Kind.UNNAMED
-        if not one.user and one.chain and one.chain[-1] == UNKNOWN:
+        if not one.user and (one.chain[-1] == UNKNOWN if one.chain else one.kind == ""):
             return Kind.UNNAMED
         if one.softirq:
             return Kind.SOFTIRQ
-        if one.kind == "I":
+        if one.kind == "I" and not (self.processor.switches_at_leave and one.scheduling):
             return Kind.INTERRUPT
         if not self.fired:
-            return Kind.DELIVERY if one.interrupts else Kind.IRQS_OFF
+            return self._before(one)
         return self._mine(one) if mine else self._others(one)
+
+    def _before(self, one: Slice) -> Kind:
+        """The timer's interrupt."""
+        if one.interrupts or (one.chain[-1:] and one.chain[-1].startswith(self.processor.vectors or "?")):
+            return Kind.DELIVERY
+        return Kind.IDLE_EXIT if self.processor.halts and one.off_at.startswith(self.processor.halts) else Kind.IRQS_OFF
 
     def _others(self, one: Slice) -> Kind:
         if one.scheduling:
@@ -135,7 +141,7 @@ class _Telling:
     def _mine(self, one: Slice) -> Kind:
         if one.scheduling:
             return Kind.SCHEDULING
-        if one.entered == _FAULT:
+        if one.entered in self.processor.faults or not self.processor.fault_handlers.isdisjoint(one.chain):
             return Kind.FAULT
         return Kind.OWN if one.user else Kind.RETURN
 

@@ -17,7 +17,6 @@ _RECORD = np.dtype([("when", "<u8"), ("word", "<u8")])
 _NS_BITS = 56
 _KINDS = b"SIEXORH" + b"nyctpq" + b"bkvwms" + b"z"
 EVENTS = b"SIEXORH"
-_KERNELS = 1 << 63
 _COMM_B = 16
 
 Words = npt.NDArray[np.uint64]
@@ -25,17 +24,20 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Thread:
-    """As the kernel names it. `priority` counts as the kernel does: 0 to 98 are real-time (99 - FIFO's priority)."""
+    """As the kernel names it. `priority` counts as the kernel does: with Linux, 0 to 98 are real-time (99 - FIFO's)."""
 
     task: int
     name: str
     priority: int
+    linux: bool = True
 
     @property
     def idle(self) -> bool:
-        return self.name.startswith("swapper/")
+        return self.name.startswith(("swapper/", "IDLE"))  # Linux's, FreeRTOS's
 
     def __str__(self) -> str:
+        if not self.linux:
+            return f"{self.name} (priority {self.priority})"
         return f"{self.name} (FIFO {99 - self.priority})" if 0 <= self.priority < 99 else self.name
 
 
@@ -46,6 +48,7 @@ class Trace:
     kinds: npt.NDArray[np.uint8]
     ns: npt.NDArray[np.int64]
     words: Words
+    linux: bool = True
 
     @cached_property
     def events(self) -> npt.NDArray[np.int64]:
@@ -71,7 +74,7 @@ class Trace:
                 told = (name.partition(b"\0")[0].decode("ascii", "replace"), priority)
             else:
                 if told or word not in known:
-                    known[word] = Thread(word, *(told or ("?", -1)))
+                    known[word] = Thread(word, *(told or ("?", -1)), linux=self.linux)
                     told = None
                 found.append((place, known[word]))
         return tuple(found)
@@ -99,15 +102,15 @@ def require_room(path: Path) -> None:
         raise RunFailed("the run, or a sample to look closer at, is too long to be watched: explain a shorter one")
 
 
-def read(path: Path) -> Trace:
+def read(path: Path, *, linux: bool = True) -> Trace:
     """Raises RunFailed where the log is not whole or not the plugin's."""
     size_b = path.stat().st_size if path.exists() else 0
     if size_b > _MOST_B:
         raise RunFailed(f"the watched run left {size_b:,} bytes of log, more than is read: explain a shorter run")
-    return parse(path.read_bytes() if size_b else b"")
+    return parse(path.read_bytes() if size_b else b"", linux=linux)
 
 
-def parse(content: bytes) -> Trace:
+def parse(content: bytes, *, linux: bool = True) -> Trace:
     if not content or len(content) % _RECORD.itemsize:
         raise RunFailed(f"the log of the watched run is cut at byte {len(content)}: is the disk full?")
     records = np.frombuffer(content, _RECORD)
@@ -115,13 +118,9 @@ def parse(content: bytes) -> Trace:
     strange = np.flatnonzero(~np.isin(kinds, np.frombuffer(_KINDS, np.uint8)))
     if len(strange):
         raise RunFailed(f"the log of the watched run is damaged: record {strange[0]} is of kind {kinds[strange[0]]}")
-    trace = Trace(kinds, (records["when"] & np.uint64((1 << _NS_BITS) - 1)).astype(np.int64), records["word"])
+    trace = Trace(kinds, (records["when"] & np.uint64((1 << _NS_BITS) - 1)).astype(np.int64), records["word"], linux)
     if kinds[-1] != ord("z") or int(trace.words[-1]) != len(trace.events):
         raise RunFailed("the log of the watched run has no end: was QEMU ended?")
     if len(trace.event_ns) and (np.diff(trace.event_ns) < 0).any():
         raise RunFailed("the log of the watched run is damaged: its clock goes back")
     return trace
-
-
-def in_kernel(address: int) -> bool:
-    return address >= _KERNELS

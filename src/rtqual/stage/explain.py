@@ -17,17 +17,17 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rtqual.base.architecture import AMD64
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
-from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded
+from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded, rtos
 from rtqual.board.parts import part
 from rtqual.board.registry import row_of
 from rtqual.board.virtual import again
 from rtqual.cause import sections, trace
 from rtqual.cause.context import slices
 from rtqual.cause.matching import Matched, Sample, match
+from rtqual.cause.processor import processor_of
 from rtqual.cause.sections import Placed
 from rtqual.cause.spec import MOST_WINDOWS, spec
 from rtqual.cause.symbols import Symbols
@@ -35,7 +35,9 @@ from rtqual.cause.tally import Tally, tally
 from rtqual.cause.timeline import Timeline, timeline
 from rtqual.cause.windows import apart, places, window
 from rtqual.initramfs.contents import guest_file
-from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.instrument import Instrument
+from rtqual.instrument.cyclictest.measure import CYCLICTEST
+from rtqual.instrument.probe.families import OWN_INTERVAL_NS, PROBES
 from rtqual.record.schema import Record, digest, samples_digest
 from rtqual.record.store import read
 from rtqual.stage.reproduce import machine_of
@@ -51,6 +53,20 @@ _TELL_SYMBOLS = (
     f" | gzip | base64 > {_SYMBOLS}"
 )
 _MOST_SYMBOLS_B = 64 << 20
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What is explained on a kind of system, and which thread's readings its samples are."""
+
+    instrument: Instrument
+    thread: str
+
+
+_MEASURED = {
+    True: _Measured(CYCLICTEST, CYCLICTEST.program),
+    False: _Measured(next(one for one in PROBES if one.family == "wakeup"), "sleeper"),  # probe/battery/wakeup.c
+}  # is it Linux?
 
 
 @dataclass(frozen=True)
@@ -113,7 +129,7 @@ def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
         inputs = records[path].inputs
         groups.setdefault((inputs.candidate, inputs.load), []).append(path)
     if not groups:
-        raise BadInput("no record there can be explained: runs of cyclictest on one CPU of the virtual x86 board can")
+        raise BadInput("no record there can be explained: runs of cyclictest on one CPU of a virtual board can")
     asked: dict[Path, Asked] = {}
     for paths in groups.values():
         late: Counter[tuple[int, Path]] = Counter()
@@ -130,13 +146,17 @@ def require(path: Path, record: Record) -> None:
     """Raises BadInput where such a record cannot be explained."""
     inputs = record.inputs
     row = row_of(inputs.board, inputs.artefacts)
-    if row is None or row.rebuilt is None or row.architecture != AMD64:
+    if row is None or row.rebuilt is None:
         raise BadInput(
-            f"{path}: measured on the {inputs.board} board; only runs of the virtual x86 board can be had again and "
+            f"{path}: measured on the {inputs.board} board; only runs of the virtual boards can be had again and "
             f"watched: on a real board use rtla timerlat"
         )
-    if inputs.instrument != CYCLICTEST.name:
-        raise BadInput(f"{path}: a record of {inputs.instrument}; explained are the wake-ups that cyclictest measures")
+    wanted = _MEASURED[row.linux]
+    if inputs.instrument != wanted.instrument.name:
+        raise BadInput(
+            f"{path}: a record of {inputs.instrument}; explained are the wake-ups that {wanted.instrument.name} "
+            "measures"
+        )
     if inputs.cpus != 1:
         raise BadInput(f"{path}: of {inputs.cpus} CPUs; explained are runs on one CPU: choose such a record")
     if any(one.info.overflow for one in record.series):
@@ -147,19 +167,26 @@ class _Run:
     def __init__(self, path: Path, record: Record, folder: Path, tell: Callable[[str], None]) -> None:
         self.path, self.record, self.folder, self.tell = path, record, folder, tell
         inputs = record.inputs
+        row = row_of(inputs.board, inputs.artefacts)
+        assert row is not None, "it was asked for"  # noqa: S101
+        self.architecture = row.architecture
+        self.processor = processor_of(row.architecture.name if row.architecture else None)
         try:
             self.job = _JOB.validate_python(inputs.job)
-            self.parameters = CyclictestParameters.model_validate(inputs.parameters)
+            self.measured = _MEASURED[row.linux]
+            self.parameters = self.measured.instrument.parameters.model_validate(inputs.parameters)
         except ValidationError:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
         self.machine = machine_of(inputs, lambda machine: self._board(machine).artefacts())
 
     def explained(self, asked: Asked, looked_at: int) -> Explained:
-        parameters, inputs = self.parameters, self.record.inputs
+        inputs = self.record.inputs
+        interval_ns = getattr(self.parameters, "interval", None) or OWN_INTERVAL_NS
+        priority = getattr(self.parameters, "priority", None) if self.architecture else None  # FreeRTOS has its own
         symbols = self._symbols()
         self.tell("watches the run's events")
         events = self._watched(symbols, ())
-        matched = match(events, self.record.series[0], parameters.interval, parameters.priority, CYCLICTEST.program)
+        matched = match(events, self.record.series[0], interval_ns, priority, self.measured.thread)
         chosen = choose(matched, asked)
         ends = matched.samples[0].expiry_ns, matched.samples[-1].read_ns
         late = sections.longest(events, *ends, most=looked_at)
@@ -169,16 +196,21 @@ class _Run:
         self.tell(f"looks closer at {len(windows)} places")
         closer = self._watched(symbols, windows)
         told = tuple(
-            timeline(one, matched.thread, slices(closer, symbols, *places(closer, own[one.number], windows)))
+            timeline(
+                one,
+                self.processor,
+                matched.thread,
+                slices(closer, self.processor, symbols, *places(closer, own[one.number], windows)),
+            )
             for one in chosen
         )
         where = [
-            sections.placed(one, slices(closer, symbols, *places(closer, there, windows)))
+            sections.placed(one, slices(closer, self.processor, symbols, *places(closer, there, windows)))
             for one, there in zip(late, theirs, strict=True)
         ]
         return Explained(
             self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.seed,
-            len(matched.samples), parameters.interval, told,
+            len(matched.samples), interval_ns, told,
             tuple(sections.by_place(where, _LONGEST)), len(windows),
         )  # fmt: skip
 
@@ -189,23 +221,25 @@ class _Run:
     def _board(self, machine: Machine, watch: Sequence[str] = ()) -> Board:
         inputs = self.record.inputs
         recorded = Recorded(self.job, inputs.seed, machine, inputs.artefacts, self._named, self.folder)
-        return again(recorded, AMD64, watch=watch)
+        return (
+            again(recorded, self.architecture, watch=watch) if self.architecture else rtos.anew(recorded, watch=watch)
+        )
 
     def _watched(self, symbols: Symbols, windows: Sequence[tuple[int, int]]) -> trace.Trace:
         """Raises RunFailed where the samples are not the record's."""
         asked, log = self.folder / "spec", self.folder / "log"
-        asked.write_text(spec(symbols, windows))
+        asked.write_text(spec(self.processor, symbols, windows))
         plugin = (f"file={guest_file('rtqual-watch.so')}", f"spec={asked}", f"log={log}")
         try:
             outcome = self._outcome(self._board(self.machine, plugin), self.job)
         except RunFailed:
             trace.require_room(log)
             raise
-        measured = CYCLICTEST.read(self.parameters, outcome, cpus=1)
+        measured = self.measured.instrument.read(self.parameters, outcome, cpus=1)
         if samples_digest(measured.series, measured.scalars) != self.record.manifest.samples_sha256:
             clock = self.record.manifest.timing
             raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
-        return trace.read(log)
+        return trace.read(log, linux=self.architecture is not None)
 
     def _outcome(self, board: Board, job: Job) -> Outcome:
         try:
@@ -219,6 +253,8 @@ class _Run:
 
     def _symbols(self) -> Symbols:
         """Where functions lie once the job's modules are loaded, told by the guest itself in a run of its own."""
+        if not self.architecture:
+            return Symbols.of_image(part("image", self.record.inputs.artefacts, self._named).read_bytes())
         measure = Command(("sh", "-c", _TELL_SYMBOLS))
         before = replace(self.job, loads=(), version=(), measure=measure, collect=(_SYMBOLS,))
         known = digest([self.record.inputs.artefacts, before.as_inputs()])
@@ -231,7 +267,7 @@ class _Run:
                 fresh = kept.with_suffix(".new")
                 fresh.write_bytes(_packed(text))
                 fresh.rename(kept)
-        return Symbols.read(_unpacked(kept) or self._map())
+        return Symbols.read((_unpacked(kept) or self._map()) + self.processor.own)
 
     def _map(self) -> str:
         """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual explain` on ARM: FreeRTOS and Debian's kernels."""
+
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.architecture import ARM64, ARMHF, Architecture
+from rtqual.board import Machine
+from rtqual.board.machine import why_no_guest
+from rtqual.board.rtos import RtosBoard
+from rtqual.board.virtual import VirtualBoard
+from rtqual.candidate import rtos
+from rtqual.candidate.debian import prepare
+from rtqual.cause.timeline import Kind
+from rtqual.initramfs.contents import guest_tools
+from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.instrument.probe.families import PROBES, ProbeParameters
+from rtqual.stage.explain import Asked, explain
+from support.late_guest import Run, recorded
+
+WAKEUP = next(one for one in PROBES if one.family == "wakeup")
+
+
+@pytest.mark.guest
+def test_of_freertos_the_tick_is_the_sample(tmp_path: Path) -> None:
+    parameters = ProbeParameters(iterations=100)
+    run = Run(
+        RtosBoard(rtos.prepare("freertos")), "virtual-arm", WAKEUP, parameters, WAKEUP.job(parameters, cpus=1, seed=1)
+    )
+    (told,) = explain({recorded(run, tmp_path): Asked(worst=1)})
+    (line,) = told.timelines
+    assert [part.kind for part in line.parts] == [Kind.DELIVERY, Kind.INTERRUPT, Kind.SCHEDULING, Kind.RETURN]
+    assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
+    assert line.named == 1.0
+    _, handler, switch, back = line.parts
+    assert (handler.entry, handler.thread) == ("FreeRTOS_IRQ_Handler", "IDLE (priority 0)")
+    assert "FreeRTOS_Tick_Handler" in handler.chain and "switch_before_exit" in switch.chain
+    assert back.thread == "sleeper (priority 4)"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("package", "architecture", "board", "entry"),
+    [
+        ("linux-image-rt-armmp", ARMHF, "virtual-arm", "__irq_"),
+        ("linux-image-rt-arm64", ARM64, "virtual-arm64", "el"),
+    ],
+)
+def test_of_linux_on_arm(package: str, architecture: Architecture, board: str, entry: str, tmp_path: Path) -> None:
+    """A boot each, 60 to 160 s, where the guest is not in the cache."""
+    if why := why_no_guest(architecture):
+        pytest.skip(why)
+    parameters = CyclictestParameters(cycles=60)
+    kernel = prepare("", package, preempt=None, boot=(), tools=guest_tools(architecture))
+    guest = VirtualBoard(kernel, Machine(), tmp_path / "scratch")
+    run = Run(guest, board, CYCLICTEST, parameters, CYCLICTEST.job(parameters, cpus=1, seed=1))
+    (told,) = explain({recorded(run, tmp_path): Asked(worst=2)})
+    for line in told.timelines:
+        assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
+        assert line.named >= 0.99
+        assert any(part.kind == Kind.INTERRUPT and part.entry.startswith(entry) for part in line.parts)
+        assert line.parts[-1].thread == "cyclictest (FIFO 80)"
+        assert {Kind.SCHEDULING, Kind.OWN} <= {*line.causes}
