@@ -20,6 +20,7 @@ struct settings {
 	unsigned int confidence;
 	bool unthrottled; /* send as fast as the host takes frames */
 	bool stamp;
+	uint32_t bus_mb_s; /* what the bus carries, in 10^6 bytes a second; 0: a frame at once */
 	uint64_t count; /* frames to send, 0: without end */
 };
 

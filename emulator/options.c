@@ -118,6 +118,8 @@ static const struct option device_keys[] = {
 	{ "listen", "[ADDRESS:]PORT", "for USB/IP's clients", TEXT(listen) },
 	{ "speed", "SPEED", "of USB (super)", CHOICE(settings.speed, speeds) },
 	{ "unthrottled", NULL, "send as fast as the host takes frames", FLAG(settings.unthrottled) },
+	{ "bus", "MB/S", "a frame takes this rate's time, 40 is USB 2.0's; 0: sent at once (0)",
+	  WHOLE(settings.bus_mb_s, 0, 100000) },
 	{ "count", "N", "frames to send", WHOLE(settings.count, 1, UINT32_MAX) },
 	{ "stamp", NULL, "number and time in a frame's last bytes", FLAG(settings.stamp) },
 	{ "confidence", "COUNTS", "least amplitude of a valid pixel (10)",

@@ -204,6 +204,8 @@ static void on_frame(struct camera_run *camera, const struct ds325_frame *frame,
 		to->frames++;
 		return;
 	}
+	/* Answers go first. LINK_MOST bounds how many there are, so that a frame is late by that much and never lost. */
+	become_realtime(camera->world, PRIORITY_PATIENT);
 	camera->method->planes(&camera->decoder, frame->raw, 0, DS325_PIXELS / DS325_BLOCK, &planes);
 	now = camera->frame_ns = now_ns();
 	to->frames++;
@@ -212,11 +214,9 @@ static void on_frame(struct camera_run *camera, const struct ds325_frame *frame,
 	if (to->frame_latency_us > to->frame_latency_most_us)
 		to->frame_latency_most_us = to->frame_latency_us;
 	put_time(camera->seen.frame_at, from_ns);
-	if (camera->orders.pose) {
-		become_realtime(camera->world, PRIORITY_PATIENT);
+	if (camera->orders.pose)
 		estimate(camera, frame, from_ns);
-		become_realtime(camera->world, PRIORITY_CAMERA);
-	}
+	become_realtime(camera->world, PRIORITY_CAMERA);
 	if (camera->orders.frame != *frames_taken) {
 		*frames_taken = camera->orders.frame;
 		hold_frame(camera, frame);

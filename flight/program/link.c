@@ -18,8 +18,14 @@ static struct links *the_links(void)
 	return &links;
 }
 
+/* May another packet be taken now? */
+static bool room(struct links *links, const struct peer *peer)
+{
+	return peer->taken < LINK_MOST && queue_room(&links->world->up);
+}
+
 /* Hands octets to the commands' thread; false where its queue is full. */
-static bool hand_over(struct links *links, const uint8_t *packet, size_t octets)
+static bool hand_over(struct links *links, struct peer *peer, const uint8_t *packet, size_t octets)
 {
 	struct world *world = links->world;
 	struct parcel *parcel = queue_room(&world->up);
@@ -28,6 +34,7 @@ static bool hand_over(struct links *links, const uint8_t *packet, size_t octets)
 		return false;
 	parcel->octets = (uint32_t)octets;
 	memcpy(parcel->packet, packet, octets);
+	peer->taken++;
 	queue_put(&world->up);
 	wake(world->wake_commands);
 	return true;
@@ -48,16 +55,16 @@ static void hang_up(struct peer *peer)
 static void garbage(struct links *links, struct peer *peer, size_t octets, uint64_t now)
 {
 	atomic_fetch_add(&links->world->damaged, 1);
-	if (!hand_over(links, peer->in, octets < PACKET_LARGEST ? octets : PACKET_LARGEST))
+	if (!hand_over(links, peer, peer->in, octets < PACKET_LARGEST ? octets : PACKET_LARGEST))
 		atomic_fetch_add(&links->world->commands_lost, 1);
 	peer->have = 0;
 	peer->close_ns = now + LINK_LINGER_MS * 1000000ull;
 }
 
-/* The packets at the front of a TCP stream; it stops where the queue is full. */
+/* The packets at the front of a TCP stream; it stops where there is no room. */
 static void take_packets(struct links *links, struct peer *peer, uint64_t now)
 {
-	while (peer->have >= 6 && !peer->close_ns) {
+	while (peer->have >= 6 && !peer->close_ns && room(links, peer)) {
 		const size_t length = pus_length(peer->in);
 
 		if (length > PACKET_LARGEST) {
@@ -70,8 +77,7 @@ static void take_packets(struct links *links, struct peer *peer, uint64_t now)
 			garbage(links, peer, length, now);
 			return;
 		}
-		if (!hand_over(links, peer->in, length))
-			return;
+		hand_over(links, peer, peer->in, length);
 		peer->heard_ns = now;
 		peer->have -= length;
 		memmove(peer->in, peer->in + length, peer->have);
@@ -85,7 +91,7 @@ static void take_frames(struct links *links, struct peer *peer)
 	struct world *world = links->world;
 	uint8_t packet[sizeof(peer->in)], *end;
 
-	while (queue_room(&world->up) && (end = memchr(peer->in, 0, peer->have))) {
+	while (room(links, peer) && (end = memchr(peer->in, 0, peer->have))) {
 		const size_t frame = (size_t)(end - peer->in), octets = cobs_decode(peer->in, frame, packet);
 
 		if (frame && (peer->overrun || !sound(packet, octets)))
@@ -95,7 +101,7 @@ static void take_frames(struct links *links, struct peer *peer)
 		if (frame && !peer->overrun && sound(packet, octets))
 			peer->heard_ns = 1;
 		if (octets && octets <= PACKET_LARGEST && !peer->overrun)
-			hand_over(links, packet, octets);
+			hand_over(links, peer, packet, octets);
 		peer->overrun = false;
 		peer->have -= frame + 1;
 		memmove(peer->in, end + 1, peer->have);
@@ -209,7 +215,7 @@ static void accept_one(struct links *links, uint64_t now)
 		return;
 	peer = place(links);
 	peer->fd = fd;
-	peer->have = peer->waiting = 0;
+	peer->have = peer->waiting = peer->taken = 0;
 	peer->heard_ns = peer->close_ns = peer->rest_ns = 0;
 	peer->came_ns = now;
 	atomic_fetch_add(&links->world->connections, 1);
@@ -222,7 +228,7 @@ static void judge(struct links *links, struct peer *peer, uint64_t now)
 	if (peer->fd < 0)
 		return;
 	if (peer->serial) {
-		take_frames(links, peer); /* those that found the queue full */
+		take_frames(links, peer); /* those that found no room */
 		return;
 	}
 	if (peer->close_ns && now >= peer->close_ns) {
@@ -230,7 +236,7 @@ static void judge(struct links *links, struct peer *peer, uint64_t now)
 		return;
 	}
 	take_packets(links, peer, now); /* likewise */
-	if (peer->have && !peer->close_ns && queue_room(&links->world->up) &&
+	if (peer->have && !peer->close_ns && room(links, peer) &&
 	    now - peer->since_ns > LINK_PATIENCE_MS * 1000000ull)
 		garbage(links, peer, peer->have, now);
 }
@@ -240,22 +246,28 @@ static void turn(struct links *links)
 	struct world *world = links->world;
 	struct pollfd polled[2 + LINK_PEERS] = { { .fd = world->wake_link, .events = POLLIN },
 						 { .fd = links->listener, .events = POLLIN } };
-	const bool room = queue_room(&world->up);
 	uint64_t now = now_ns(), woken;
 	int timeout_ms = 200;
 
 	for (int one = 0; one < LINK_PEERS; one++) {
 		struct peer *peer = &links->peer[one];
-		const bool may_read = peer->have < sizeof(peer->in) && room;
+		const bool may_read = peer->have < sizeof(peer->in) && room(links, peer);
 
 		polled[2 + one].fd = peer->rest_ns > now ? -1 : peer->fd;
 		polled[2 + one].events = (short)((may_read ? POLLIN : 0) | (peer->waiting ? POLLOUT : 0));
 		if (peer->fd >= 0 && (peer->close_ns || peer->have || peer->rest_ns > now))
 			timeout_ms = 20;
+		if (peer->fd >= 0 && peer->taken >= LINK_MOST && timeout_ms > LINK_WINDOW_MS)
+			timeout_ms = LINK_WINDOW_MS;
 	}
 	poll(polled, 2 + LINK_PEERS, timeout_ms);
 	now = now_ns();
 	atomic_fetch_add(&world->beat[THREAD_LINK], 1);
+	if (now - links->window_ns >= LINK_WINDOW_MS * 1000000ull) {
+		links->window_ns = now;
+		for (int one = 0; one < LINK_PEERS; one++)
+			links->peer[one].taken = 0;
+	}
 	if (polled[0].revents && read(world->wake_link, &woken, sizeof(woken)) < 0 && errno != EAGAIN)
 		return;
 	for (int one = 0; one < LINK_PEERS; one++) {

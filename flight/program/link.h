@@ -13,12 +13,15 @@ enum {
 	LINK_PATIENCE_MS = 1000, /* for the rest of a packet */
 	LINK_LINGER_MS = 300, /* for the report on garbage, before its connection is closed */
 	LINK_REST_MS = 100, /* before a serial line without another end is tried again */
+	LINK_WINDOW_MS = 10, /* in which, from each ground, */
+	LINK_MOST = 10, /* telecommands are taken; the rest waits, so that a flood takes no frame its time */
 };
 
 struct peer {
 	int fd; /* -1: none */
 	bool serial, overrun; /* overrun: the frame was too long already */
 	size_t have, waiting; /* octets in `in`, `out` */
+	uint32_t taken; /* telecommands in this window */
 	uint64_t came_ns, heard_ns, since_ns; /* connected; last sound packet; the first octet in `in` */
 	uint64_t close_ns, rest_ns; /* when it is closed; until when it is left alone */
 	uint8_t in[COBS_MOST(PACKET_LARGEST) + 1024], out[32 * 1024];
@@ -27,6 +30,7 @@ struct peer {
 struct links {
 	struct world *world;
 	int listener;
+	uint64_t window_ns; /* when it began */
 	struct peer peer[LINK_PEERS];
 };
 

@@ -13,8 +13,7 @@ enum {
 	PRIORITY_CAMERA = 80,
 	PRIORITY_COMMANDS = 40,
 	PRIORITY_LINK = 30,
-	PRIORITY_PATIENT =
-		20, /* of the camera's thread while it opens the camera, or works out a pose: answers go first */
+	PRIORITY_PATIENT = 20, /* of the camera's thread while it opens the camera or computes: answers go first */
 };
 enum { CONTROL_PERIOD_NS = 1000000 };
 

@@ -54,6 +54,19 @@ def test_frames_come_at_the_rate_agreed_on_and_the_units_rate_goes_first(camera:
     assert steps.count(40_000_000) >= 4
 
 
+def test_a_frame_takes_the_time_of_the_bus(camera: Start, frames: list[bytes]) -> None:
+    one = camera("--bus", "40")
+    with one.host() as host:
+        host.commit()
+        urbs = host.urbs()
+        assert all(host.payload(urbs).data[2:] in frames for _ in range(3))
+    one.end()
+    rows = [line.split() for line in (one.folder / "log").read_text().splitlines()[1:]]
+    took_ns = [int(row[6]) - int(row[5]) for row in rows if row[3] == "sent"]
+    last = 32 * 1024 * 25  # its last transfer goes when those before have had their time
+    assert len(took_ns) >= 3 and min(took_ns) >= FRAME_BYTES * 25 - last
+
+
 def test_z16_and_exposure_change_what_is_sent(
     camera: Start, frames: list[bytes], programs: Path, tmp_path: Path
 ) -> None:

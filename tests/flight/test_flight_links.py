@@ -262,6 +262,18 @@ def test_who_does_harm_costs_the_others_nothing(start: Callable[..., Program]) -
     assert len(others) == 12 and program.process.poll() is None
 
 
+def test_a_flood_is_answered_a_part_at_a_time_and_whole(start: Callable[..., Program]) -> None:
+    """Frames are decoded behind answers, so what a ground can ask for in a time is bounded (LINK_MOST)."""
+    program = start()
+    ground, other = program.connect(), program.connect()
+    ground.send(b"".join(command("PING", number) for number in range(200)))
+    other.send(command("PING", 500))
+    ground.until("PONG", 201)
+    assert [one.name for one in ground.reports].count("COMPLETED") == 201, "none is lost or refused"
+    times_ns = [one.time_ns for one in ground.reports if one.name == "PONG"]
+    assert times_ns[-1] - times_ns[0] > 150 * 10**6, "10 in 10 ms"
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

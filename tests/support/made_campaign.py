@@ -12,14 +12,14 @@ from support.command import mission_text
 
 def campaign_of(folder: Path, records: Sequence[Record], *candidates: str) -> Path:
     folder.mkdir(parents=True)
-    sealed = tuple(map(_sealed, records))
-    for one in sealed:
+    finished = tuple(map(sealed, records))
+    for one in finished:
         Store(folder / kept.RECORDS).write(one)
-    kept.keep(folder, mission_text(*candidates).encode(), "demo", kept.Result(sealed, {}, {}))
+    kept.keep(folder, mission_text(*candidates).encode(), "demo", kept.Result(finished, {}, {}))
     return folder
 
 
-def _sealed(one: Record) -> Record:
+def sealed(one: Record) -> Record:
     """With the hash that a record of these inputs and samples has."""
     known = one.manifest
     measurement = Measurement(one.series, known.scalars, tuple(known.problems))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The records that a user means."""
+"""What a user means: the records, and the kind of folder."""
 
 from pathlib import Path
 
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput
-from rtqual.campaign.folder import OUT, RECORDS
+from rtqual.campaign.folder import OUT, RECORDS, VERIFY, planned_in
 from rtqual.record.store import MANIFEST, Store, read_manifest
 
 
@@ -23,3 +23,11 @@ def find(what: Path) -> list[Path]:
     if not found:
         raise BadInput(f"{what}: no record there, nor one with such a hash below out/: give a folder or 4 characters")
     return found
+
+
+def is_verification(folder: Path) -> bool:
+    """Whether a `rtqual verify` that has ended left this folder."""
+    try:
+        return planned_in(folder)[1].startswith(VERIFY)
+    except BadInput:
+        return False

@@ -9,6 +9,7 @@ tailor.json    how tailored kernels came to be, where the mission has some (kern
 trim.json      what else could be removed from them, where `rtqual tailor --trim` looked (kernel/trim/trimmed.py)
 why.json       its latest samples explained, where the scale asks for it (cause/kept.py)
 approach.json  the approach of the docking target, where `rtqual lidar` flew one (approach.py)
+procedures.json  what `rtqual verify` had to play, or would have (procedure/kept.py)
 records/       the records (record/store.py); they may be more than those of the last campaign
 scratch/       the jobs that recorded commands name (board/virtual.py)
 report.*, ...  the reports (report/write.py)
@@ -41,6 +42,7 @@ from rtqual.cause.kept import Why
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
+from rtqual.procedure.kept import Procedures
 from rtqual.record.schema import Record, digest, parse
 from rtqual.record.store import MANIFEST, Store, read
 
@@ -48,13 +50,12 @@ OUT = Path("out")  # campaigns' folders are made below it
 MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
 CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
 ACCOUNTS, TRIMS, APPROACH, WHY = "tailor.json", "trim.json", "approach.json", "why.json"
+PROCEDURES, VERIFY = "procedures.json", "verify-"  # what begins the scale of a campaign that has them
 VERSION = 3
 _HASHED = 3  # from this version on
 _LOCK = ".lock"
 _EXPLAIN_AGAIN = "delete it and run the campaign's command again"
-_WRITTEN = (
-    r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here and by report/; the folder may hold others
-)
+_WRITTEN = r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here, by report/; there may be others
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -91,6 +92,7 @@ class Result:
     trims: tuple[Trimmed, ...] = ()  # of some of them
     approach: Approach | None = None  # of the docking target, where one was flown
     why: Why | None = None  # its latest samples were late, where the scale asks
+    procedures: Procedures | None = None  # all there were, of a verification
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
         TRIMS: Trims(kernels=result.trims).model_dump_json(indent=1) if result.trims else None,
         APPROACH: result.approach.model_dump_json() if result.approach else None,
         WHY: result.why.model_dump_json() if result.why else None,
+        PROCEDURES: result.procedures.as_json() if result.procedures else None,
     }
     for name, text in beside.items():
         if text is None:
@@ -194,6 +197,7 @@ def load(folder: Path) -> Kept:
         trims=trims.kernels if trims else (),
         approach=_beside(folder, APPROACH, campaign, Approach, "run `rtqual lidar` again"),
         why=_why(folder, records, campaign),
+        procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
     )
     return Kept(mission, campaign.scale, result)
 
@@ -217,7 +221,8 @@ def _mission(folder: Path, campaign: _Campaign) -> Mission:
         )
     if derived := _beside(folder, DERIVED, campaign, Mission, "run rtqual tailor again"):
         mission = derived.derived_from(mission)
-    mission.scale(campaign.scale)
+    if not campaign.scale.startswith(VERIFY) or mission.verify is None:
+        mission.scale(campaign.scale)
     return mission
 
 

@@ -10,6 +10,8 @@ from rtqual.cli.app import STDOUT, Json, print_json
 from rtqual.report.formats import FORMATS
 
 if TYPE_CHECKING:
+    from rtqual.report.page.document import Printed
+
     Format = str
 else:
     Format = Literal[tuple(FORMATS)]
@@ -25,7 +27,7 @@ def report(
     archive: bool = False,
     as_json: Json = False,
 ) -> int:
-    """Write the reports of a finished campaign again; nothing is run.
+    """Write the reports of a finished campaign or verification again; nothing is run.
 
     Parameters
     ----------
@@ -40,13 +42,32 @@ def report(
     archive
         Write the PDF for an archive (PDF/A-3a) in place of one tagged for screen readers (PDF/UA-1).
     """
+    from rtqual.campaign.find import is_verification  # noqa: PLC0415
     from rtqual.report.page.document import Printed  # noqa: PLC0415
     from rtqual.stage import select as stage  # noqa: PLC0415
     from rtqual.terminal.verdict import as_dict, print_reports  # noqa: PLC0415
 
+    if is_verification(folder):
+        return _of_verification(folder, formats, out, Printed(annex, archive), as_json=as_json)
     selection = stage.report(folder, formats or tuple(FORMATS), out, Printed(annex, archive))
     if as_json:
         print_json(as_dict(selection))
     elif out is None:
         print_reports(STDOUT, selection)
+    return 0
+
+
+def _of_verification(
+    folder: Path, formats: list[str] | None, out: Path | None, printed: "Printed", *, as_json: bool
+) -> int:
+    from rtqual.report.control import FORMS  # noqa: PLC0415
+    from rtqual.report.verification import as_dict  # noqa: PLC0415
+    from rtqual.stage.verify import report as again  # noqa: PLC0415
+    from rtqual.terminal.verify import print_verified  # noqa: PLC0415
+
+    verified = again(folder, formats or FORMS, out, printed)
+    if as_json:
+        print_json(as_dict(verified))
+    elif out is None:
+        print_verified(STDOUT, verified)
     return 0

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from rtqual.cli.app import LITERAL, Json, print_json
+from rtqual.cli.app import LITERAL, STDOUT, Json, print_json
 
 
 def show(
@@ -28,7 +28,7 @@ def show(
     every_sample
         Check every sample against the record's hash, also where there are more than a million raw ones.
     """
-    from rtqual.campaign.find import find  # noqa: PLC0415
+    from rtqual.campaign.find import find, is_verification  # noqa: PLC0415
     from rtqual.record.store import verify  # noqa: PLC0415
     from rtqual.terminal.record import record_dict, show_record, show_records  # noqa: PLC0415
 
@@ -37,6 +37,14 @@ def show(
         verify(path)
     if as_json:
         print_json([record_dict(path) for path in paths])
+    elif is_verification(record):
+        from rtqual.stage.verify import verified_in  # noqa: PLC0415 - what judges is slow to load
+        from rtqual.terminal.verify import print_verified  # noqa: PLC0415
+
+        verified = verified_in(record)
+        if records:
+            show_records(LITERAL, verified.records)
+        print_verified(STDOUT, verified)
     elif len(paths) == 1:
         show_record(LITERAL, paths[0])
     else:

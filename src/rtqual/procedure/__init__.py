@@ -3,6 +3,7 @@
 
 model.py       a procedure as it is written in TOML
 load.py        reading and checking files of them, against the packets that there are
+kept.py        procedures as a campaign keeps them
 script.py      a procedure as the timed script that `rtqual-ground` plays
 log.py         what `rtqual-ground` logged, with every line checked
 judge.py       whether what came back is what must

@@ -29,6 +29,7 @@ LOG_SERIES, OCTET = "log", "octet"
 _GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
 _WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
 _STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60"
+_BUS_MB_S = 40  # as USB 2.0 carries them: at once, a frame would hold up the CPU that stands for the bus
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
 _FLY = """\
@@ -58,7 +59,7 @@ class Played(Instrument):
             program=f"{PROGRAM} {self.arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG
         )
         raised = RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
-        plugged = f"plug --replay flown --stamp --control {CONTROL}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
+        plugged = f"plug --replay flown --stamp --bus {_BUS_MB_S} --control {CONTROL}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
         return Job(
             setup=(
                 Command(("sh", "-c", f"{COMMON}{flown(seed)}\ncat > script <<'END'\n{text}END\n{plugged}{raised}")),

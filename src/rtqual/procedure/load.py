@@ -18,7 +18,7 @@ from rtqual.procedure.model import Match, Procedure
 from rtqual.procedure.script import compiled
 
 _GIVE = "give a procedure (TOML; docs/verify.md)"
-_MOST = 500  # files
+PROCEDURES_MOST = 500
 
 
 def load_procedure(path: Path, definition: Definition) -> Procedure:
@@ -47,8 +47,8 @@ def load_procedures(folder: Path, definition: Definition) -> tuple[Procedure, ..
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except OSError as error:
         raise BadInput(f"{folder}: cannot be read: {error.strerror}; give a folder of procedures") from None
-    if not 0 < len(paths) <= _MOST:
-        raise BadInput(f"{folder}: holds {len(paths)} procedures (*.toml); there may be 1 to {_MOST}")
+    if not 0 < len(paths) <= PROCEDURES_MOST:
+        raise BadInput(f"{folder}: holds {len(paths)} procedures (*.toml); there may be 1 to {PROCEDURES_MOST}")
     for path in paths:
         if not path.stem.isascii() or not path.stem.replace("-", "").isalnum() or path.stem != path.stem.lower():
             raise BadInput(f"{str(path)!r}: is no name of a procedure; write lower-case letters, digits and '-'")
@@ -61,10 +61,10 @@ def _checked(document: dict[str, Any], definition: Definition) -> tuple[Procedur
     except ValidationError as error:
         schema = Procedure.model_json_schema()
         return None, [problem(one, schema) for one in error.errors(include_url=False)]
-    return procedure, list(_unknown(procedure, definition))
+    return procedure, list(unknown(procedure, definition))
 
 
-def _unknown(procedure: Procedure, definition: Definition) -> Iterator[Problem]:
+def unknown(procedure: Procedure, definition: Definition) -> Iterator[Problem]:
     """Names that no packet has: what never comes would be expected in vain, or forbidden for nothing."""
     for number, step in enumerate(procedure.steps):
         if step.send and step.send not in definition.commands:

@@ -8,7 +8,8 @@ write.py     a campaign's reports, written into its folder
 written.py   whether a report that was written before still stands
 view.py      all chapters as one document, a row each
 machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; rows in formats.py, write.py
-verification.py  the verification control document of `rtqual verify`
+verification.py  what `rtqual verify` played: its figures, JSON, JUnit
+control.py   the verification control document, written into its folder
 chapter/     what the report says, one file a chapter
 material.py  what a report is made of, in a fixed order
 draw/        plots, as SVG

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The verification control document (ECSS-E-ST-10-02C, annex B) of what `rtqual verify` played: Markdown, JSON, JUnit.
+"""What `rtqual verify` played and what it says of the requirements: its figures, and the forms that machines read.
 
-A pure function of the mission, its procedures and the records; no time stands in it.
+A pure function of the mission, its procedures and the records; no time stands in it. For people: control.py.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,38 +13,52 @@ from typing import Any
 import numpy as np
 
 from rtqual.analysis.figure.intervals import quantile_ranks
-from rtqual.base import unlinked
-from rtqual.base.units import format_ns, format_value
+from rtqual.base.words import count
+from rtqual.mission import Mission
 from rtqual.procedure.compliance import Compliance, Row, Run
 from rtqual.procedure.instrument import LOG_SERIES
-from rtqual.record.schema import Record, Timing
+from rtqual.procedure.model import Procedure
+from rtqual.record.schema import Record
 from rtqual.report.machine.junit import Case, Suite, as_xml
-from rtqual.report.page.markdown import literal, table
 
-MARKDOWN, JSON, JUNIT = "verification.md", "verification.json", "verification.xml"
 _QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100)}
-_FIGURES = (
-    "frames", "frames_lost", "frames_refused", "emulator_lost", "deadline_misses", "control_late_most",
-    "frame_latency_most", "packets_lost", "memory", "boots",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Verified:
     """What was played and what it says. `records` are those of `runs`, in their order."""
 
-    mission: str
-    title: str
+    mission: Mission
     scale: str
     candidate: str
     load: str
+    procedures: tuple[Procedure, ...]  # all there are
     runs: tuple[Run, ...]
     records: tuple[Record, ...]
     rows: tuple[Row, ...]
     failures: Mapping[str, str]
     unasked: tuple[str, ...]
-    titles: Mapping[str, str]  # of all procedures
     files: tuple[Path, ...] = ()
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """What each procedure shows."""
+        return {one.name: one.title for one in self.procedures}
+
+    @property
+    def first(self) -> tuple[tuple[Run, Record], ...]:
+        """Without those that were played again: a second run is the same, and no new sample."""
+        return tuple(pair for pair in zip(self.runs, self.records, strict=True) if not pair[0].repeat)
+
+    def samples(self) -> dict[str, list[int]]:
+        """Every latency by its kind, as "accepted PING", in ns and in order."""
+        found: dict[str, list[int]] = {}
+        for _, record in self.first:
+            for series in record.series:
+                if series.info.name != LOG_SERIES:
+                    values = np.repeat(series.values, series.counts).tolist()
+                    found.setdefault(series.info.name, []).extend(values)
+        return {name: sorted(values) for name, values in sorted(found.items()) if values}
 
     @property
     def passed(self) -> bool:
@@ -64,14 +77,7 @@ class Latency:
 
 
 def latencies(verified: Verified) -> tuple[Latency, ...]:
-    """Of first runs only: a second one is the same again, and no new sample."""
-    samples: dict[str, list[int]] = {}
-    for record in verified.records:
-        for series in record.series if record.manifest.repeat == 0 else ():
-            if series.info.name != LOG_SERIES:
-                found = np.repeat(series.values, series.counts).tolist()
-                samples.setdefault(series.info.name, []).extend(found)
-    return tuple(_latency(name, sorted(values)) for name, values in sorted(samples.items()) if values)
+    return tuple(_latency(name, values) for name, values in verified.samples().items())
 
 
 def _latency(name: str, ordered: Sequence[int]) -> Latency:
@@ -85,20 +91,17 @@ def _latency(name: str, ordered: Sequence[int]) -> Latency:
     return Latency(name, count, figures, ordered[-1])
 
 
-def write(folder: Path, verified: Verified) -> tuple[Path, ...]:
-    contents = {
-        MARKDOWN: to_markdown(verified),
-        JSON: json.dumps(as_dict(verified), indent=1) + "\n",
-        JUNIT: to_junit(verified),
-    }
-    for name, text in contents.items():
-        unlinked.write(folder, name, text.encode())
-    return tuple(folder / name for name in contents)
+def headline(verified: Verified) -> str:
+    """'11 of 13 requirements compliant; 1 not compliant, 1 open'."""
+    rows = verified.rows
+    of = {kind: sum(row.compliance is kind for row in rows) for kind in Compliance}
+    rest = [f"{of[kind]} {kind}" for kind in (Compliance.NO, Compliance.OPEN) if of[kind]]
+    return f"{of[Compliance.YES]} of {count(len(rows), 'requirement')} compliant{'; ' * bool(rest)}{', '.join(rest)}"
 
 
 def as_dict(verified: Verified) -> dict[str, Any]:
     return {
-        "mission": verified.mission,
+        "mission": verified.mission.mission.name,
         "scale": verified.scale,
         "candidate": verified.candidate,
         "load": verified.load,
@@ -126,8 +129,7 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         ],
         "figures": [
             {"procedure": run.procedure, **{name: one.value for name, one in record.manifest.scalars.items()}}
-            for run, record in zip(verified.runs, verified.records, strict=True)
-            if not run.repeat
+            for run, record in verified.first
         ],
     }
 
@@ -165,89 +167,7 @@ def to_junit(verified: Verified) -> str:
     played += [Case(name, "error", "no record", why) for name, why in sorted(verified.failures.items())]
     results = {Compliance.YES: "", Compliance.NO: "failure", Compliance.OPEN: "error"}
     asked = [Case(r.requirement.id, results[r.compliance], r.compliance, r.why) for r in verified.rows]
-    name = f"{verified.mission}.verify"
+    header = verified.mission.mission
+    name = f"{header.name}.verify"
     suites = [Suite("procedures", f"{name}.procedures", tuple(played)), Suite("requirements", name, tuple(asked))]
-    return as_xml(f"rtqual verify: {verified.title}, scale {verified.scale}", suites)
-
-
-def to_markdown(verified: Verified) -> str:
-    return "".join(_pieces(verified))
-
-
-def _pieces(verified: Verified) -> Iterator[str]:
-    yield f"# Verification control document: {literal(verified.title)}\n\n"
-    yield "After ECSS-E-ST-10-02C, annex B. "
-    yield f"Candidate {literal(verified.candidate)}, load {literal(verified.load)}, scale {literal(verified.scale)}.\n"
-    if any(run.timing is not Timing.REAL for run in verified.runs):
-        yield (
-            "\nTimes were counted in executed instructions on the virtual board: this evidence ranks and finds faults; "
-            "it closes no requirement (docs/limits.md).\n"
-        )
-    yield "\n## Requirements\n"
-    titles = ("Requirement", "Text", "Method", "Level", "Stage", "Procedures", "Evidence", "Compliance", "Close-out")
-    yield table(titles, [_line(row) for row in verified.rows])
-    yield "\n## Procedures\n"
-    rows = [_played(run, verified) for run in verified.runs]
-    rows += [(name, verified.titles.get(name, ""), "no record", "", "", why) for name, why in verified.failures.items()]
-    yield table(("Procedure", "What it shows", "Result", "Record", "Clock", "Why"), rows)
-    if verified.unasked:
-        yield "\nThe mission has no such requirement:\n\n"
-        yield from (f"- {literal(one)}\n" for one in verified.unasked)
-    yield from _faults(verified)
-    yield from _figures(verified)
-
-
-def _line(row: Row) -> tuple[str, ...]:
-    one = row.requirement
-    evidence = ", ".join(dict.fromkeys(run.record[:12] for run in row.runs)) or "none"
-    compliance = f"{row.compliance}: {row.why}" if row.why else str(row.compliance)
-    procedures = ", ".join(row.procedures) or "none"
-    return (one.id, one.text, one.method, one.level, one.stage, procedures, evidence, compliance, row.closed)
-
-
-def _played(run: Run, verified: Verified) -> tuple[str, ...]:
-    again = " (again)" if run.repeat else ""
-    result = "passed" if run.passed else "failed"
-    name = f"{run.procedure}{again}"
-    return (name, verified.titles.get(run.procedure, ""), result, run.record[:12], run.timing, run.why)
-
-
-def _faults(verified: Verified) -> Iterator[str]:
-    """What followed each fault, and when."""
-    rows = []
-    for run in verified.runs:
-        for one in run.judgement.checks if not run.repeat else ():
-            if one.fault and one.after_ns is not None:
-                rows.append((run.procedure, one.action, one.what, format_ns(one.after_ns)))
-    if rows:
-        yield "\n## Faults\n"
-        yield table(("Procedure", "Fault", "What followed", "After"), rows)
-
-
-def _figures(verified: Verified) -> Iterator[str]:
-    found = latencies(verified)
-    if found:
-        yield "\n## Latencies\n\nBetween: order statistics (95 %); - where there are too few samples.\n"
-        titles = ("Latency", "Samples", "p50", "p50 between", "p99", "p99 between", "Max")
-        yield table(titles, [_latency_row(one) for one in found])
-    first = [(r, m.manifest.scalars) for r, m in zip(verified.runs, verified.records, strict=True) if not r.repeat]
-    names = [name for name in _FIGURES if any(name in scalars for _, scalars in first)]
-    if names:
-        yield "\n## Beside each procedure\n"
-        rows = [
-            (run.procedure, *(_shown(scalars[n].value, scalars[n].unit) if n in scalars else "-" for n in names))
-            for run, scalars in first
-        ]
-        yield table(("Procedure", *(name.replace("_", " ") for name in names)), rows)
-
-
-def _shown(value: float, unit: str) -> str:
-    return f"{value:.0f}" if unit == "1" else format_value(value, unit)
-
-
-def _latency_row(one: Latency) -> tuple[str, ...]:
-    cells = [one.name, str(one.samples)]
-    for value, low, high in one.figures.values():
-        between = "-" if low is None or high is None else f"{format_ns(low)} to {format_ns(high)}"
-        cells += [format_ns(value), between]
-    return (*cells, format_ns(one.most))
+    return as_xml(f"rtqual verify: {header.title}, scale {verified.scale}", suites)

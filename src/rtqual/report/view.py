@@ -73,14 +73,13 @@ def build(material: Material) -> Document:
         # Before the chapters, so that their tables have the first numbers.
         decision=decision(material),
         verdicts=(*goals_box(material), *verdict_boxes(material)),
-        chapters=tuple(_chapters(material)),
+        chapters=tuple(chapters((number, title, blocks(material)) for number, title, blocks in CHAPTERS)),
         colours=tuple((clean(name), material.palette.colour(name)) for name in material.candidates),
     )
 
 
-def pages(material: Material, formats: Collection[str], printed: Printed) -> dict[str, bytes]:
+def pages(document: Document, formats: Collection[str], printed: Printed) -> dict[str, bytes]:
     """The files of the formats that people read, by name."""
-    document = build(material)
     files: dict[str, bytes] = {}
     if "html" in formats:
         files[PAGES["html"]] = to_html(document).encode()
@@ -92,11 +91,11 @@ def pages(material: Material, formats: Collection[str], printed: Printed) -> dic
     return files
 
 
-def _chapters(material: Material) -> Iterator[Chapter]:
+def chapters(of: Iterable[tuple[str, str, Iterable[Block]]]) -> Iterator[Chapter]:
     """Those without a number are there only where they have something to say; those that follow count on."""
     numbers = count(1)
-    for number, title, blocks in CHAPTERS:
-        said = list(blocks(material))
+    for number, title, blocks in of:
+        said = list(blocks)
         if number or said:
             own = number if number.isalpha() else str(next(numbers))
             yield Chapter(own, title, tuple(_numbered(own, said)))

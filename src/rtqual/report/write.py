@@ -59,9 +59,18 @@ def write_report(
     contents = {FOR_MACHINES[name]: _TO_TEXT[name](mission, evidence).encode() for name in wanted}
     if not PAGES.keys().isdisjoint(formats):
         from rtqual.report.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
-        from rtqual.report.view import pages  # noqa: PLC0415
+        from rtqual.report.view import build, pages  # noqa: PLC0415
 
-        contents |= pages(gather(mission, evidence, records, failures, accounts, approach, why), formats, printed)
+        gathered = gather(mission, evidence, records, failures, accounts, approach, why)
+        contents |= pages(build(gathered), formats, printed)
+    reports = put(folder, contents, formats, out)
+    if inputs:
+        remember(inputs, contents)
+    return reports
+
+
+def put(folder: Path, contents: Mapping[str, bytes], formats: Collection[str], out: Path | None) -> list[Path]:
+    """Write them, and remove the plots of a report before. Returns the reports. Raises RunFailed."""
     reports = {name: folder / name for name in FORMATS.values() if name in contents}
     if out is not None:
         reports = dict.fromkeys(reports, out)
@@ -76,8 +85,6 @@ def write_report(
                 out.write_bytes(content)
             else:
                 unlinked.write(folder, name, content)
-        if inputs:
-            remember(inputs, contents)
     except OSError as error:
         raise RunFailed(
             f"{folder}: the report cannot be written ({error.strerror}): free space or choose another folder"

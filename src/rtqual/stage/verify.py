@@ -22,10 +22,13 @@ from rtqual.packet.definition import load as load_definition
 from rtqual.procedure.compliance import Run, control, unasked
 from rtqual.procedure.instrument import PREFIX, instruments, log_of
 from rtqual.procedure.judge import judge
+from rtqual.procedure.kept import Procedures
 from rtqual.procedure.load import load_procedures
 from rtqual.procedure.model import Procedure
 from rtqual.record.schema import Record
-from rtqual.report.verification import Verified, write
+from rtqual.report.control import FORMS, write_control
+from rtqual.report.page.document import AS_USUAL, Printed
+from rtqual.report.verification import Verified
 
 SMOKE, FULL = "smoke", "full"
 SCALES = (SMOKE, FULL)
@@ -75,7 +78,7 @@ def campaign(asked: Plan, folder: Path, workers: int) -> Campaign:
         for one in instruments(asked.played, asked.definition, ARGUMENTS)
     ]
     again = [replace(cell, repeat=1) for cell in cells] if place.repeats else []
-    return Campaign(asked.mission, f"verify-{asked.scale}", folder, workers=workers, cells=[*cells, *again])
+    return Campaign(asked.mission, kept.VERIFY + asked.scale, folder, workers=workers, cells=[*cells, *again])
 
 
 def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
@@ -83,11 +86,41 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
     with kept.alone(made.folder):
         content = kept.content_of(asked.mission)
         kept.begin(made.folder)
-        result = made.run(watcher)
+        procedures = Procedures(procedures={one.name: one for one in asked.procedures})
+        result = replace(made.run(watcher), procedures=procedures)
         kept.keep(made.folder, content, made.scale, result)
-        failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
-        verified = judged(asked, result.records, failures)
-        return replace(verified, files=write(made.folder, verified))
+        verified = _of(kept.Kept(asked.mission, made.scale, result))
+        watcher.preparing("the report")
+        return replace(verified, files=write_control(made.folder, verified))
+
+
+def verified_in(folder: Path) -> Verified:
+    """What the records of a folder say, with the procedures that it keeps; nothing is played. Raises BadInput."""
+    return _of(kept.load(folder))
+
+
+def report(
+    folder: Path, formats: Collection[str] = FORMS, out: Path | None = None, printed: Printed = AS_USUAL
+) -> Verified:
+    """The document of a folder again; `out`: the file for its only format, in place of the folder."""
+    if out is not None and len(formats) != 1:
+        raise BadInput(f"--out {out}: takes one format; name it with --format ({', '.join(FORMS)})")
+    if out is not None:
+        verified = verified_in(folder)
+        return replace(verified, files=write_control(out.parent, verified, formats, out, printed))
+    with kept.alone(folder):
+        verified = verified_in(folder)
+        return replace(verified, files=write_control(folder, verified, formats, printed=printed))
+
+
+def _of(campaign: kept.Kept) -> Verified:
+    mission, result, scale = campaign.mission, campaign.result, campaign.scale.removeprefix(kept.VERIFY)
+    if mission.verify is None or result.procedures is None:
+        raise BadInput(f"{mission.path}: keeps no procedures to judge by: run `rtqual verify` there again")
+    failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
+    every = result.procedures.named
+    asked = Plan(mission, mission.verify, every, every, scale, load_definition())
+    return judged(asked, result.records, failures)
 
 
 def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> Verified:
@@ -114,15 +147,14 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
         measured.append(record)
     requirements = asked.verify.requirements
     return Verified(
-        mission=asked.mission.mission.name,
-        title=asked.mission.mission.title,
+        mission=asked.mission,
         scale=asked.scale,
         candidate=asked.verify.candidate,
         load=asked.verify.load,
+        procedures=asked.procedures,
         runs=tuple(runs),
         records=tuple(measured),
         rows=control(requirements, asked.procedures, runs, failures),
         failures=failures,
         unasked=unasked(requirements, asked.procedures),
-        titles={one.name: one.title for one in asked.procedures},
     )

@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rtqual.base.words import count
 from rtqual.procedure.compliance import Compliance
 from rtqual.procedure.model import Procedure
-from rtqual.report.verification import Verified
+from rtqual.report.verification import Verified, headline
 
 _TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
 
@@ -33,7 +32,10 @@ def print_verified(console: Console, verified: Verified) -> None:
     for name, why in verified.failures.items():
         played.add_row(escape(name), "[red]no record[/]", "", escape(why))
     console.print(played)
-    asked = Table("requirement", "procedures", "compliance", "why", "close-out", box=box.SIMPLE)
+    asked = Table("requirement", "procedures", box=box.SIMPLE)
+    asked.add_column("compliance", no_wrap=True)
+    asked.add_column("why")
+    asked.add_column("close-out")
     for row in verified.rows:
         result = f"[{_TONES[row.compliance]}]{row.compliance}[/]"
         names = ", ".join(row.procedures)
@@ -41,7 +43,6 @@ def print_verified(console: Console, verified: Verified) -> None:
     console.print(asked)
     for one in verified.unasked:
         console.print(f"The mission has no such requirement: {escape(one)}", soft_wrap=True)
-    done = sum(row.compliance is Compliance.YES for row in verified.rows)
-    console.print(f"{done} of {count(len(verified.rows), 'requirement')} compliant")
+    console.print(headline(verified), highlight=False)
     for path in verified.files:
         console.print(escape(str(path)), soft_wrap=True, highlight=False)

@@ -206,6 +206,8 @@ class Document:
     verdicts: tuple[VerdictBox, ...]  # what it rests on, board by board
     chapters: tuple[Chapter, ...]
     colours: tuple[tuple[str, str], ...]  # candidate -> its colour, as in the plots
+    kind: str = "Real-time operating system test report"
+    short_kind: str = "test report"  # beside the title
 
     @property
     def plots(self) -> Iterator[Plot]:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""A verification's folder is shown, reported on and judged by what it keeps, without the procedures' files."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rtqual.base.cache import sha256_of
+from rtqual.campaign import folder as kept
+from rtqual.procedure.figures import figures
+from rtqual.procedure.instrument import LOG_SERIES, OCTET, PREFIX
+from rtqual.procedure.kept import Procedures
+from rtqual.procedure.load import load_procedures
+from rtqual.record.schema import Scalar, Series, digest
+from rtqual.record.store import Store
+from rtqual.report.control import build
+from rtqual.report.page.render import to_html, to_markdown
+from rtqual.stage.verify import verified_in
+from support.analysis_records import record
+from support.command import Run, mission_text
+from support.ground_log import TOP, definition, good, procedure
+from support.made_campaign import sealed
+
+MARKED = "A <b>mark</b> | and [link](x)"
+VERIFY = f"""
+[verify]
+candidate = "debian-rt"
+procedures = "gone"
+
+[[verify.requirement]]
+id = "TC-010"
+text = "{MARKED}"
+
+[[verify.requirement]]
+id = "TC-020"
+text = "Nothing shows it."
+"""
+
+
+def made(folder: Path, *, log: Callable[[str], str] = str) -> Path:
+    """START_STOP, flown as it should be unless `log` changes its log; no file of procedures is left."""
+    folder.mkdir()
+    flown = procedure(folder)
+    text = log(good(flown).text)
+    latencies = figures(flown, text, definition()).latencies_ns
+    octets = np.frombuffer(text.encode(), np.uint8).astype(np.int64)
+    series = [Series.raw(octets, name=LOG_SERIES, unit=OCTET)]
+    series += [Series.raw(values, name=name) for name, values in sorted(latencies.items())]
+    scalars = {"frames": Scalar(value=60, unit="1"), "frames_lost": Scalar(value=0, unit="1")}
+    one = sealed(record(series, candidate="debian-rt", instrument=PREFIX + flown.name, scalars=scalars))
+    Store(folder / kept.RECORDS).write(one)
+    result = kept.Result((one,), {}, {}, procedures=Procedures(procedures={flown.name: flown}))
+    kept.keep(folder, (mission_text("debian-rt") + VERIFY).encode(), kept.VERIFY + "full", result)
+    (folder / "start-stop.toml").unlink()
+    return folder
+
+
+def test_it_is_shown_and_reported_on(rtqual: Run, tmp_path: Path) -> None:
+    folder = made(tmp_path / "verified")
+    shown = rtqual("show", folder)
+    assert shown.returncode == 0, shown.stderr
+    assert "1 of 2 requirements compliant; 1 open" in shown.stdout
+    done = rtqual("report", folder, "--format", "html", "--format", "md", "--format", "junit", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [one["compliance"] for one in json.loads(done.stdout)["requirements"]] == ["compliant", "open"]
+    assert json.loads((folder / "verification.json").read_text()) == json.loads(done.stdout)
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert 'failures="0"' in (folder / "junit.xml").read_text()
+    assert len(list((folder / "plots").iterdir())) == 2
+
+
+def test_the_document_says_what_was_shown_by_what_and_escapes_what_others_wrote(tmp_path: Path) -> None:
+    verified = verified_in(made(tmp_path / "verified"))
+    document = build(verified)
+    html, text = to_html(document), to_markdown(document)
+    assert "<b>mark</b>" not in html and "A &lt;b&gt;mark" in html
+    (row,) = [line for line in text.splitlines() if line.startswith("| TC-010") and "start-stop" in line]
+    assert verified.records[0].manifest.hash[:12] in row and "open: the virtual board ranks" in row
+    (row,) = [line for line in text.splitlines() if line.startswith("| TC-020") and "none" in line]
+    assert "? open" in row and "no procedure verifies it" in row
+    assert re.search(r"\| start-stop +\| camera unplug:500 +\| CAMERA\\?_BACK +\| +600 ms", text)
+    assert to_html(build(verified_in(tmp_path / "verified"))) == html, "a pure function of what is kept"
+
+
+def test_a_log_that_was_cut_is_no_evidence(tmp_path: Path) -> None:
+    folder = made(tmp_path / "verified", log=lambda text: text[: len(text) // 2])
+    verified = verified_in(folder)
+    assert not verified.passed
+    assert "not compliant" in to_markdown(build(verified))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda kept_: kept_["procedures"]["start-stop"]["step"][0].update(send="FORMAT_DISK"), "unknown telecommand"),
+        (lambda kept_: kept_["procedures"].update({"../x": kept_["procedures"]["start-stop"]}), "a short name"),
+        (lambda kept_: kept_.update(more=1), "more"),
+        (lambda kept_: kept_.clear(), "procedures"),
+    ],
+)
+def test_procedures_of_a_stranger_are_checked(
+    fails: Callable[..., str], tmp_path: Path, change: Callable[[dict[str, object]], None], told: str
+) -> None:
+    folder = made(tmp_path / "verified")
+    path = folder / kept.PROCEDURES
+    changed = json.loads(path.read_text())
+    change(changed)
+    path.write_text(json.dumps(changed))
+    assert "not the one that was kept" in fails(2, "show", folder)
+    campaign = json.loads((folder / kept.CAMPAIGN).read_text())
+    campaign["files"][kept.PROCEDURES] = sha256_of(path.read_bytes())
+    del campaign["sha256"]
+    (folder / kept.CAMPAIGN).write_text(json.dumps(campaign | {"sha256": digest(campaign)}))
+    assert told in fails(2, "report", folder, "--format", "md")
+
+
+def test_what_a_verification_has_no_form_of_is_told(fails: Callable[..., str], tmp_path: Path) -> None:
+    folder = made(tmp_path / "verified")
+    assert "a verification has none" in fails(2, "report", folder, "--format", "bencher")
+    assert "takes one format" in fails(2, "report", folder, "--out", tmp_path / "x.md")
+
+
+def test_all_procedures_are_kept_as_they_were() -> None:
+    every = load_procedures(TOP / "procedures", definition())
+    text = Procedures(procedures={one.name: one for one in every}).as_json()
+    again = Procedures.model_validate_json(text)
+    assert again.named == every
+    assert [one.name for one in again.named] == [one.name for one in every]
