@@ -177,7 +177,7 @@ def icp(ranges: Floats, position: Floats, rotation: Rotation) -> Pose | None:
     place = -turn.apply(position + BESIDE_M)
     for step in range(25):
         points = turn.apply(seen) + place
-        distance, index = TREE.query(points)
+        distance, index = (np.asarray(one) for one in TREE.query(points))
         normal = NORMALS[index]
         towards = np.einsum("ij,ij->i", points - place, normal) < 0
         good = (distance < max(0.008, 0.04 * 0.8**step)) & towards
@@ -244,12 +244,12 @@ def compare(flights: list[Flight]) -> dict[str, Floats]:
             found = method(ranges, position, rotation)
             errors = (np.nan,) * 3 if found is None else off(found, position, rotation, of_points=name == "icp")
             rows[name].append((n, *errors))
-    found = {name: np.array(lines) for name, lines in rows.items()}
+    others = {name: np.array(lines) for name, lines in rows.items()}
     ours = fly(flights).rows
     ours = ours[ours[:, FRAME] >= SEARCH]
     ok = np.where(ours[:, STATUS] == OK, 1, np.nan)[:, None]
     figures = np.stack([ours[:, MM], ours[:, DEGREES], np.sqrt(ours[:, DISTANCE2])], axis=1)
-    return {"ours": np.hstack([ours[:, [FLIGHT]], figures * ok]), **found}
+    return {"ours": np.hstack([ours[:, [FLIGHT]], figures * ok]), **others}
 
 
 def line(name: str, rows: Floats) -> str:
