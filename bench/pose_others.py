@@ -5,8 +5,8 @@
     PYTHONPATH=tests .venv/bin/python bench/pose_others.py --flights 48 --seed 7
 
 `pnp`: the four corners of the outline, found by OpenCV, and its solvePnP (IPPE); of its answers that fit alike, that
-nearest to the truth. `icp`: point-to-plane ICP of all points of the target's segment against the whole model, begun
-10 mm and 3 degrees from the truth, as if it tracked. Both see one frame. Ours begins without any of that and tracks.
+nearest to the truth. `icp`: point-to-plane ICP of all points near it against the whole model, begun 10 mm and 3
+degrees from the truth, as if it tracked. Both see one frame. Ours begins without any of that and tracks.
 A covariance is each method's own: noise as its residuals show it, through its Jacobian.
 """
 
@@ -29,6 +29,8 @@ FX, FY, CX, CY = 160 / np.tan(np.radians(37)), 120 / np.tan(np.radians(29)), 159
 CAMERA = np.array([[FX, 0, CX], [0, FY, CY], [0, 0, 1]])
 FACE = np.array([[-0.15, -0.17, 0], [0.15, -0.17, 0], [0.15, 0.17, 0], [-0.15, 0.17, 0]])
 JUMP_MM = 25
+MIXED_MM = 60  # beyond, a pixel shows two surfaces
+REACH_M = 0.3  # of the target's origin: all of the target
 BESIDE_M = np.array([0.006, -0.005, 0.006])
 LEAST_PX = 0.1  # an outline's corner is not known better
 RATE_HZ = 60
@@ -167,17 +169,16 @@ TREE = cKDTree(MODEL)
 
 
 def icp(ranges: Floats, position: Floats, rotation: Rotation) -> Pose | None:
-    mask = segment(ranges)
-    if mask is None:
-        return None
-    inside = cv2.erode(mask, np.ones((5, 5), np.uint8)).astype(bool) & (ranges > 0)  # mixed pixels left out
+    kernel = np.ones((3, 3), np.uint8)
+    inside = (cv2.dilate(ranges, kernel) - cv2.erode(ranges, kernel) < MIXED_MM) & (ranges > 0)
     seen = (RAYS[inside] * ranges[inside][:, None]) / 1000
+    seen = seen[np.linalg.norm(seen - position, axis=1) < REACH_M]
     seen = seen[:: max(1, len(seen) // 3000)]
     turn = (rotation * Rotation.from_rotvec(np.radians([2, -1.5, 1.5]))).inv()  # camera to target
     place = -turn.apply(position + BESIDE_M)
     for step in range(25):
         points = turn.apply(seen) + place
-        distance, index = TREE.query(points)
+        distance, index = (np.asarray(one) for one in TREE.query(points))
         normal = NORMALS[index]
         towards = np.einsum("ij,ij->i", points - place, normal) < 0
         good = (distance < max(0.008, 0.04 * 0.8**step)) & towards
@@ -244,12 +245,12 @@ def compare(flights: list[Flight]) -> dict[str, Floats]:
             found = method(ranges, position, rotation)
             errors = (np.nan,) * 3 if found is None else off(found, position, rotation, of_points=name == "icp")
             rows[name].append((n, *errors))
-    found = {name: np.array(lines) for name, lines in rows.items()}
+    others = {name: np.array(lines) for name, lines in rows.items()}
     ours = fly(flights).rows
     ours = ours[ours[:, FRAME] >= SEARCH]
     ok = np.where(ours[:, STATUS] == OK, 1, np.nan)[:, None]
     figures = np.stack([ours[:, MM], ours[:, DEGREES], np.sqrt(ours[:, DISTANCE2])], axis=1)
-    return {"ours": np.hstack([ours[:, [FLIGHT]], figures * ok]), **found}
+    return {"ours": np.hstack([ours[:, [FLIGHT]], figures * ok]), **others}
 
 
 def line(name: str, rows: Floats) -> str:
