@@ -56,6 +56,15 @@ def test_checking_a_mission_loads_no_library_that_computes() -> None:
     assert loaded("mission", "check", MISSION) & (HEAVY | OWN) == set()
 
 
+def test_reading_a_campaign_does_not_load_what_resolves_a_kernels_configuration() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", "import sys, rtqual.campaign.folder; print(*sys.modules)"],
+        capture_output=True, text=True, check=True,
+    ).stdout.split()  # fmt: skip
+    assert "rtqual.campaign.folder" in told
+    assert not {"kconfiglib", "scipy", "matplotlib", "rtqual.kernel.configure.resolve"} & set(told)
+
+
 def test_checking_a_mission_asks_apt_once_for_all_its_kernels(tmp_path: Path) -> None:
     asked, apt = tmp_path / "asked", tmp_path / "bin/apt-cache"
     apt.parent.mkdir()

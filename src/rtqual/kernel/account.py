@@ -3,16 +3,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rtqual.kernel.configure.config import parse
-from rtqual.kernel.configure.resolve import Change, Resolution
-from rtqual.kernel.configure.rules import Removal
-from rtqual.kernel.lint.judge import State, lint, rules
-from rtqual.kernel.lint.system import from_config
-from rtqual.kernel.make.build import Built
 from rtqual.kernel.trim.trimmed import Trimmed
+
+if TYPE_CHECKING:
+    from rtqual.kernel.configure.resolve import Change, Resolution
+    from rtqual.kernel.configure.rules import Removal
+    from rtqual.kernel.make.build import Built
 
 _LEVELS = 2  # of a menu's path that changes are counted by
 
@@ -84,12 +84,15 @@ def account_of(
     *,
     source: str,
     start: str,
-    every: Sequence[Removal],
+    every: "Sequence[Removal]",
     architecture: str,
-    resolution: Resolution,
-    made: Built,
+    resolution: "Resolution",
+    made: "Built",
 ) -> Account:
     """`every` is the whole removal list; entries that the resolution was not asked to remove are marked so."""
+    from rtqual.kernel.configure.config import parse  # noqa: PLC0415 - a campaign that is read makes no account
+    from rtqual.kernel.lint.judge import rules  # noqa: PLC0415
+
     outcomes = {one.removal.id: one for one in resolution.outcomes}
     entries = []
     for removal in every:
@@ -121,13 +124,16 @@ def account_of(
 
 
 def _judged(config: str, candidate: str) -> Iterable[Judged]:
+    from rtqual.kernel.lint.judge import State, lint  # noqa: PLC0415 - as above
+    from rtqual.kernel.lint.system import from_config  # noqa: PLC0415
+
     for one in lint(from_config(config, candidate)):
         if one.state in (State.FOUND, State.UNKNOWN):
             told = (one.rule.id, one.rule.title, one.rule.severity.value, one.state.value, one.seen)
             yield Judged(**dict(zip(Judged.model_fields, told, strict=True)))
 
 
-def _by_menu(removed: Iterable[Change], forced: Iterable[Change]) -> Iterable[MenuChange]:
+def _by_menu(removed: "Iterable[Change]", forced: "Iterable[Change]") -> Iterable[MenuChange]:
     gone, come = (Counter(_short(change.menu) for change in changes) for changes in (removed, forced))
     for menu in sorted({*gone, *come}, key=lambda menu: (-gone[menu] - come[menu], menu)):
         yield MenuChange(menu=menu, removed=gone[menu], added=come[menu])

@@ -57,5 +57,7 @@ def _box(axes: Axes, left: float, width: float, top: float, colour: str, texts: 
     fits = int(width * (WIDTH_IN - _LEFT_IN - _RIGHT_IN) / CHARACTER_IN) - 2
     lines = [line for text in texts for line in textwrap.wrap(short(text, 2 * fits), fits)[:2]][:_LINES]
     height = _ROW_IN - 0.1
-    axes.add_patch(Rectangle((left, top), width, height, facecolor="none", edgecolor=colour, linewidth=1.4))
+    axes.add_patch(
+        Rectangle((left, top), width, height, facecolor="none", edgecolor=colour, linewidth=1.4, clip_on=False)
+    )
     axes.text(left + width / 2, top + height / 2, "\n".join(lines), ha="center", va="center", linespacing=1.25)
