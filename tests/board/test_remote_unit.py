@@ -21,6 +21,7 @@ from rtqual.board.remote.power import Switched
 from rtqual.board.remote.settings import Lost, Settings
 from rtqual.board.remote.switch import Boot, Grub, SystemdBoot, Tryboot, switcher_of
 from rtqual.initramfs import contents
+from support.grub import GRUB_CFG
 
 SETTINGS = Settings("pi-a", "raspberry-pi-4b", ARM64, "root", "127.0.0.1", 1, "ssh-ed25519 AAAA", "6.6", "tryboot")
 STEADY = {
@@ -31,29 +32,6 @@ STEADY = {
     "time_status": "8193 (PLL | NANO)",
     "sched_rt_runtime_us": "-1",
 }
-
-
-# As grub-mkconfig writes it, as far as it matters here.
-GRUB_CFG = """\
-if [ -s $prefix/grubenv ]; then
-  set have_grubenv=true
-  load_env
-fi
-if [ "${next_entry}" ] ; then
-   set default="${next_entry}"
-   set next_entry=
-   save_env next_entry
-   set boot_once=true
-else
-   set default="0"
-fi
-menuentry 'Debian' { true }
-if [ -f  ${config_directory}/custom.cfg ]; then
-  source ${config_directory}/custom.cfg
-elif [ -z "${config_directory}" -a -f  $prefix/custom.cfg ]; then
-  source $prefix/custom.cfg
-fi
-"""
 
 
 @pytest.mark.parametrize(

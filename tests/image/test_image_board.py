@@ -24,6 +24,7 @@ from rtqual.image.board import ForBoard, for_board
 from rtqual.image.flash import read_fat
 from rtqual.image.root import Root, tool
 from rtqual.image.system import Request, build
+from support.command import Fails
 from support.stand_in import PARAMETERS, settings_of, stand_in
 
 PC = Settings("desk", "pc", AMD64, "root", "192.168.7.20", 22, "ssh-ed25519 AAAA", "6.1", "systemd-boot")
@@ -147,6 +148,15 @@ def test_what_no_image_of_a_board_can_be_is_told(
     boards = {"desk": replace(PC, **other)}  # type: ignore[arg-type]
     with pytest.raises(BadInput, match=re.escape(told)):
         for_board(boards, str(words.pop("name")), key=key, **words)  # type: ignore[arg-type]
+
+
+def test_what_is_for_a_board_needs_one(fails: Fails, tmp_path: Path) -> None:
+    mission = Path(__file__).parents[2] / "missions/board-memory.toml"
+    words = ("image", mission, "--kernel", "rt", "--out", tmp_path / "image", "--key", "k")
+    assert "--key, --address and --gateway are for --board" in fails(2, *words)
+    assert "--flavour debian" in fails(2, *words, "--board", "pi-memory")
+    told = fails(2, *words, "--board", "pi-memory", "--architecture", "amd64", "--flavour", "debian")
+    assert "--key k: No such file" in told
 
 
 def _disk(folder: Path) -> str:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,7 @@ _ESP_MIB = 96
 # On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
 # more than 95 % of a second, where the kernel would throttle it.
 PARAMETERS = ("no_timer_check", "sysctl.kernel.sched_rt_runtime_us=-1")
+OPTIONS = f"console=ttyS0 quiet panic=5 {PARAMETERS[0]} rtqual.store={_UUID}"  # of the known-good system
 RUNS_TO_RANK = 10
 _CRITERION = """\
 [[criterion]]
@@ -218,26 +219,38 @@ def _disk(folder: Path) -> str:
     image = next((package.tree / "boot").glob("vmlinuz-*"))
     release = image.name.removeprefix("vmlinuz-")
     loader = fetch("systemd-boot-efi").tree / "usr/lib/systemd/boot/efi/systemd-bootx64.efi"
-    options = f"console=ttyS0 quiet panic=5 {PARAMETERS[0]} rtqual.store={_UUID}"
     texts = {
         "loader/loader.conf": "default good.conf\ntimeout 0\n",
-        "loader/entries/good.conf": f"title good\nlinux /good/vmlinuz\ninitrd /good/initrd\noptions {options}\n",
-        "rtqual/own/network": f"{_NETWORK}\n",
-        "rtqual/own/authorized_keys": (folder / "identity.pub").read_text(),
-        "rtqual/own/hostkey": (folder / "hostkey").read_text(),
+        "loader/entries/good.conf": f"title good\nlinux /good/vmlinuz\ninitrd /good/initrd\noptions {OPTIONS}\n",
+        **own(folder),
     }
     files = {
         "EFI/BOOT/BOOTX64.EFI": loader,
         "good/vmlinuz": image,
         "good/initrd": remote.build(package.tree, release, AMD64),
     }
+    write_disk(folder, texts, files)
+    return release
+
+
+def own(folder: Path) -> dict[str, str]:
+    """What makes its system this board (guest/init-board)."""
+    return {
+        "rtqual/own/network": f"{_NETWORK}\n",
+        "rtqual/own/authorized_keys": (folder / "identity.pub").read_text(),
+        "rtqual/own/hostkey": (folder / "hostkey").read_text(),
+    }
+
+
+def write_disk(folder: Path, texts: Mapping[str, str], files: Mapping[str, Path]) -> None:
+    """`folder`/disk, with one FAT partition that holds these."""
     tree = folder / "esp"
     for place, text in texts.items():
         (tree / place).parent.mkdir(parents=True, exist_ok=True)
         (tree / place).write_text(text)
-    for place, file in files.items():
+    for place, source in files.items():
         (tree / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, tree / place)
+        shutil.copyfile(source, tree / place)
     part, disk = folder / "part", folder / "disk"
     for path, size_mib in ((part, _ESP_MIB - 1), (disk, _ESP_MIB)):
         with path.open("wb") as file:
@@ -247,12 +260,11 @@ def _disk(folder: Path) -> str:
     subprocess.run(["mcopy", "-s", "-i", part, *sorted(tree.iterdir()), "::"], check=True)
     layout = "label: dos\nstart=2048, type=ef, bootable\n"
     subprocess.run([tool("sfdisk", "fdisk"), "--quiet", disk], input=layout, text=True, check=True)
-    with part.open("rb") as source, disk.open("r+b") as target:
+    with part.open("rb") as given, disk.open("r+b") as target:
         target.seek(2**20)
-        shutil.copyfileobj(source, target)
+        shutil.copyfileobj(given, target)
     part.unlink()
     shutil.rmtree(tree)
-    return release
 
 
 def mission_of(there: StandIn, *, others: str = "", runs: int = 6, loaded: int = 0, cycles: int = 100) -> str:

@@ -25,6 +25,7 @@ echo "release=$(uname -r)"
 echo "nonce=$(sed -n 's/.*{nonce}=\\([^ ]*\\).*/\\1/p' /proc/cmdline)"
 echo "free_kib=$(df -k "$boot" 2> /dev/null | tail -n 1 | awk '{{print $4}}')"
 for one in {programs}; do command -v $one > /dev/null || echo "missing=$one"; done
+echo "way=$(ip -4 route show default | head -n 1)"
 echo "watchdog=$(ls /dev/watchdog0 2> /dev/null)"
 {{ {why_not}
 }} | sed 's/^/why_not=/'
@@ -101,6 +102,9 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
     missing = told.get("missing", [])
     what = f"no {', no '.join(missing)}" if missing else "all there"
     yield Found("programs", not missing, what, "install them on the board" if missing else "")
+    way = _one(told, "way")
+    mend = "" if way else "ip route add default dev eth0: candidates take over the interface of that route"
+    yield Found("network", bool(way), way or "no default route over IPv4", mend)
     boot, free = _one(told, "boot"), _one(told, "free_kib")
     places = ", ".join(switcher_of(settings).finds)
     yield Found("boot partition", bool(boot), boot or f"not in {places}", "" if boot else "mount it there")

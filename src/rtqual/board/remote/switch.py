@@ -151,7 +151,7 @@ class Grub:
 
     GRUB clears next_entry on the disk before it shows its menu (grub-mkconfig, 00_header), if it can write there. If it
     could not, the candidate would start again and again; so the entry is there only while the file `armed` is on the
-    boot partition, which is removed from a candidate too. Not tried on a board yet.
+    boot partition, which is removed from a candidate too. Tried on the stand-in, not on a board.
     """
 
     finds, mark = ("/boot/efi", "/efi", "/boot"), "EFI"
