@@ -415,6 +415,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 		return -1;
 	}
 	g.arm = (struct arm){ g.spec.arm_bits == 64, false, g.spec.kernel, g.spec.count_in_task ? g.spec.count : 0 };
+	if (g.spec.arm_bits && !arm_is_offered(g.arm.wide)) {
+		fputs("watch: this QEMU does not tell registers\n", stderr);
+		return -1;
+	}
 	g.comm_at = (int)g.spec.comm_at;
 	g.prio_at = (int)g.spec.prio_at;
 	g.log = fopen(argv[1] + 4, "we");
