@@ -25,7 +25,7 @@
 #include "watch_spec.h"
 #include "watch_thread.h"
 
-enum { COMM_BYTES = 16 };
+enum { COMM_BYTES = 16, LOOKED_MOST = 256 };
 enum { MOST_RECORDS = 32 << 20 }; /* half a gigabyte: whoever made the record may have made it long */
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
@@ -58,6 +58,7 @@ static struct {
 	size_t window;
 	bool close; /* inside a window */
 	uint64_t events;
+	unsigned int looked; /* at threads, for these: */
 	int comm_at, prio_at; /* in a task_struct; 0 until they are found */
 	uint64_t base; /* of the CPU's own variables */
 	uint64_t task, next; /* that runs; that is switched to */
@@ -191,10 +192,10 @@ static void on_switch(uint64_t ns, uint64_t where)
 	if (g.spec.count_in_task && !g.task)
 		find_count(task);
 	g.task = task;
-	if (!g.comm_at)
+	if (!g.spec.comm_at && g.looked < LOOKED_MOST && ++g.looked)
 		thread_find(g.spec.init_task ? g.spec.init_task : task, &g.comm_at, &g.prio_at);
 	recount(ns, where);
-	if (g.comm_at) {
+	if (g.comm_at && g.prio_at) {
 		peek(task + (uint64_t)g.comm_at, comm, sizeof(comm));
 		peek(task + (uint64_t)g.prio_at, &prio, sizeof(prio));
 	}
@@ -414,6 +415,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 		return -1;
 	}
 	g.arm = (struct arm){ g.spec.arm_bits == 64, false, g.spec.kernel, g.spec.count_in_task ? g.spec.count : 0 };
+	if (g.spec.arm_bits && !arm_is_offered(g.arm.wide)) {
+		fputs("watch: this QEMU does not tell registers\n", stderr);
+		return -1;
+	}
 	g.comm_at = (int)g.spec.comm_at;
 	g.prio_at = (int)g.spec.prio_at;
 	g.log = fopen(argv[1] + 4, "we");

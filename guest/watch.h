@@ -57,6 +57,9 @@ char arm_kind_of(const uint8_t *bytes, size_t size, uint64_t address, const stru
 
 bool arm_is_call(const uint8_t *bytes, size_t size, const struct arm *arm);
 
+/* Whether this QEMU has what the following need. */
+bool arm_is_offered(bool wide);
+
 bool arm_interrupts_on(struct CPUState *cpu, bool wide);
 
 /* At the first instruction of Linux's __switch_to or cpu_switch_to: the thread that runs next. */

@@ -90,6 +90,11 @@ bool arm_is_call(const uint8_t *bytes, size_t size, const struct arm *arm)
 	return insn >> 28 != 0xf && ((insn & 0x0f000000) == 0x0b000000 || (insn & 0x0ffffff0) == 0x012fff30);
 }
 
+bool arm_is_offered(bool wide)
+{
+	return wide ? aarch64_cpu_gdb_read_register : arm_cpu_gdb_read_register;
+}
+
 static uint64_t register_of(struct CPUState *cpu, bool wide, int number)
 {
 	static GByteArray *held;

@@ -40,8 +40,8 @@ void thread_find(uint64_t from, int *comm_at, int *prio_at)
 		if (!comm && is_known(task + at))
 			comm = (int)at;
 	}
-	if (prio && comm) {
+	if (prio && (!*prio_at || prio < *prio_at))
 		*prio_at = prio;
+	if (comm && (!*comm_at || comm < *comm_at))
 		*comm_at = comm;
-	}
 }

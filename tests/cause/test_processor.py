@@ -26,12 +26,10 @@ def places(base: int, *names: str) -> dict[str, int]:
 AT = places(
     CORE, "vectors", "el1h_64_irq", "el0t_64_irq", "el0t_32_irq", "el1h_64_sync", "el0t_64_sync", "el0t_32_sync",
     "finish_task_switch.isra.0", "gic_handle_irq", "arch_timer_handler_virt", "cpu_do_idle", "do_idle", "do_page_fault",
-    "uart_interrupt", "__schedule",
+    "uart_interrupt", "__schedule", "cpu_switch_to",
 )  # fmt: skip
 ARM64_SYMBOLS = Symbols.read(
     "".join(f"{address:016x} T {name}\n" for name, address in AT.items())
-    + "".join(f"{CORE - 0x1000 * number:016x} D {name}\n" for number, name in
-              enumerate(("__per_cpu_offset", "init_task", "__entry_task"), 1))
     + f"{CORE + 0x500:016x} t $x\n"
 )  # fmt: skip
 

@@ -102,7 +102,8 @@ ARM_32 = Processor(
     word_bytes=4,
     kernel=0xBF000000,  # modules; the kernel from 3 GiB on
     entries={
-        "__irq_svc": "I", "__irq_usr": "I", "vector_swi": "E", "__dabt_svc": "X", "__dabt_usr": "X", "__pabt_svc": "X",
+        "__irq_svc": "I", "__irq_usr": "I", "vector_swi": "E", "vector_bhb_loop8_swi": "E",
+        "vector_bhb_bpiall_swi": "E", "__dabt_svc": "X", "__dabt_usr": "X", "__pabt_svc": "X",
         "__pabt_usr": "X", "__und_svc": "X", "__und_usr": "X", "finish_task_switch": "S", "__switch_to": "x",
     },
     needed={},
@@ -113,7 +114,7 @@ ARM_32 = Processor(
     stubs=("vector_", "__irq_", "__dabt_", "__pabt_", "__und_"),
     timer_handlers=_ARM_TIMERS,
     faults=frozenset({"__dabt_svc", "__dabt_usr", "__pabt_svc", "__pabt_usr"}),
-    halts=("cpu_v7_do_idle",),
+    halts=("cpu_v7_do_idle", "cpu_ca"),  # by processor
 )  # fmt: skip
 FREERTOS = Processor(
     name="FreeRTOS",

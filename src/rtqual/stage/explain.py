@@ -247,7 +247,8 @@ class _Run:
         except RunFailed as error:
             if "Could not load plugin" in str(error):
                 raise BadInput(
-                    f"this QEMU does not take the plugin that watches ({error}): install Debian 12's qemu-system-x86"
+                    f"this QEMU does not take the plugin that watches ({error}): install Debian 12's qemu-system-x86 "
+                    "and qemu-system-arm"
                 ) from None
             raise
 
