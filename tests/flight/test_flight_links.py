@@ -296,7 +296,7 @@ def test_the_watchdog_is_fed_while_every_thread_reports(
     program = start(f"--watchdog={tmp_path}/dog")
     ground = program.connect()
     assert _fed(dog, PATIENCE_S) == b"\0"
-    threads = sorted(int(one) for one in os.listdir(f"/proc/{program.process.pid}/task"))
+    threads = sorted(int(one.name) for one in Path(f"/proc/{program.process.pid}/task").iterdir())
     tid = threads[["SUPERVISOR", "LINK", "COMMANDS", "CAMERA", "CONTROL"].index(thread)]  # as they began
     with stopped(tid):
         end = time.monotonic() + PATIENCE_S
