@@ -262,8 +262,8 @@ static void send_frame(struct device *device, uint64_t now_ns, uint64_t (*clock)
 			transfer->entry.begun_ns = now_ns;
 		send_slice(device, clock);
 		if (device->settings->bus_mb_s)
-			transfer->not_before_ns =
-				transfer->entry.begun_ns + transfer->sent * 1000ull / device->settings->bus_mb_s;
+			transfer->not_before_ns = transfer->entry.begun_ns +
+						  transfer->sent * 1000ull / device->settings->bus_mb_s;
 		if (transfer->cut_at && transfer->sent >= transfer->cut_at) {
 			transfer->entry.outcome = CUT;
 			finish(device, clock());

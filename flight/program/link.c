@@ -236,8 +236,7 @@ static void judge(struct links *links, struct peer *peer, uint64_t now)
 		return;
 	}
 	take_packets(links, peer, now); /* likewise */
-	if (peer->have && !peer->close_ns && room(links, peer) &&
-	    now - peer->since_ns > LINK_PATIENCE_MS * 1000000ull)
+	if (peer->have && !peer->close_ns && room(links, peer) && now - peer->since_ns > LINK_PATIENCE_MS * 1000000ull)
 		garbage(links, peer, peer->have, now);
 }
 

@@ -20,6 +20,7 @@ from rtqual.packet import octets
 from rtqual.packet.codec import Telemetry, telecommand, telemetry
 from rtqual.packet.definition import load
 from support.flight_programs import flight_program, run_flight
+from support.stopped import stopped
 
 DEFINITION = load()
 PATIENCE_S = 60  # a busy machine
@@ -272,6 +273,54 @@ def test_a_flood_is_answered_a_part_at_a_time_and_whole(start: Callable[..., Pro
     assert [one.name for one in ground.reports].count("COMPLETED") == 201, "none is lost or refused"
     times_ns = [one.time_ns for one in ground.reports if one.name == "PONG"]
     assert times_ns[-1] - times_ns[0] > 150 * 10**6, "10 in 10 ms"
+
+
+def _fed(dog: int, wait_s: float) -> bytes:
+    """What the watchdog was given meanwhile."""
+    return os.read(dog, 65536) if select.select([dog], [], [], wait_s)[0] else b""
+
+
+@pytest.fixture
+def dog(tmp_path: Path) -> Iterator[int]:
+    os.mkfifo(tmp_path / "dog")
+    with (tmp_path / "dog").open("r+b", buffering=0) as one:
+        yield one.fileno()
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize(("thread", "number"), [("LINK", 3), ("COMMANDS", 2), ("CONTROL", 0)])
+def test_the_watchdog_is_fed_while_every_thread_reports(
+    start: Callable[..., Program], tmp_path: Path, dog: int, thread: str, number: int
+) -> None:
+    """The camera's is left out: it has 20 s, for USB's timeouts."""
+    program = start(f"--watchdog={tmp_path}/dog")
+    ground = program.connect()
+    assert _fed(dog, PATIENCE_S) == b"\0"
+    threads = sorted(int(one.name) for one in Path(f"/proc/{program.process.pid}/task").iterdir())
+    tid = threads[["SUPERVISOR", "LINK", "COMMANDS", "CAMERA", "CONTROL"].index(thread)]  # as they began
+    with stopped(tid):
+        end = time.monotonic() + PATIENCE_S
+        while _fed(dog, 2):  # none of 20 that were due
+            assert time.monotonic() < end
+        if thread == "CONTROL":  # the others carry what is told
+            ground.until("EVENT_HIGH", event="WATCHDOG", event_value=number)
+        assert not _fed(dog, 1)
+    assert _fed(dog, PATIENCE_S)
+    ground.until("EVENT_INFO", event="THREAD_BACK", event_value=number)
+    program.process.terminate()
+    program.process.wait()
+    assert _fed(dog, 0)[-1:] == b"V", "ended by command it lets the watchdog go"
+
+
+@pytest.mark.manual
+def test_a_program_that_never_feeds_the_watchdog_is_found(
+    start: Callable[..., Program], tmp_path: Path, dog: int
+) -> None:
+    program = start(f"--watchdog={tmp_path}/dog", name="ds325-flight-sabotage2")
+    ground = program.connect()
+    ground.send(command("PING", 1))
+    ground.until("PONG")
+    assert not _fed(dog, 3)
 
 
 @pytest.mark.parametrize(

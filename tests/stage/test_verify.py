@@ -71,8 +71,8 @@ def test_the_smoke_scale_passes_twice_alike_and_says_so(rtqual: Run, tmp_path: P
     assert of["FDIR-060"]["compliance"] == Compliance.OPEN, "its procedure is not played at this scale"
     records = list(Store(out / "records").read_all())
     assert {record.manifest.hash for record in records} >= {hash_ for one in of.values() for hash_ in one["evidence"]}
-    assert 'failures="0"' in (out / "verification.xml").read_text().splitlines()[1]
-    assert "closes no requirement" in (out / "verification.md").read_text()
+    assert 'failures="0"' in (out / "junit.xml").read_text().splitlines()[1]
+    assert "closes no requirement" in (out / "report.md").read_text()
     _a_record_without_its_log_is_no_evidence(records)
 
 

@@ -30,7 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "history:history",
         "Follow each figure over the campaigns of several versions, and mark where it changed (docs/history.md).",
     ),
-    "report": ("report:report", "Write the reports of a finished campaign again; nothing is run."),
+    "report": ("report:report", "Write the reports of a finished campaign or verification again; nothing is run."),
     "reproduce": (
         "reproduce:reproduce",
         "Make a recorded run again, from its hashed inputs alone, and compare the samples.",

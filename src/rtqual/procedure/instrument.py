@@ -59,7 +59,8 @@ class Played(Instrument):
             program=f"{PROGRAM} {self.arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG
         )
         raised = RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
-        plugged = f"plug --replay flown --stamp --bus {_BUS_MB_S} --control {CONTROL}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
+        camera = f"plug --replay flown --stamp --bus {_BUS_MB_S} --control {CONTROL}"
+        plugged = f"{camera}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
         return Job(
             setup=(
                 Command(("sh", "-c", f"{COMMON}{flown(seed)}\ncat > script <<'END'\n{text}END\n{plugged}{raised}")),

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""A finished verification's folder of a log that was made up."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from rtqual.campaign import folder as kept
+from rtqual.procedure.figures import figures
+from rtqual.procedure.instrument import LOG_SERIES, OCTET, PREFIX
+from rtqual.procedure.kept import Procedures
+from rtqual.record.schema import Scalar, Series
+from rtqual.record.store import Store
+from support.analysis_records import record
+from support.command import mission_text
+from support.ground_log import definition, good, procedure
+from support.made_campaign import sealed
+
+MARKED = "A <b>mark</b> | and [link](x)"
+VERIFY = f"""
+[verify]
+candidate = "debian-rt"
+procedures = "gone"
+
+[[verify.requirement]]
+id = "TC-010"
+text = "{MARKED}"
+
+[[verify.requirement]]
+id = "TC-020"
+text = "Nothing shows it."
+"""
+
+
+def made(folder: Path, *, log: Callable[[str], str] = str) -> Path:
+    """START_STOP, flown as it should be unless `log` changes its log; no file of procedures is left."""
+    folder.mkdir()
+    flown = procedure(folder)
+    text = log(good(flown).text)
+    latencies = figures(flown, text, definition()).latencies_ns
+    octets = np.frombuffer(text.encode(), np.uint8).astype(np.int64)
+    series = [Series.raw(octets, name=LOG_SERIES, unit=OCTET)]
+    series += [Series.raw(values, name=name) for name, values in sorted(latencies.items())]
+    scalars = {"frames": Scalar(value=60, unit="1"), "frames_lost": Scalar(value=0, unit="1")}
+    one = sealed(record(series, candidate="debian-rt", instrument=PREFIX + flown.name, scalars=scalars))
+    Store(folder / kept.RECORDS).write(one)
+    result = kept.Result((one,), {}, {}, procedures=Procedures(procedures={flown.name: flown}))
+    kept.keep(folder, (mission_text("debian-rt") + VERIFY).encode(), kept.VERIFY + "full", result)
+    (folder / "start-stop.toml").unlink()
+    return folder
