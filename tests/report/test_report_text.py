@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Numbers, commands and remarks as text."""
 
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from markdown_it import MarkdownIt
@@ -8,8 +11,8 @@ from markdown_it import MarkdownIt
 from rtqual.analysis.figure.model import Distribution, Figure, Interval
 from rtqual.record.schema import Kind
 from rtqual.report.draw import plots
-from rtqual.report.page.document import Notes
-from rtqual.report.page.render import _fence
+from rtqual.report.page.document import Cell, Chapter, Column, Document, Notes, Table
+from rtqual.report.page.render import _fence, to_pdf
 from rtqual.report.page.text import clean, figure_interval, figure_value, number, quantity
 
 
@@ -55,3 +58,16 @@ def test_a_command_keeps_its_lines_and_cannot_leave_its_fence() -> None:
 def test_one_remark_has_one_mark() -> None:
     notes = Notes()
     assert [notes.mark("x"), notes.mark("y"), notes.mark("x"), notes.mark("")] == ["a", "b", "a", ""]
+
+
+@pytest.mark.guest  # what writes the PDF takes two seconds to load
+def test_words_stay_whole_in_a_table_of_many_columns_on_paper(tmp_path: Path) -> None:
+    titles = ["Operation", *(f"Xenomai, BeagleBone Black, {space} space" for space in ("user", "kernel") * 4), "other"]
+    rows = tuple(tuple(map(Cell, (name, *["28.58 µs"] * 9))) for name in ("semaphore", "message queue"))
+    columns = tuple(Column(title, numeric=n > 0) for n, title in enumerate(titles))
+    chapter = Chapter("1", "Figures", (Table(1, "wide", columns, rows),))
+    pdf = tmp_path / "report.pdf"
+    pdf.write_bytes(to_pdf(Document("T", "P", (), (), None, (), (chapter,), ())))
+    words = subprocess.run(["pdftotext", pdf, "-"], capture_output=True, text=True, check=True).stdout.split()
+    assert words.count("BeagleBone") == 8
+    assert {"Operation", "semaphore", "Xenomai,"} <= set(words)
