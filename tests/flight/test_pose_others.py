@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 @pytest.mark.manual  # half a minute of processor
 def test_ours_is_nearer_to_the_truth_and_less_often_wrong_and_sure() -> None:
     pytest.importorskip("cv2", reason="nothing was compared: `pip install opencv-python-headless` and run it again")
-    from pose_flights import flight  # noqa: PLC0415
-    from pose_others import compare  # noqa: PLC0415
+    from pose_flights import flight
+    from pose_others import compare
 
     found = compare([replace(flight(29, n, 12), loss=0.0) for n in range(24)])
     answered = {name: rows[~np.isnan(rows[:, 1])] for name, rows in found.items()}
