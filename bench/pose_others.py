@@ -11,7 +11,6 @@ A covariance is each method's own: noise as its residuals show it, through its J
 """
 
 import argparse
-import resource
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -265,7 +264,7 @@ def line(name: str, rows: Floats) -> str:
 
 
 def cpu_ms(flights: list[Flight]) -> dict[str, float]:
-    """CPU by frame: the others in this process, ours as what its program takes beyond making the frames."""
+    """CPU by frame of the other methods; of ours callgrind counts the instructions (docs/pose.md)."""
     pictures = [(ranges, *truth(flights[n], number)) for n, number, ranges in frames(flights)]
     found = {}
     for name, method in METHODS.items():
@@ -273,14 +272,7 @@ def cpu_ms(flights: list[Flight]) -> dict[str, float]:
         for ranges, position, rotation in pictures:
             method(ranges, position, rotation)
         found[name] = 1000 * (time.process_time() - before) / len(pictures)
-
-    def used(*options: str) -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        lines = "\n".join(one.line() for one in flights)
-        subprocess.run([program(), *options], input=lines.encode(), stdout=subprocess.DEVNULL, check=True)
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-
-    return {"ours": 1000 * (used() - used("--planes")) / len(pictures), **found}
+    return found
 
 
 def main() -> None:
