@@ -66,6 +66,7 @@ static struct {
 	struct section irqs, preempt;
 	int32_t preempt_count;
 	bool halted;
+	bool unsure; /* the mask may have changed */
 	struct {
 		uint64_t task;
 		char comm[COMM_BYTES];
@@ -229,7 +230,7 @@ static void on_entry(unsigned int vcpu_index, void *data)
 		on_switch(ns, place->address);
 		return;
 	}
-	if (!g.irqs.open && !g.spec.arm_bits)
+	if (!g.irqs.open)
 		begin(&g.irqs, ns, place->address);
 	if (g.halted && g.preempt.open)
 		begin(&g.preempt, ns, place->address); /* idle is no section */
@@ -261,6 +262,7 @@ static void on_insn(unsigned int vcpu_index, void *data)
 		g.halted = true;
 		/* fall through */
 	case LEAVE:
+		g.unsure = true;
 		if (!g.spec.arm_bits || g.halted)
 			end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
 		if (g.spec.at_leave && peek_pointer(g.spec.current, &task) && task != g.task)
@@ -288,10 +290,14 @@ static void on_store(unsigned int vcpu_index, uint32_t info, uint64_t address, v
 static void on_block(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
-	bool on = g.spec.arm_bits ? arm_interrupts_on(current_cpu, g.arm.wide) : !g.irqs.open;
+	bool on = !g.irqs.open;
 	uint64_t ns;
 
 	(void)vcpu_index;
+	if (g.spec.arm_bits && (g.close || g.unsure || place->kind == MASK)) {
+		on = arm_interrupts_on(current_cpu, g.arm.wide);
+		g.unsure = false;
+	}
 	if (!g.close && on == !g.irqs.open)
 		return;
 	ns = now_ns() - place->ahead_ns;
@@ -340,6 +346,15 @@ static void watch_arm(struct qemu_plugin_insn *insn, uint64_t address, size_t in
 		watch(insn, on_insn, new_place(address, insns_ahead, kind, 0));
 }
 
+/* Whether the instruction before a block may change the mask, or is not known. */
+static bool follows_mask(uint64_t start)
+{
+	uint8_t before[4];
+
+	return g.spec.arm_bits && start >= g.spec.kernel &&
+	       (!peek(start - sizeof(before), before, sizeof(before)) || arm_masks(before, &g.arm));
+}
+
 static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n_insns = qemu_plugin_tb_n_insns(tb);
@@ -357,7 +372,8 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		uint64_t back = call ? qemu_plugin_insn_vaddr(last) + size : 0;
 
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
-						     new_place(start, n_insns, BLOCK, back));
+						     new_place(start, n_insns, follows_mask(start) ? MASK : BLOCK,
+							       back));
 	}
 	for (size_t i = 0; i < n_insns; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);

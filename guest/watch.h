@@ -33,6 +33,7 @@ enum {
 	COUNT = 'm', /* preempt_count from here on */
 	RECOUNT = 'r', /* never written: preempt_count may have changed by what a register held */
 	STORE = 'u', /* never written either: preempt_count may be stored */
+	MASK = 'f', /* never written: a block that may begin with another mask than the one before it */
 	STATE = 's', /* at a window's first event: 1 if interrupts are on; the section began then */
 	ENDED = 'z', /* the log is whole: the number of events */
 };
@@ -56,6 +57,9 @@ struct arm {
 char arm_kind_of(const uint8_t *bytes, size_t size, uint64_t address, const struct arm *arm);
 
 bool arm_is_call(const uint8_t *bytes, size_t size, const struct arm *arm);
+
+/* Whether an instruction of 4 bytes may change the mask. */
+bool arm_masks(const uint8_t *bytes, const struct arm *arm);
 
 /* Whether this QEMU has what the following need. */
 bool arm_is_offered(bool wide);

@@ -90,6 +90,18 @@ bool arm_is_call(const uint8_t *bytes, size_t size, const struct arm *arm)
 	return insn >> 28 != 0xf && ((insn & 0x0f000000) == 0x0b000000 || (insn & 0x0ffffff0) == 0x012fff30);
 }
 
+bool arm_masks(const uint8_t *bytes, const struct arm *arm)
+{
+	uint32_t insn;
+
+	memcpy(&insn, bytes, sizeof(insn));
+	if (arm->thumb)
+		return true; /* FreeRTOS, which is small */
+	if (arm->wide) /* msr, of daif, daifset and daifclr */
+		return (insn & 0xffffffe0) == 0xd51b4220 || (insn & 0xfffff0df) == 0xd50340df;
+	return (insn & 0xfff1fe20) == 0xf1000000 || (insn & 0x0ff0f000) == 0x0120f000; /* cps; msr, of cpsr */
+}
+
 bool arm_is_offered(bool wide)
 {
 	return wide ? aarch64_cpu_gdb_read_register : arm_cpu_gdb_read_register;

@@ -33,6 +33,7 @@ def decoder(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     subprocess.run([*command, library.parent / "brought.c", "-o", library], check=True)
     found = ctypes.CDLL(str(library))
     found.arm_kind_of.restype, found.arm_is_call.restype = ctypes.c_char, ctypes.c_bool
+    found.arm_masks.restype = ctypes.c_bool
     return found
 
 
@@ -91,3 +92,16 @@ def test_linuxs_vectors_go_on_with_what_elsewhere_returns(decoder: ctypes.CDLL) 
 def test_calls(decoder: ctypes.CDLL, tmp_path: Path, arm: Arm, text: str, wanted: bool) -> None:
     code = assembled(text, arm, tmp_path)
     assert decoder.arm_is_call(code, ctypes.c_size_t(len(code)), ctypes.byref(arm)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("arm", "text", "wanted"),
+    [
+        (A64, "msr daif, x3", True), (A64, "msr daifset, #3", True), (A64, "msr daifclr, #2", True),
+        (A64, "mrs x3, daif", False), (A64, "msr spsel, #1", False), (A32, "cpsid i", True), (A32, "cpsie if", True),
+        (A32, "cps #19", True), (A32, "msr cpsr_c, r3", True), (A32, "mrs r3, cpsr", False),
+        (A32, "msr spsr_cxsf, r3", False),
+    ],
+)  # fmt: skip
+def test_what_changes_the_mask(decoder: ctypes.CDLL, tmp_path: Path, arm: Arm, text: str, wanted: bool) -> None:
+    assert decoder.arm_masks(assembled(text, arm, tmp_path), ctypes.byref(arm)) == wanted

@@ -39,16 +39,15 @@ def test_of_freertos_the_tick_is_the_sample(tmp_path: Path) -> None:
     assert back.thread == "sleeper (priority 4)"
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(
     ("package", "architecture", "board", "entry"),
     [
-        ("linux-image-rt-armmp", ARMHF, "virtual-arm", "__irq_"),
-        ("linux-image-rt-arm64", ARM64, "virtual-arm64", "el"),
+        pytest.param("linux-image-rt-armmp", ARMHF, "virtual-arm", "__irq_", marks=pytest.mark.full),
+        pytest.param("linux-image-rt-arm64", ARM64, "virtual-arm64", "el", marks=pytest.mark.manual),
     ],
 )
 def test_of_linux_on_arm(package: str, architecture: Architecture, board: str, entry: str, tmp_path: Path) -> None:
-    """A boot each, 60 to 160 s, where the guest is not in the cache."""
+    """20 and 30 s; where the guest is not in the cache, a boot of 60 and 160 s more."""
     if why := why_no_guest(architecture):
         pytest.skip(why)
     parameters = CyclictestParameters(cycles=60)
