@@ -4,4 +4,4 @@
 Data flows one way: mission -> campaign -> records -> analysis -> report.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
