@@ -329,4 +329,5 @@ def demo(out: Path) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which ends QEMU and removes the folder on the way out
     sys.exit(demo(Path("out/board-demo")))
