@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def test_a_load_runs_until_it_is_killed_and_leaves_nothing(name: str, tmp_path: 
     load = LOADS[name]
     for program in load.programs:
         need(program)
-    before = set(SHARED_MEMORY.iterdir())
+    before = shared_by(load.programs)
     processes = [
         subprocess.Popen(command.argv, cwd=tmp_path, stdout=subprocess.DEVNULL, start_new_session=True)
         for command in load.background
@@ -119,7 +120,13 @@ def test_a_load_runs_until_it_is_killed_and_leaves_nothing(name: str, tmp_path: 
     while any(members(group) for group in groups) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert [member for group in groups for member in members(group)] == []
-    assert set(SHARED_MEMORY.iterdir()) <= before
+    assert shared_by(load.programs) <= before
+
+
+def shared_by(programs: Iterable[str]) -> set[Path]:
+    """Shared memory that is named after programs, whose names start with the tool's: others use it too."""
+    tools = tuple(program.partition("-")[0] for program in programs)
+    return {path for path in SHARED_MEMORY.iterdir() if path.name.startswith(tools)}
 
 
 def members(group: int) -> list[int]:
