@@ -25,18 +25,13 @@ from support.command import CANDIDATES, Run, mission_text, rtqual_command, rtqua
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 
-OF_REPORTS = {"written", "material", "page"}  # fixtures that take seconds to make
 # Fixtures that boot guests, fetch Debian's packages or start a browser; a test that uses one is marked `guest`.
 OF_GUESTS = {"kernel", "board", "campaign", "chromium"}
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Before xdist reads the groups, which it does first of all once the tests are collected."""
-    fixtures = set(getattr(item, "fixturenames", ()))
-    if OF_GUESTS & fixtures:
+    if OF_GUESTS & set(getattr(item, "fixturenames", ())):
         item.add_marker(pytest.mark.guest)
-    # In one process: a file's tests, for its own fixtures, and all that look at the one written report.
-    item.add_marker(pytest.mark.xdist_group("written" if OF_REPORTS & fixtures else str(item.path)))
 
 
 @pytest.fixture(scope="session")
