@@ -63,7 +63,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install docs demo board-demo check quick test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages arm-packages kernel-packages image-packages \
 	tailor tailor-arm64 stepwise xenomai
 
 install: packages $(VENV)/.built
@@ -94,7 +94,10 @@ stepwise: packages kernel-packages $(VENV)/.built
 	$(BIN)/rtqual tailor missions/docking.toml --stepwise
 
 # What needs neither a guest, nor Debian's packages, nor a network, nor long: two tests at a time.
-check: lint $(VENV)/.built
+check: $(VENV)/.dev $(VENV)/.built
+	$(MAKE) -j2 --no-print-directory lint quick
+
+quick: $(VENV)/.built
 	$(PYTEST) -q -m "not guest and not full and not manual"
 
 test: test-packages check
@@ -112,7 +115,7 @@ test-manual: test-packages $(VENV)/.dev $(VENV)/.built
 newest: $(VENV)/.dev $(VENV)/.built
 	rm -f $(VENV)/.installed $(VENV)/.dev
 	$(PIP) --upgrade --upgrade-strategy eager $$($(BIN)/python scripts/requirements analysis report dev)
-	$(MAKE) -o $(VENV)/.dev -o $(VENV)/.installed check
+	$(MAKE) -j2 -o $(VENV)/.dev -o $(VENV)/.installed lint quick
 
 # Run the tests on what it locks.
 UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
