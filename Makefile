@@ -19,7 +19,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# Tests call make themselves: they are no jobs of this one.
+PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest -n 2 --dist loadfile
 
 # The virtual board (QEMU; the image's tools), this machine's instruments and loads, the C compiler for the guest's
 # agent and, with musl, for the probe, and what WeasyPrint draws the PDF with. Keep in step with
