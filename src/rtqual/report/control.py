@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rtqual import __version__
 from rtqual.analysis.figure.model import Distribution
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, listed, under
@@ -43,7 +42,7 @@ from rtqual.report.page.document import (
 )  # fmt: skip
 from rtqual.report.page.text import TIMING_MARK, TIMING_NOTE, clean, number, prose, quantity, readable
 from rtqual.report.verification import Latency, Verified, as_dict, headline, latencies, to_junit
-from rtqual.report.view import chapters, pages
+from rtqual.report.view import chapters, made_with, pages, signatures
 from rtqual.report.write import put
 
 FORMS = (*PAGES, "junit")  # what there is of a verification
@@ -99,15 +98,9 @@ def build(verified: Verified) -> Document:
             ("Candidate", clean(verified.candidate)),
             ("Beside it", clean(under(verified.load))),
             ("Procedures played", number(len({run.procedure for run in verified.runs}))),
-            ("Software", f"rtqual {__version__}"),
-            *([("Document", prose(" issue ".join(filter(None, (paper.number, paper.issue)))))] if paper.number else []),
+            *made_with(paper),
         ),
-        signatures=(
-            ("Date", prose(paper.date)),
-            ("Prepared", prose(paper.prepared)),
-            ("Reviewed", prose(paper.reviewed)),
-            ("Approved", prose(paper.approved)),
-        ),
+        signatures=signatures(paper),
         decision=_answer(verified, numbering),
         verdicts=(),
         chapters=tuple(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import count
 
 from rtqual import __version__
+from rtqual.mission.model import Paper
 from rtqual.report.chapter.analysis import analysis, judgement
 from rtqual.report.chapter.conclusion import conclusion
 from rtqual.report.chapter.decision import decision
@@ -61,20 +62,31 @@ def build(material: Material) -> Document:
             ("Candidates measured", _names(material.measured)),
             *([("Of a published study", _names(material.published))] if material.published else []),
             ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
-            ("Software", f"rtqual {__version__}"),
-            *([("Document", prose(" issue ".join(filter(None, (paper.number, paper.issue)))))] if paper.number else []),
+            *made_with(paper),
         ),
-        signatures=(
-            ("Date", prose(paper.date)),
-            ("Prepared", prose(paper.prepared)),
-            ("Reviewed", prose(paper.reviewed)),
-            ("Approved", prose(paper.approved)),
-        ),
+        signatures=signatures(paper),
         # Before the chapters, so that their tables have the first numbers.
         decision=decision(material),
         verdicts=(*goals_box(material), *verdict_boxes(material)),
         chapters=tuple(chapters((number, title, blocks(material)) for number, title, blocks in CHAPTERS)),
         colours=tuple((clean(name), material.palette.colour(name)) for name in material.candidates),
+    )
+
+
+def made_with(paper: Paper) -> Iterator[tuple[str, str]]:
+    """The facts that end every document's."""
+    yield "Software", f"rtqual {__version__}"
+    if paper.number:
+        yield "Document", prose(" issue ".join(filter(None, (paper.number, paper.issue))))
+
+
+def signatures(paper: Paper) -> tuple[tuple[str, str], ...]:
+    """The lines to sign: what for, and what the mission says already."""
+    return (
+        ("Date", prose(paper.date)),
+        ("Prepared", prose(paper.prepared)),
+        ("Reviewed", prose(paper.reviewed)),
+        ("Approved", prose(paper.approved)),
     )
 
 
