@@ -121,7 +121,7 @@ def _written(quantity: Quantity) -> str | float:
     return int(quantity.text) if quantity.text.lstrip("+-").isdecimal() else float(quantity.text)
 
 
-_AS_WRITTEN = PlainSerializer(_written)
+_AS_WRITTEN = PlainSerializer(_written, return_type=str | int | float)
 CpuCount = Annotated[Literal[1, 2, 4], BeforeValidator(_not_a_truth)]
 Runs = Annotated[
     int | Literal["auto"],
