@@ -18,7 +18,7 @@ from rtqual.cause.kept import Run as ExplainedRun
 from rtqual.cause.kept import Why
 from rtqual.cause.timeline import Kind
 from rtqual.mission import Mission, load_mission
-from rtqual.record.schema import Measurement, Timing
+from rtqual.record.schema import Measurement, Timing, digest
 from rtqual.record.store import Store, make
 from rtqual.stage.tailor import STEPWISE, step_by_step
 from support import explained
@@ -46,6 +46,16 @@ def test_a_campaign_that_flew_no_approach_shows_none_of_before(folder: Path) -> 
     assert kept.load(folder).result.approach is None
     (folder / kept.APPROACH).write_bytes(old)
     assert kept.load(folder).result.approach is None
+
+
+def test_a_record_of_a_strangers_name_is_refused_in_one_line(folder: Path) -> None:
+    index = json.loads((folder / kept.CAMPAIGN).read_text()) | {"records": ["a\nb\x1b[2J"]}
+    index["sha256"] = digest({name: one for name, one in index.items() if name != "sha256"})
+    (folder / kept.CAMPAIGN).write_text(json.dumps(index))
+    (folder / kept.RECORDS / "a\nb\x1b[2J").mkdir(parents=True)
+    with pytest.raises(BadInput, match=r"a b \[2J: no record there") as refused:
+        kept.load(folder)
+    assert str(refused.value).isprintable()
 
 
 @pytest.mark.parametrize("name", [kept.APPROACH, f"{kept.CONFIGS}/debian-rt.config"])

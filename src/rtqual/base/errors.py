@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rtqual.base.words import clean
+
 
 class RtqualError(Exception):
     """A failure to print as one line, without a traceback."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """One line, whatever names a stranger gave to what it is about."""
+        return " ".join(clean(super().__str__()).split())
 
 
 class BadInput(RtqualError):
