@@ -56,6 +56,12 @@ def test_a_record_of_a_strangers_name_is_refused_in_one_line(folder: Path) -> No
     with pytest.raises(BadInput, match=r"a b \[2J: no record there") as refused:
         kept.load(folder)
     assert str(refused.value).isprintable()
+    index["scale"] = "9" * 5000
+    index["sha256"] = digest({name: one for name, one in index.items() if name != "sha256"})
+    (folder / kept.CAMPAIGN).write_text(json.dumps(index))
+    with pytest.raises(BadInput, match=r"no scale '9+ \[\.\.\.\] 9+'; ") as refused:
+        kept.load(folder)
+    assert len(str(refused.value)) < 2000
 
 
 @pytest.mark.parametrize("name", [kept.APPROACH, f"{kept.CONFIGS}/debian-rt.config"])

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from rtqual.base.words import clean
 
+_MOST = 2000  # characters
+
 
 class RtqualError(Exception):
     """A failure to print as one line, without a traceback."""
@@ -15,8 +17,9 @@ class RtqualError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        """One line, whatever names a stranger gave to what it is about."""
-        return " ".join(clean(super().__str__()).split())
+        """One line that can be read, whatever names a stranger gave to what it is about."""
+        text = " ".join(clean(super().__str__()).split())
+        return text if len(text) <= _MOST else f"{text[: _MOST // 2]} [...] {text[-_MOST // 3 :]}"
 
 
 class BadInput(RtqualError):
