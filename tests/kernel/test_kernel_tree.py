@@ -35,6 +35,14 @@ def test_what_is_not_a_kernels_tree_is_refused(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("all:\n")
     with pytest.raises(BadInput, match="its Makefile states no VERSION"):
         open_tree(tmp_path)
+    for fields in (
+        "PATCHLEVEL = 12\nSUBLEVEL = 5",
+        "VERSION = 6\nPATCHLEVEL = 12\nEXTRAVERSION = x",
+        "VERSION = ٦\nPATCHLEVEL = 1",
+    ):
+        (tmp_path / "Makefile").write_text(fields)
+        with pytest.raises(BadInput, match="its Makefile states no VERSION"):
+            open_tree(tmp_path)
     with pytest.raises(BadInput, match="no kernel is tailored for armhf; it can be for amd64, arm64"):
         open_tree(tmp_path, ARMHF)
 

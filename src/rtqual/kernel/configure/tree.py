@@ -26,6 +26,7 @@ _ARCH = {AMD64: "x86_64", ARM64: "arm64", ARMHF: "arm"}
 _FOLDER = {AMD64: "x86", ARM64: "arm64", ARMHF: "arm"}
 _TAILORED = (AMD64, ARM64)  # the rules know these
 _SELECTS_RT = re.compile(r"^\s*select\s+ARCH_SUPPORTS_RT\b", re.MULTILINE)
+_VERSION = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?(?:[-.+~_]\S*)?")
 _FIELD = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 
 
@@ -132,11 +133,12 @@ def _version(path: Path) -> str:
     fields: dict[str, str] = {}
     for name, value in _FIELD.findall(text):
         fields.setdefault(name, value)
-    if not (fields.get("VERSION", "").isdigit() and fields.get("PATCHLEVEL", "").isdigit()):
-        raise BadInput(f"{path}: no kernel source: its Makefile states no VERSION and PATCHLEVEL")
-    version = f"{fields['VERSION']}.{fields['PATCHLEVEL']}"
+    version = f"{fields.get('VERSION', '')}.{fields.get('PATCHLEVEL', '')}"
     version += f".{fields['SUBLEVEL']}" if fields.get("SUBLEVEL") else ""
-    return version + fields.get("EXTRAVERSION", "")
+    version += fields.get("EXTRAVERSION", "")
+    if not _VERSION.fullmatch(version):
+        raise BadInput(f"{path}: no kernel source: its Makefile states no VERSION and PATCHLEVEL, as 6 and 12")
+    return version
 
 
 def _kconfig(tree: Tree) -> str:
