@@ -27,6 +27,8 @@ def test_a_kernels_tree_is_read(tmp_path: Path) -> None:
     tree = write_tree(tmp_path / "tree", "")
     assert (tree.version, tree.number, tree.arch, tree.folder) == ("6.12.5", (6, 12), "x86_64", "x86")
     assert tree.cross_compile == ""
+    (tree.path / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 1\nEXTRAVERSION = -52\n")
+    assert (open_tree(tree.path).version, open_tree(tree.path).number) == ("6.1-52", (6, 1))
 
 
 def test_what_is_not_a_kernels_tree_is_refused(tmp_path: Path) -> None:

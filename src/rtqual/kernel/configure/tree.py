@@ -26,7 +26,7 @@ _ARCH = {AMD64: "x86_64", ARM64: "arm64", ARMHF: "arm"}
 _FOLDER = {AMD64: "x86", ARM64: "arm64", ARMHF: "arm"}
 _TAILORED = (AMD64, ARM64)  # the rules know these
 _SELECTS_RT = re.compile(r"^\s*select\s+ARCH_SUPPORTS_RT\b", re.MULTILINE)
-_VERSION = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?(?:[-.+~_]\S*)?")
+_VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]{1,6})?(?:[-.+~_]\S*)?")
 _FIELD = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 
 
@@ -41,8 +41,9 @@ class Tree:
     @property
     def number(self) -> tuple[int, int]:
         """Version and patch level, as (6, 12)."""
-        major, minor = self.version.split(".")[:2]
-        return int(major), int(minor)
+        found = _VERSION.fullmatch(self.version)
+        assert found, "of a tree that was opened"  # noqa: S101
+        return int(found[1]), int(found[2])
 
     @property
     def arch(self) -> str:
