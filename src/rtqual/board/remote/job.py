@@ -53,7 +53,7 @@ while [ $tries -lt 100 ]; do
 done
 [ -z "$left" ] || echo "its loads could not be ended" > /run/result/failed
 """
-_MOST_B = 256 * 2**20  # of results; they come from a machine that may be anybody's
+MOST_B = 256 * 2**20  # of results; they come from a machine that may be anybody's
 
 
 @dataclass(frozen=True)
@@ -79,16 +79,9 @@ class Detached:
 
     def start(self, job: Job, seed: int) -> None:
         """Raises RunFailed where it was started before and is not done."""
-        run = _RUN.format(
-            folder=self._folder,
-            before=truth.script("/run/result/before"),
-            ended=ENDED,
-            after=truth.script("/run/result/after"),
-        )
-        script = jobscript.render(job, seed, leave="exit 0")
         self.link.run(f"mkdir -p {self.store}/jobs && mkdir {self._folder}")
-        put(self.link, script.encode(), f"{self._folder}/job.sh")
-        put(self.link, run.encode(), f"{self._folder}/run.sh")
+        for name, text in scripts(self._folder, job, seed).items():
+            put(self.link, text.encode(), f"{self._folder}/{name}")
         quiet = f"> {self._folder}/log 2>&1 < /dev/null"
         self.link.run(f"setsid sh {self._folder}/run.sh {quiet} &\necho $! > /run/rtqual-job-{self.key}")
 
@@ -105,12 +98,28 @@ class Detached:
         """Its result, and whether that is what the board packed. Raises RunFailed."""
         sum_text = get(self.link, f"{self._folder}/sum").decode(errors="replace")
         content = get(self.link, f"{self._folder}/result.tar")
-        if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
-            raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
-        return unpacked(content, where)
+        return checked(content, sum_text, where)
 
     def clear(self) -> None:
         self.link.run(f"rm -rf {self._folder}; sync")
+
+
+def scripts(folder: str, job: Job, seed: int) -> dict[str, str]:
+    """What lies in a job's folder before it starts: `run.sh` runs the job and packs its result."""
+    run = _RUN.format(
+        folder=folder,
+        before=truth.script("/run/result/before"),
+        ended=ENDED,
+        after=truth.script("/run/result/after"),
+    )
+    return {"job.sh": jobscript.render(job, seed, leave="exit 0"), "run.sh": run}
+
+
+def checked(content: bytes, sum_text: str, where: str) -> dict[str, str]:
+    """A result that is what the board packed. Raises Lost, RunFailed."""
+    if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
+        raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
+    return unpacked(content, where)
 
 
 def unpacked(content: bytes, where: str) -> dict[str, str]:
@@ -118,8 +127,8 @@ def unpacked(content: bytes, where: str) -> dict[str, str]:
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:  # neither packed nor with holes
             members = [one for one in tar.getmembers() if one.isfile() and not one.issparse()]
-            if sum(one.size for one in members) > _MOST_B:
-                raise RunFailed(f"{where}: the result unpacks to more than {_MOST_B // 2**20} MiB")
+            if sum(one.size for one in members) > MOST_B:
+                raise RunFailed(f"{where}: the result unpacks to more than {MOST_B // 2**20} MiB")
             files = [(one.name.removeprefix("./"), tar.extractfile(one)) for one in members]
             return {name: file.read().decode(errors="replace") for name, file in files if file}
     except (tarfile.TarError, EOFError, OverflowError, ValueError) as error:
