@@ -81,11 +81,24 @@ def test_the_wrong_kernel_is_refused(
     there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
 ) -> None:
     """It answers with the right key and nonce, and another release than the candidate's."""
-    board = RemoteBoard(
-        Session(settings, "test", tmp_path / "log"), replace(kernel("debian-rt"), release="6.9"), "test"
-    )
+    board = opened(settings, kernel, tmp_path)
+    board.candidate = replace(board.candidate, kernel=replace(board.candidate.kernel, release="6.9"))
     try:
         with pytest.raises(RunFailed, match=r"is not what started: 6\.\S+-rt-amd64 answers"):
+            board.run(QUICK, seed=1, timeout_s=60)
+        assert there.ssh("uname -r").stdout.strip() == there.release
+    finally:
+        board.close()
+
+
+def test_a_candidate_without_its_drivers_gives_the_board_back(
+    there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
+) -> None:
+    """It finds neither the boot partition nor the network, and nobody switches the power."""
+    nobody = Session(replace(settings, power_off=(), power_on=()), "test", tmp_path / "console.log")
+    board = RemoteBoard(nobody, replace(kernel("debian-rt"), release="6.9"), "test")  # the modules of no kernel
+    try:
+        with pytest.raises(RunFailed, match="the board fell back to its known-good system by itself"):
             board.run(QUICK, seed=1, timeout_s=60)
         assert there.ssh("uname -r").stdout.strip() == there.release
     finally:

@@ -111,7 +111,12 @@ def test_boards_of_a_model_share_the_runs_and_each_measures_every_candidate(writ
         ('model = "raspberry-pi-4b"', 'model = "virtual"', "board[0].model: 'virtual' is a name of rtqual's own"),
         ('"amd64"\nssh', '"arm64"\nssh', "'pi-a' cannot run debian-rt: it is for amd64, the board is arm64"),
         ('boards = ["pi-a"]', 'boards = ["pi-b"]', "plan[0].boards[0]: unknown board 'pi-b'; did you mean 'pi-a'?"),
-        ('good = "6.6.62+rpt-rpi-v8"', "", "board[0].good: is missing"),
+        ('good = "6.6.62+rpt-rpi-v8"', "", "board[0].good: is missing beside ssh; a board without a network has none"),
+        (
+            BOARD[BOARD.index("ssh =") : BOARD.index("switch")],
+            "",
+            "board[0].power: needs ssh: a board without a network",
+        ),
         ('off = ["uhubctl", "-a", "off"]', 'off = "uhubctl"', "board[0].power.off"),
         ('console = "tcp', 'console = "udp', "is no console; write 'socket:/PATH'"),
         ('loads = ["none", "hackbench"]', 'loads = ["wifi"]', "'wifi' runs in a guest only"),
