@@ -25,6 +25,7 @@ from rtqual.image.root import tool
 from rtqual.record.store import Store, read
 from support.command import Fails, Run
 from support.stand_in import KERNELS, MODEL, PARAMETERS, SERIAL, stand_in
+from support.stand_in import SECOND as SECOND_DISK
 
 LONELY = Settings("lonely", MODEL, AMD64, "", "", 0, "", "", "systemd-boot", parameters=PARAMETERS)
 FIRST, SECOND = "a" * 32, "b" * 32  # candidates
@@ -54,6 +55,15 @@ serial = "{SERIAL}"
 switch = "systemd-boot"
 parameters = {json.dumps(PARAMETERS)}
 
+disks = {{ usb = "{SECOND_DISK}" }}
+
+[parameters.sysbench-fileio-usb]
+threads = 2
+total_size = "8 MiB"
+files = 4
+events = 200
+fsync_every = 10
+
 [parameters.cyclictest]
 interval = "10 ms"
 cycles = 100
@@ -62,6 +72,12 @@ cycles = 100
 boards = ["lonely"]
 instruments = ["cyclictest"]
 runs = 2
+
+[[scale.demo.plan]]
+boards = ["lonely"]
+candidates = ["debian"]
+instruments = ["sysbench-fileio-usb"]
+runs = 1
 """
 
 
@@ -200,22 +216,22 @@ def test_a_card_measures_two_kernels_by_itself_and_its_results_become_records(
     mission, image, out = tmp_path / "card.toml", tmp_path / "card.img", tmp_path / "out"
     mission.write_text(MISSION)
     made = rtqual("image", mission, "--board", "lonely", "--self-measuring", "--out", image, "--json")
-    assert (json.loads(made.stdout)["cells"], made.returncode) == (4, 0), made.stderr
+    assert (json.loads(made.stdout)["cells"], made.returncode) == (5, 0), made.stderr
 
     def disk(folder: Path) -> str:
         shutil.copyfile(image, folder / "disk")
         return ""
 
     with stand_in(tmp_path / "board", disk) as there:
-        _until(lambda: "1 of 4 cells" in there.console_log)
+        _until(lambda: "1 of 5 cells" in there.console_log)
         there.cut_power()
-        _until(lambda: "measured 4 of 4 cells" in there.console_log and not (there.folder / "pid").exists())
+        _until(lambda: "measured 5 of 5 cells" in there.console_log and not (there.folder / "pid").exists())
         source = there.folder / "disk"
     done = rtqual("import", source, "--mission", mission, "--out", out, "--json")
     (taken,) = json.loads(done.stdout)
-    assert (done.returncode, taken["records"], taken["strange"]) == (0, 4, 0), done.stderr
+    assert (done.returncode, taken["records"], taken["strange"]) == (0, 5, 0), done.stderr
     records = [read(path).manifest for path in Store(out / "records").paths()]
-    assert sorted(one.inputs.candidate for one in records) == ["debian"] * 2 + ["debian-rt"] * 2
+    assert sorted(one.inputs.candidate for one in records) == ["debian"] * 3 + ["debian-rt"] * 2
     for one in records:
         facts = one.provenance.facts
         assert (one.timing, one.problems, one.inputs.board) == ("real", [], MODEL)
@@ -233,11 +249,11 @@ def test_a_card_measures_two_kernels_by_itself_and_its_results_become_records(
     (second / "result.tar").write_bytes(b"no tar")
     done = rtqual("import", mounted, "--mission", mission, "--out", tmp_path / "other", "--json")
     (taken,) = json.loads(done.stdout)
-    assert (done.returncode, taken["records"], taken["strange"], len(taken["missing"])) == (3, 2, 1, 1)
+    assert (done.returncode, taken["records"], taken["strange"], len(taken["missing"])) == (3, 3, 1, 1)
     (why,) = taken["failures"].values()
     assert "the result was damaged on its way" in why
-    mission.write_text(MISSION.replace("cycles = 100", "cycles = 99"))
-    assert "none of its 4 jobs is of this mission's boards" in fails(
+    mission.write_text(MISSION.replace("cycles = 100", "cycles = 99").replace("events = 200", "events = 199"))
+    assert "none of its 5 jobs is of this mission's boards" in fails(
         2, "import", source, "--mission", mission, "--out", tmp_path / "another"
     )
 

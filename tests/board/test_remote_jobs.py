@@ -19,7 +19,8 @@ from rtqual.board.remote.board import RemoteBoard
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Refused, Settings
 from rtqual.board.system import Kernel
-from support.stand_in import StandIn, settings_of, stand_in
+from rtqual.instrument.registry import INSTRUMENTS
+from support.stand_in import SECOND, StandIn, settings_of, stand_in
 
 pytestmark = [pytest.mark.manual]  # each starts the machine several times: 30 minutes
 TIMEOUT_S = 600.0
@@ -75,6 +76,28 @@ def test_a_link_that_is_cut_in_a_job_loses_nothing(
     finally:
         board.close()
     assert there.ssh("uname -r").stdout.strip() == there.release
+
+
+def test_a_disk_of_the_board_is_measured_in_a_folder_of_its_own(
+    there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
+) -> None:
+    fileio = INSTRUMENTS["sysbench-fileio-usb"]
+    small = {"threads": 2, "total_size": "8 MiB", "files": 4, "events": 200, "fsync_every": 10}
+    parameters = fileio.parameters.model_validate(small)
+    job = fileio.job(parameters, cpus=1, seed=1)
+    session = Session(replace(settings, disks=(("usb", SECOND),)), "test", tmp_path / "log")
+    board = RemoteBoard(session, kernel("debian-rt"), "test", (fileio.program,))
+    try:
+        outcome = board.run(job, seed=1, timeout_s=TIMEOUT_S)
+        measured = fileio.read(parameters, outcome, cpus=1)
+        assert measured.problems == () and measured.scalars["writes_per_s"].value > 0
+        assert outcome.facts["disk"].startswith(f"{SECOND} /run/usb ext4 rw")
+        looked = f"grep -c {SECOND} /proc/mounts; mount {SECOND} /run/usb && ls /run/usb; umount /run/usb"
+        assert there.ssh(looked).stdout.split() == ["0", "lost+found"]
+        with pytest.raises(RunFailed, match=r"the board's table names no such disk: disks = \{ root"):
+            board.run(replace(job, folder="root"), seed=1, timeout_s=60)
+    finally:
+        board.close()
 
 
 def test_the_wrong_kernel_is_refused(

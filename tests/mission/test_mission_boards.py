@@ -118,6 +118,7 @@ def test_boards_of_a_model_share_the_runs_and_each_measures_every_candidate(writ
             "board[0].power: needs ssh: a board without a network",
         ),
         ('off = ["uhubctl", "-a", "off"]', 'off = "uhubctl"', "board[0].power.off"),
+        ("power = {", 'disks = { usb = "sda1" }\npower = {', "board[0].disks.usb"),
         ('console = "tcp', 'console = "udp', "is no console; write 'socket:/PATH'"),
         ('loads = ["none", "hackbench"]', 'loads = ["wifi"]', "'wifi' runs in a guest only"),
         ('loads = ["none", "hackbench"]', "cpus = [2]", "a board runs with the CPUs that its table states"),
@@ -153,4 +154,6 @@ def test_only_the_board_is_judged_and_it_can_say_fly(written: Callable[..., Path
     mission = load_mission(written())
     assert [cells.board for cells in by_board(mission, "demo", [], {})] == ["raspberry-pi-4b"]
     assert foresee(mission, "demo").nobody == ""
+    written_to = written('instruments = ["cyclictest"]', 'instruments = ["sysbench-fileio-usb"]')
+    assert 'disks = { usb = "/dev/..." }' in str(foresee(load_mission(written_to), "demo"))
     assert "emulator" in foresee(load_mission(written('boards = ["pi-a"]\n', "")), "demo").nobody

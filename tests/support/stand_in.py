@@ -36,6 +36,7 @@ NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
 _HARDWARE, _NETWORK = "52:54:00:12:34:56", "52:54:00:12:34:56 10.0.2.15/24 10.0.2.2"
 _UUID = "5254-0012"
 _ESP_MIB = 96
+SECOND, _SECOND_MIB = "/dev/vdb", 64  # a disk that jobs may write to
 # On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
 # more than 95 % of a second, where the kernel would throttle it.
 PARAMETERS = ("no_timer_check", "sysctl.kernel.sched_rt_runtime_us=-1")
@@ -184,6 +185,8 @@ def _make(folder: Path, disk: Callable[[Path], str]) -> StandIn:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     release = disk(folder)
+    words = [tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", str(folder / "second"), f"{_SECOND_MIB}M"]
+    subprocess.run(words, check=True)
     firmware = fetch("ovmf").tree / "usr/share/OVMF"
     shutil.copy(firmware / "OVMF_VARS_4M.fd", folder / "vars.fd")
     command = _command(folder, firmware / "OVMF_CODE_4M.fd", port)
@@ -201,6 +204,7 @@ def _command(folder: Path, firmware: Path, port: int) -> list[str]:
         *("-drive", f"{flash},unit=0,readonly=on,file={firmware}"),
         *("-drive", f"{flash},unit=1,file={folder}/vars.fd"),
         *("-drive", f"file={folder}/disk,format=raw,if=virtio"),
+        *("-drive", f"file={folder}/second,format=raw,if=virtio"),
         *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
         *("-device", f"virtio-net-pci,netdev=net,mac={_HARDWARE},romfile="),
         *(

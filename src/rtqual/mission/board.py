@@ -65,6 +65,20 @@ class Power(Table):
     """Switches it on."""
 
 
+_Disk = Annotated[
+    str, WithJsonSchema({"type": "string"}), Field(pattern=r"^(?:/dev/[A-Za-z0-9/_-]+|UUID=[A-Za-z0-9-]+)$")
+]
+
+
+class Disks(Table):
+    """Partitions with a file system, as candidates find them."""
+
+    root: _Disk | None = None
+    """On the card or disk that the board starts from."""
+    usb: _Disk | None = None
+    """On a USB disk."""
+
+
 class Labgrid(Table):
     """A place of labgrid's: acquired for a campaign; its power is used where the board has none of its own."""
 
@@ -117,6 +131,8 @@ class BoardTable(Table):
     """The time-out of its watchdog, which candidates feed, as "15 s"; 6 s at least, for it is fed every 3 s."""
     tune: Annotated[bool, Strict()] = False
     """Whether each candidate's settings are steadied before it is measured, as `rtqual board tune` does."""
+    disks: Disks | None = None
+    """Disks that sysbench's fileio may write to, in a folder of its own: { root = "UUID=...", usb = "/dev/sda1" }."""
     power: Power | None = None
     """How it is switched off and on, where that is possible: { off = [...], on = [...] }."""
     labgrid: Labgrid | None = None
@@ -173,6 +189,7 @@ class BoardTable(Table):
             labgrid=(self.labgrid.coordinator, self.labgrid.place) if self.labgrid else (),
             console=self.console or "",
             tune=self.tune,
+            disks=tuple(self.disks.model_dump(exclude_none=True).items()) if self.disks else (),
         )
 
     @property

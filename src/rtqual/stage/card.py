@@ -42,7 +42,7 @@ def write(
                 board.candidate,
                 (key := board.key(job := cell.job(), cell.seed)),
                 int(cell.timeout_s),
-                scripts(f"/boot/{STORE}/jobs/{key}", job, cell.seed),
+                scripts(f"/boot/{STORE}/jobs/{key}", job, cell.seed, dict(settings.disks)),
             )
             for cell, board in _cells(campaign, settings, tell)
         ]

@@ -52,7 +52,7 @@ class RemoteBoard(Measured):
             if not looked.lives:
                 detached.clear()
                 first = clock.reading(session.lease)
-                detached.start(job, seed)
+                detached.start(job, seed, dict(session.settings.disks))
             polls = self._wait(detached, looked.boot_id, timeout_s)
             last = clock.reading(session.lease)
             console = session.console.since(mark)

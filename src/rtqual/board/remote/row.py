@@ -57,6 +57,7 @@ def row(settings: Settings) -> Row:
         Starts.KERNEL,
         settings.architecture,
         switched=True,
+        disks=tuple(dict(settings.disks)),
         cpus=lambda: settings.cpus,
         why_cpus="a board runs with the CPUs that its table states",
     )

@@ -36,6 +36,7 @@ class Settings:
     console: str = ""
     labgrid: tuple[str, ...] = ()  # coordinator and place, of a board in a farm
     tune: bool = False  # every candidate, before it is measured
+    disks: tuple[tuple[str, str], ...] = ()  # that jobs may write to: "usb" and its device or UUID=
     card: Path | None = None  # the folder of its card, where that is read
 
     @property
