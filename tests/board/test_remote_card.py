@@ -19,8 +19,9 @@ from rtqual.board import Command, Job
 from rtqual.board.remote import card
 from rtqual.board.remote.card import CardBoard, Missing
 from rtqual.board.remote.settings import Settings
+from rtqual.board.remote.staged import Candidate
 from rtqual.board.system import Kernel
-from rtqual.image.card import results
+from rtqual.image.card import Planned, results, write
 from rtqual.image.root import tool
 from rtqual.record.store import Store, read
 from support.command import Fails, Run
@@ -161,6 +162,52 @@ def test_a_strangers_card_leads_nowhere_else(tmp_path: Path) -> None:
     (stranger / "rtqual").symlink_to("/etc")
     with pytest.raises(BadInput, match="is a link or a device"):
         results(stranger, tmp_path / "out")
+
+
+@pytest.mark.guest
+def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_read_from_the_image(
+    tmp_path: Path,
+) -> None:
+    """Its layout; not tried on a board."""
+    tree, image, key = tmp_path / "kernel", tmp_path / "card.img", "1" * 32
+    (tree / "boot").mkdir(parents=True)
+    (tree / "boot/vmlinuz-6.1").write_bytes(b"kernel")
+    (tree / "broadcom").mkdir()
+    (tree / "broadcom/bcm2711-rpi-4-b.dtb").write_text("a device tree\n")
+    (tmp_path / "initramfs").write_bytes(b"initramfs")
+    kernel = Kernel("debian-rt", tree / "boot/vmlinuz-6.1", *[tmp_path] * 2, (), *[""] * 4, 0, 0)
+    candidate = Candidate(kernel, {"kernel": kernel.image, "initramfs": tmp_path / "initramfs"}, ("isolcpus=3",))
+    pi = replace(LONELY, architecture=ARM64, switch="tryboot", parameters=())
+    cells = [Planned(candidate, key, 60, {"run.sh": "true\n", "job.sh": "true\n"})]
+    made = write(pi, cells, tmp_path, image, lambda _: None)
+    assert [one for one in made.missing if "start4.elf" in one] and made.cells == 1
+    again = write(pi, cells, tmp_path, tmp_path / "again.img", lambda _: None)
+    assert again.sha256 == made.sha256, "the same inputs, the same bytes"
+
+    def on_card(name: str) -> str:
+        words = [tool("mtype", "mtools"), "-i", f"{image}@@1M", f"::{name}"]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+    nonce = candidate.identity
+    config, parameters = on_card("config.txt").splitlines(), on_card(f"rtqual/{nonce}/cmdline.txt").split()
+    assert f"os_prefix=rtqual/{nonce}/" in config and "kernel=kernel" in config
+    assert {"rtqual.card", "panic=5", "isolcpus=3", f"rtqual.candidate={nonce}"} <= set(parameters)
+    assert on_card(f"rtqual/{nonce}/bcm2711-rpi-4-b.dtb") == "a device tree\n"
+    assert on_card("rtqual/cells") == f"{nonce} {key} 60\n" and on_card(f"rtqual/jobs/{key}/run.sh") == "true\n"
+
+    (tmp_path / "sum").write_text("sum\n")
+    for name in ("sum", "result.tar", "..ssh"):
+        words = [tool("mcopy", "mtools"), "-i", f"{image}@@1M", str(tmp_path / "sum"), f"::rtqual/jobs/{key}/{name}"]
+        subprocess.run(words, check=True)
+    (tmp_path / "out").mkdir()
+    folder, keys = results(image, tmp_path / "out")
+    assert keys == [key] and sorted(path.name for path in (folder / "rtqual/jobs" / key).iterdir()) == [
+        "result.tar",
+        "sum",
+    ]
+    (tmp_path / "no.img").write_bytes(bytes(2**21))
+    with pytest.raises(BadInput, match="is no card that"):
+        results(tmp_path / "no.img", tmp_path / "out")
 
 
 @pytest.mark.guest

@@ -42,10 +42,8 @@ SECOND, _SECOND_MIB = "/dev/vdb", 64  # a disk that jobs may write to
 PARAMETERS = ("no_timer_check", "sysctl.kernel.sched_rt_runtime_us=-1")
 OPTIONS = f"console=ttyS0 quiet panic=5 {PARAMETERS[0]} rtqual.store={_UUID}"  # of the known-good system
 RUNS_TO_RANK = 10
-HONEST = (
-    "This board is an emulator in real time: it may not tell the two kernels apart, or rank them by chance, and no "
-    "figure of it is a board's."
-)
+HONEST = """This board is an emulator in real time: it may not tell the two kernels apart, or rank them by chance, and \
+no figure of it is a board's."""
 _CRITERION = """\
 [[criterion]]
 name = "wake-up, on average"
@@ -164,9 +162,14 @@ class StandIn:
 
 
 @contextmanager
-def stand_in(folder: Path, disk: Callable[[Path], str] | None = None) -> Iterator[StandIn]:
-    """Made in `folder` and powered on, for as long as the block. `disk`: writes another one, and says its release."""
-    board = _make(folder, disk or _disk)
+def stand_in(
+    folder: Path,
+    disk: Callable[[Path], str] | None = None,
+    machine: Callable[[Path, int], list[str]] | None = None,
+) -> Iterator[StandIn]:
+    """Made in `folder` and powered on, for as long as the block. `disk` writes one and says its release; `machine`:
+    QEMU's command, with the port that leads to its sshd."""
+    board = _make(folder, disk or _disk, machine or _pc)
     board.power("on")
     try:
         yield board
@@ -180,7 +183,7 @@ def _end(folder: Path) -> None:
         os.kill(int((folder / "pid").read_text()), signal.SIGKILL)
 
 
-def _make(folder: Path, disk: Callable[[Path], str]) -> StandIn:
+def _make(folder: Path, disk: Callable[[Path], str], machine: Callable[[Path, int], list[str]]) -> StandIn:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("hostkey", "identity"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
@@ -191,19 +194,24 @@ def _make(folder: Path, disk: Callable[[Path], str]) -> StandIn:
     release = disk(folder)
     words = [tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", str(folder / "second"), f"{_SECOND_MIB}M"]
     subprocess.run(words, check=True)
-    firmware = fetch("ovmf").tree / "usr/share/OVMF"
-    shutil.copy(firmware / "OVMF_VARS_4M.fd", folder / "vars.fd")
-    command = _command(folder, firmware / "OVMF_CODE_4M.fd", port)
+    command = machine(folder, port)
     power = folder / "power.sh"
     power.write_text(_POWER.format(folder=folder, command=" ".join(command)))
     power.chmod(0o755)
     return StandIn(folder, port, release)
 
 
-def _command(folder: Path, firmware: Path, port: int) -> list[str]:
+def _pc(folder: Path, port: int) -> list[str]:
+    firmware = fetch("ovmf").tree / "usr/share/OVMF"
+    shutil.copy(firmware / "OVMF_VARS_4M.fd", folder / "vars.fd")
+    machine = ("qemu-system-x86_64", "-M", "q35", "-cpu", "Nehalem", "-m", "512")
+    return [*machine, *devices(folder, firmware / "OVMF_CODE_4M.fd", port)]
+
+
+def devices(folder: Path, firmware: Path, port: int) -> list[str]:
     flash = "if=pflash,format=raw"
     return [
-        *("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "Nehalem", "-m", "512", "-smp", "1"),
+        *("-accel", "tcg", "-smp", "1"),
         *("-display", "none", "-nodefaults", "-smbios", f"type=1,serial={SERIAL},product=Stand-in"),
         *("-drive", f"{flash},unit=0,readonly=on,file={firmware}"),
         *("-drive", f"{flash},unit=1,file={folder}/vars.fd"),
@@ -211,10 +219,8 @@ def _command(folder: Path, firmware: Path, port: int) -> list[str]:
         *("-drive", f"file={folder}/second,format=raw,if=virtio"),
         *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
         *("-device", f"virtio-net-pci,netdev=net,mac={_HARDWARE},romfile="),
-        *(
-            "-chardev",
-            f"socket,id=console,path={folder}/serial,server=on,wait=off,logfile={folder}/console.log,logappend=on",
-        ),
+        "-chardev",
+        f"socket,id=console,path={folder}/serial,server=on,wait=off,logfile={folder}/console.log,logappend=on",
         *("-object", "rng-random,id=rng,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng"),
         *("-device", "i6300esb", "-action", "watchdog=reset"),
         *("-serial", "chardev:console", "-qmp", f"unix:{folder}/qmp,server=on,wait=off", "-pidfile", f"{folder}/pid"),

@@ -51,7 +51,7 @@ def boot_files(
             "cmdline.txt": f"console=tty0 console=ttyS1,115200 {parameters}\n",
         }
     elif architecture == AMD64:
-        add_loader(made)
+        add_loader(made, architecture)
         texts = {"loader/loader.conf": "default flight.conf\ntimeout 0\n", "loader/entries/flight.conf": ""}
         entry = ["title Flight system", "linux /vmlinuz", *(["initrd /initrd.img"] if initrd else [])]
         texts["loader/entries/flight.conf"] = "\n".join([*entry, f"options console=ttyS0 {parameters}", ""])
@@ -64,11 +64,14 @@ def boot_files(
     return made
 
 
-def add_loader(made: BootFiles) -> None:
+_UEFI = {AMD64: "x64", ARM64: "aa64"}  # uefi.org/specs, "Removable Media Boot Behavior"
+
+
+def add_loader(made: BootFiles, architecture: Architecture) -> None:
     """systemd-boot, where UEFI looks on removable disks."""
-    boot = fetch("systemd-boot-efi")
+    boot, word = fetch("systemd-boot-efi", architecture=architecture), _UEFI[architecture]
     made.packages.append(boot)
-    made.files["EFI/BOOT/BOOTX64.EFI"] = boot.tree / "usr/lib/systemd/boot/efi/systemd-bootx64.efi"
+    made.files[f"EFI/BOOT/BOOT{word.upper()}.EFI"] = boot.tree / f"usr/lib/systemd/boot/efi/systemd-boot{word}.efi"
 
 
 def _config_txt(initrd: bool) -> str:

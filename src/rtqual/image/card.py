@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from rtqual.base import unlinked
-from rtqual.base.architecture import AMD64
+from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed, naming
 from rtqual.base.scratch import scratch
@@ -30,7 +30,11 @@ _NAMESPACE = UUID("2f0a6f0e-0d0a-4b7c-9b2e-6c7f5f1f4c55")
 _RESULT_B, _RESULTS_B = 2**20, 16 * 2**20  # left for results: of each cell, and besides
 _KEY = re.compile(r"[0-9a-f]{32}")
 _MOST_CELLS, _MOST_CARD_B = 100_000, 4 * 2**30
-_CONSOLES = {"systemd-boot": "console=tty0 console=ttyS0", "tryboot": "console=ttyS1,115200 console=tty0"}
+_CONSOLES = {  # which of them a board has is not known; the last is the one that card.sh writes to
+    ("systemd-boot", AMD64): "console=tty0 console=ttyS0",
+    ("systemd-boot", ARM64): "console=tty0 console=ttyAMA0",
+    ("tryboot", ARM64): "console=ttyS1,115200 console=tty0",
+}
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,8 @@ def write(
             boot = _files(settings, candidates, cells, identity, firmware, work)
             spare_b = _RESULTS_B + len(cells) * _RESULT_B
             fat = write_fat(boot.files, work / "boot.img", identity.boot, spare_b=spare_b)
-            pc = settings.architecture == AMD64
-            write_disk(fat, None, work / "disk.img", identity, efi=pc).replace(out)
+            uefi = settings.switch == "systemd-boot"
+            write_disk(fat, None, work / "disk.img", identity, efi=uefi).replace(out)
     except OSError as error:
         raise RunFailed(f"the card {out} cannot be written: {error.strerror or error}; what was there stays") from None
     names = tuple(one.kernel.candidate for one in candidates)
@@ -95,15 +99,15 @@ def _files(
     firmware: Path | None,
     work: Path,
 ) -> BootFiles:
-    made, pc = BootFiles(), settings.architecture == AMD64
+    made, uefi = BootFiles(), settings.switch == "systemd-boot"
     texts = {
         f"{STORE}/{card.SCRIPT}": card.script(settings),
         f"{STORE}/{card.CELLS}": "".join(f"{one.candidate.identity} {one.key} {one.most_s}\n" for one in cells),
         **{f"{STORE}/{card.JOBS}/{one.key}/{name}": text for one in cells for name, text in one.texts.items()},
     }
     first = card.default(settings, candidates[0].identity)
-    if pc:
-        add_loader(made)
+    if uefi:
+        add_loader(made, settings.architecture)
         texts["loader/loader.conf"] = f"{first}timeout 0\n"
     else:
         add_firmware(made, firmware)
@@ -113,7 +117,7 @@ def _files(
         folder = f"{STORE}/{one.identity}"
         made.files |= {f"{folder}/{name}": path for name, path in one.files.items()}
         parameters = _parameters(settings, one, identity)
-        if pc:
+        if uefi:
             lines = (f"title {one.kernel.candidate}", f"linux /{folder}/kernel", f"initrd /{folder}/initramfs")
             texts[f"loader/entries/{one.identity}.conf"] = "\n".join((*lines, f"options {parameters}", ""))
         else:
@@ -129,7 +133,9 @@ def _parameters(settings: Settings, candidate: Candidate, identity: Identity) ->
     number = identity.boot.upper()
     watchdog = [f"rtqual.watchdog={settings.watchdog_s:.0f}"] if settings.watchdog_s else []
     own = [f"{VOLUME}={number[:4]}-{number[4:]}", f"{NONCE}={candidate.identity}", card.ASKED]
-    return " ".join([_CONSOLES[settings.switch], "panic=5", *candidate.parameters, *watchdog, *own])
+    return " ".join(
+        [_CONSOLES[settings.switch, settings.architecture], "panic=5", *candidate.parameters, *watchdog, *own]
+    )
 
 
 def results(source: Path, folder: Path) -> tuple[Path, list[str]]:

@@ -151,6 +151,8 @@ class BoardTable(Table):
             raise At(missing[0], f"is missing beside {given[0]}; a board without a network has none of the three")
         if not given and (idle := [key for key in _OVER_SSH if getattr(self, key)]):
             raise At(idle[0], "needs ssh: a board without a network is measured by its card (docs/boards.md)")
+        if not given and self.switch == "tryboot" and self.architecture != ARM64.name:
+            raise At("switch", "tryboot is the Raspberry Pi's, which is arm64")
         if not given and self.switch not in CARD_SWITCHES:
             raise At("switch", f"a card starts candidates by {' or '.join(CARD_SWITCHES)}; {self.switch} needs ssh")
         if self.model in {PUBLISHED, *(one.name for one in BOARDS)}:
