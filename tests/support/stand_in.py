@@ -89,7 +89,8 @@ class StandIn:
 
     @property
     def console_log(self) -> str:
-        return (self.folder / "console.log").read_text(errors="replace")
+        log = self.folder / "console.log"  # as soon as QEMU runs
+        return log.read_text(errors="replace") if log.exists() else ""
 
     @property
     def host_key(self) -> str:
@@ -193,7 +194,7 @@ def _make(folder: Path, disk: Callable[[Path], str], machine: Callable[[Path, in
         port = probe.getsockname()[1]
     release = disk(folder)
     words = [tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", str(folder / "second"), f"{_SECOND_MIB}M"]
-    subprocess.run(words, check=True)
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     command = machine(folder, port)
     power = folder / "power.sh"
     power.write_text(_POWER.format(folder=folder, command=" ".join(command)))
