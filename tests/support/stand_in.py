@@ -34,8 +34,7 @@ from rtqual.mission import BoardTable
 KERNELS = {"stock": "linux-image-amd64", "rt": "linux-image-rt-amd64"}
 NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
 _HARDWARE, _NETWORK = "52:54:00:12:34:56", "52:54:00:12:34:56 10.0.2.15/24 10.0.2.2"
-_UUID = "5254-0012"
-_ESP_MIB = 96
+_UUID, _ESP_MIB = "5254-0012", 96
 SECOND, _SECOND_MIB = "/dev/vdb", 64  # a disk that jobs may write to
 # On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
 # more than 95 % of a second, where the kernel would throttle it.
@@ -69,6 +68,7 @@ off)
 	;;
 on)
 	[ -e {folder}/pid ] || setsid {command} < /dev/null > {folder}/qemu.log 2>&1 &
+	while [ ! -s {folder}/pid ] && kill -0 $! 2> /dev/null; do sleep 0.1; done
 	;;
 esac
 exit 0
