@@ -145,6 +145,20 @@ def test_boards_are_listed_and_found_by_name(
     assert "192.168.7.20:2222" in rtqual_here("board", "list", path, COLUMNS="200").stdout
     told = fails(2, "board", "check", "pi-x", "--mission", path)
     assert f"no board 'pi-x' in {path}; did you mean 'pi-a'?" in told
+    lonely = MISSION.format(board=BOARD[: BOARD.index("ssh =")] + 'switch = "systemd-boot"\n')
+    path.write_text(lonely)
+    assert "its card" in rtqual_here("board", "list", path, COLUMNS="200").stdout
+    assert "board pi-a has no network: `rtqual image" in fails(2, "board", "check", "pi-a", "--mission", path)
+    for words, told in (
+        (("--self-measuring",), "--board is missing"),
+        (("--self-measuring", "--board", "pi-x"), "no board of the mission; did you mean 'pi-a'?"),
+        ((), "--kernel is missing"),
+    ):
+        assert told in fails(2, "image", path, "--out", path.with_suffix(".img"), *words)
+    absent, out = path.parent / "absent", path.parent / "out"
+    assert "there is no such card" in fails(2, "import", absent, "--mission", path, "--out", out)
+    path.write_text(MISSION.format(board=BOARD))
+    assert "it is reached over ssh" in fails(2, "image", path, "--board", "pi-a", "--self-measuring", "--out", "x.img")
     path.unlink()
     assert "No mission here names a [[board]]" in rtqual("board", "list", cwd=path.parent).stdout
 
