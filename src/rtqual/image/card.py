@@ -67,7 +67,7 @@ def write(
         raise BadInput(f"--out {out}: there is no folder {out.parent}")
     if out.exists() and not out.is_file():
         raise BadInput(f"--out {out}: there is something else than a file; an image is written to a file")
-    tell("the card")
+    tell("preparing the card")
     candidates = list({one.candidate.identity: one.candidate for one in cells}.values())
     try:
         with scratch(out.parent) as work:

@@ -99,7 +99,7 @@ def _cells(campaign: Campaign, settings: Settings, tell: Callable[[str], None]) 
         if cell.place != known:
             continue
         if cell.candidate.name not in ready:
-            tell(cell.candidate.name)
+            tell(f"preparing {cell.candidate.name}")
             campaign.ready(cell)
             ready.add(cell.candidate.name)
         held = replace(cell, place=row(settings))
