@@ -163,14 +163,9 @@ class StandIn:
 
 
 @contextmanager
-def stand_in(
-    folder: Path,
-    disk: Callable[[Path], str] | None = None,
-    machine: Callable[[Path, int], list[str]] | None = None,
-) -> Iterator[StandIn]:
-    """Made in `folder` and powered on, for as long as the block. `disk` writes one and says its release; `machine`:
-    QEMU's command, with the port that leads to its sshd."""
-    board = _make(folder, disk or _disk, machine or _pc)
+def stand_in(folder: Path, disk: Callable[[Path], str] | None = None) -> Iterator[StandIn]:
+    """Made in `folder` and powered on, for as long as the block. `disk`: writes another one, and says its release."""
+    board = _make(folder, disk or _disk)
     board.power("on")
     try:
         yield board
@@ -184,7 +179,7 @@ def _end(folder: Path) -> None:
         os.kill(int((folder / "pid").read_text()), signal.SIGKILL)
 
 
-def _make(folder: Path, disk: Callable[[Path], str], machine: Callable[[Path, int], list[str]]) -> StandIn:
+def _make(folder: Path, disk: Callable[[Path], str]) -> StandIn:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("hostkey", "identity"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
@@ -195,24 +190,19 @@ def _make(folder: Path, disk: Callable[[Path], str], machine: Callable[[Path, in
     release = disk(folder)
     words = [tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", str(folder / "second"), f"{_SECOND_MIB}M"]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-    command = machine(folder, port)
+    firmware = fetch("ovmf").tree / "usr/share/OVMF"
+    shutil.copy(firmware / "OVMF_VARS_4M.fd", folder / "vars.fd")
+    command = _command(folder, firmware / "OVMF_CODE_4M.fd", port)
     power = folder / "power.sh"
     power.write_text(_POWER.format(folder=folder, command=" ".join(command)))
     power.chmod(0o755)
     return StandIn(folder, port, release)
 
 
-def _pc(folder: Path, port: int) -> list[str]:
-    firmware = fetch("ovmf").tree / "usr/share/OVMF"
-    shutil.copy(firmware / "OVMF_VARS_4M.fd", folder / "vars.fd")
-    machine = ("qemu-system-x86_64", "-M", "q35", "-cpu", "Nehalem", "-m", "512")
-    return [*machine, *devices(folder, firmware / "OVMF_CODE_4M.fd", port)]
-
-
-def devices(folder: Path, firmware: Path, port: int) -> list[str]:
+def _command(folder: Path, firmware: Path, port: int) -> list[str]:
     flash = "if=pflash,format=raw"
     return [
-        *("-accel", "tcg", "-smp", "1"),
+        *("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "Nehalem", "-m", "512", "-smp", "1"),
         *("-display", "none", "-nodefaults", "-smbios", f"type=1,serial={SERIAL},product=Stand-in"),
         *("-drive", f"{flash},unit=0,readonly=on,file={firmware}"),
         *("-drive", f"{flash},unit=1,file={folder}/vars.fd"),
