@@ -97,7 +97,7 @@ def test_who_is_overtaken_commands_no_more(session: Session, settings: Settings,
 def test_a_full_boot_partition_or_a_damaged_upload_restarts_nothing(
     there: StandIn, session: Session, kernel: Callable[..., Kernel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    candidate = RemoteBoard(session, kernel("debian-rt"), "test")._candidate
+    candidate = RemoteBoard(session, kernel("debian-rt"), "test").candidate
     before = boot_id(there)
     sent = staged.put
 

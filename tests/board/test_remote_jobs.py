@@ -19,7 +19,8 @@ from rtqual.board.remote.board import RemoteBoard
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Refused, Settings
 from rtqual.board.system import Kernel
-from support.stand_in import StandIn, settings_of, stand_in
+from rtqual.instrument.registry import INSTRUMENTS
+from support.stand_in import SECOND, StandIn, settings_of, stand_in
 
 pytestmark = [pytest.mark.manual]  # each starts the machine several times: 30 minutes
 TIMEOUT_S = 600.0
@@ -77,15 +78,50 @@ def test_a_link_that_is_cut_in_a_job_loses_nothing(
     assert there.ssh("uname -r").stdout.strip() == there.release
 
 
+def test_a_disk_of_the_board_is_measured_in_a_folder_of_its_own(
+    there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
+) -> None:
+    fileio = INSTRUMENTS["sysbench-fileio-usb"]
+    small = {"threads": 2, "total_size": "8 MiB", "files": 4, "events": 200, "fsync_every": 10}
+    parameters = fileio.parameters.model_validate(small)
+    job = fileio.job(parameters, cpus=1, seed=1)
+    session = Session(replace(settings, disks=(("usb", SECOND),)), "test", tmp_path / "log")
+    board = RemoteBoard(session, kernel("debian-rt"), "test", (fileio.program,))
+    try:
+        outcome = board.run(job, seed=1, timeout_s=TIMEOUT_S)
+        measured = fileio.read(parameters, outcome, cpus=1)
+        assert measured.problems == () and measured.scalars["writes_per_s"].value > 0
+        assert outcome.facts["disk"].startswith(f"{SECOND} /run/usb ext4 rw")
+        looked = f"grep -c {SECOND} /proc/mounts; mount {SECOND} /run/usb && ls /run/usb; umount /run/usb"
+        assert there.ssh(looked).stdout.split() == ["0", "lost+found"]
+        with pytest.raises(RunFailed, match=r"the board's table names no such disk: disks = \{ root"):
+            board.run(replace(job, folder="root"), seed=1, timeout_s=60)
+    finally:
+        board.close()
+
+
 def test_the_wrong_kernel_is_refused(
     there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
 ) -> None:
     """It answers with the right key and nonce, and another release than the candidate's."""
-    board = RemoteBoard(
-        Session(settings, "test", tmp_path / "log"), replace(kernel("debian-rt"), release="6.9"), "test"
-    )
+    board = opened(settings, kernel, tmp_path)
+    board.candidate = replace(board.candidate, kernel=replace(board.candidate.kernel, release="6.9"))
     try:
         with pytest.raises(RunFailed, match=r"is not what started: 6\.\S+-rt-amd64 answers"):
+            board.run(QUICK, seed=1, timeout_s=60)
+        assert there.ssh("uname -r").stdout.strip() == there.release
+    finally:
+        board.close()
+
+
+def test_a_candidate_without_its_drivers_gives_the_board_back(
+    there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
+) -> None:
+    """It finds neither the boot partition nor the network, and nobody switches the power."""
+    nobody = Session(replace(settings, power_off=(), power_on=()), "test", tmp_path / "console.log")
+    board = RemoteBoard(nobody, replace(kernel("debian-rt"), release="6.9"), "test")  # the modules of no kernel
+    try:
+        with pytest.raises(RunFailed, match="the board fell back to its known-good system by itself"):
             board.run(QUICK, seed=1, timeout_s=60)
         assert there.ssh("uname -r").stdout.strip() == there.release
     finally:

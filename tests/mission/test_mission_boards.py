@@ -111,8 +111,14 @@ def test_boards_of_a_model_share_the_runs_and_each_measures_every_candidate(writ
         ('model = "raspberry-pi-4b"', 'model = "virtual"', "board[0].model: 'virtual' is a name of rtqual's own"),
         ('"amd64"\nssh', '"arm64"\nssh', "'pi-a' cannot run debian-rt: it is for amd64, the board is arm64"),
         ('boards = ["pi-a"]', 'boards = ["pi-b"]', "plan[0].boards[0]: unknown board 'pi-b'; did you mean 'pi-a'?"),
-        ('good = "6.6.62+rpt-rpi-v8"', "", "board[0].good: is missing"),
+        ('good = "6.6.62+rpt-rpi-v8"', "", "board[0].good: is missing beside ssh; a board without a network has none"),
+        (
+            BOARD[BOARD.index("ssh =") : BOARD.index("switch")],
+            "",
+            "board[0].power: needs ssh: a board without a network",
+        ),
         ('off = ["uhubctl", "-a", "off"]', 'off = "uhubctl"', "board[0].power.off"),
+        ("power = {", 'disks = { usb = "sda1" }\npower = {', "board[0].disks.usb"),
         ('console = "tcp', 'console = "udp', "is no console; write 'socket:/PATH'"),
         ('loads = ["none", "hackbench"]', 'loads = ["wifi"]', "'wifi' runs in a guest only"),
         ('loads = ["none", "hackbench"]', "cpus = [2]", "a board runs with the CPUs that its table states"),
@@ -139,6 +145,20 @@ def test_boards_are_listed_and_found_by_name(
     assert "192.168.7.20:2222" in rtqual_here("board", "list", path, COLUMNS="200").stdout
     told = fails(2, "board", "check", "pi-x", "--mission", path)
     assert f"no board 'pi-x' in {path}; did you mean 'pi-a'?" in told
+    lonely = MISSION.format(board=BOARD[: BOARD.index("ssh =")] + 'switch = "systemd-boot"\n')
+    path.write_text(lonely)
+    assert "its card" in rtqual_here("board", "list", path, COLUMNS="200").stdout
+    assert "board pi-a has no network: `rtqual image" in fails(2, "board", "check", "pi-a", "--mission", path)
+    for words, told in (
+        (("--self-measuring",), "--board is missing"),
+        (("--self-measuring", "--board", "pi-x"), "no board of the mission; did you mean 'pi-a'?"),
+        ((), "--kernel is missing"),
+    ):
+        assert told in fails(2, "image", path, "--out", path.with_suffix(".img"), *words)
+    absent, out = path.parent / "absent", path.parent / "out"
+    assert "there is no such card" in fails(2, "import", absent, "--mission", path, "--out", out)
+    path.write_text(MISSION.format(board=BOARD))
+    assert "it is reached over ssh" in fails(2, "image", path, "--board", "pi-a", "--self-measuring", "--out", "x.img")
     path.unlink()
     assert "No mission here names a [[board]]" in rtqual("board", "list", cwd=path.parent).stdout
 
@@ -148,4 +168,6 @@ def test_only_the_board_is_judged_and_it_can_say_fly(written: Callable[..., Path
     mission = load_mission(written())
     assert [cells.board for cells in by_board(mission, "demo", [], {})] == ["raspberry-pi-4b"]
     assert foresee(mission, "demo").nobody == ""
+    written_to = written('instruments = ["cyclictest"]', 'instruments = ["sysbench-fileio-usb"]')
+    assert 'disks = { usb = "/dev/..." }' in str(foresee(load_mission(written_to), "demo"))
     assert "emulator" in foresee(load_mission(written('boards = ["pi-a"]\n', "")), "demo").nobody

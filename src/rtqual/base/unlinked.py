@@ -21,12 +21,15 @@ _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def read(folder: Path, name: str) -> bytes:
-    """Raises BadInput for a link, OSError as any reading."""
+def read(folder: Path, name: str, most_b: int | None = None) -> bytes:
+    """Raises BadInput for a link and for more than `most_b`, OSError as any reading."""
     with _above(folder, name) as (above, last):
         _plain(folder / name, above, last)
         with os.fdopen(os.open(last, _OLD, dir_fd=above), "rb") as file:
-            return file.read()
+            content = file.read() if most_b is None else file.read(most_b + 1)
+    if most_b is not None and len(content) > most_b:
+        raise BadInput(f"{folder / name}: holds more than {most_b:,} bytes")
+    return content
 
 
 def write(folder: Path, name: str, content: bytes) -> None:

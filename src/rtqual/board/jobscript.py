@@ -30,11 +30,13 @@ echo "realtime=$(cat /sys/kernel/realtime 2>/dev/null || echo 0)"; } > /run/resu
 """
 
 
-def render(job: Job, seed: int, port: str = "/dev/ttyS1", *, leave: str = "") -> str:
+def render(job: Job, seed: int, port: str = "/dev/ttyS1", *, leave: str = "", mount: str = "", inside: str = "") -> str:
     """The script that runs a job in the guest and sends /run/result back through a port, whatever happens.
 
     `leave`: what it does in place of sending, on a board that keeps its results until they are fetched.
+    `mount`: mounts the job's disk, in place of the virtual board's; `inside`: the job's folder there.
     """
+    mount = mount or _FOLDERS[job.folder]
     leave = leave or f"tar -C /run/result -cf - . | rtqual-agent send {port}; rtqual-agent exit 0"
 
     def run(command: Command, name: str) -> str:
@@ -43,12 +45,8 @@ def render(job: Job, seed: int, port: str = "/dev/ttyS1", *, leave: str = "") ->
     lines = [
         f"give_back() {{ {leave}; }}",
         'fail() { echo "$*" > /run/result/failed; give_back; }',
-        *(
-            [_FOLDERS[job.folder] + f" || fail 'the {job.folder} disk cannot be mounted'"]
-            if _FOLDERS[job.folder]
-            else []
-        ),
-        f"cd /run/{job.folder}",
+        *([f"{mount} || fail 'the {job.folder} disk cannot be mounted'"] if mount else []),
+        f"cd /run/{job.folder}{inside}",
         *(f"modprobe {shlex.quote(m)} || fail 'the kernel has no module {m}'" for m in job.modules),
         *([run(Command(job.version), "version")] if job.version else []),
         *(f"{run(c, f'setup{i}')} || fail setup{i}" for i, c in enumerate(job.setup)),

@@ -86,6 +86,7 @@ class Row:
     architecture: Architecture | None = None  # of the kernels it starts
     clock: Clock = Clock.REAL
     here: bool = False  # this machine: nothing may run beside
+    disks: tuple[str, ...] = ()  # that its table names: "root", "usb"
     switched: bool = False  # one machine that each candidate is put on, which takes minutes
     leads: bool = False  # reports begin with it; others follow by name
     linux: bool = True  # runs Linux programs, not the probe alone

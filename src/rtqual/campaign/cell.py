@@ -4,13 +4,15 @@
 from dataclasses import dataclass, replace
 
 from rtqual.analysis.figure.model import Group
-from rtqual.board import Job, Machine
+from rtqual.board import PATIENCE, Job, Machine
 from rtqual.board.registry import Row
 from rtqual.image.needs import MEMORY_MIB
 from rtqual.instrument import Instrument, Parameters
 from rtqual.load import Shape
 from rtqual.load.registry import LOADS
 from rtqual.mission import Candidate
+
+_LEAST_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ class Cell:
     def estimate_s(self) -> float:
         """Wall seconds, roughly."""
         return self.place.wall_s(self.instrument.seconds(self.parameters, self.load), self.load != "none", self.cpus)
+
+    @property
+    def timeout_s(self) -> float:
+        return max(_LEAST_TIMEOUT_S, PATIENCE * self.estimate_s)
 
     def job(self) -> Job:
         """The instrument's job with the load beside it."""

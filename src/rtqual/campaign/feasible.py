@@ -69,7 +69,10 @@ def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
     if not cell.place.here and not cell.place.switched:
         return ""
     job = cell.job()
-    if job.modules or job.folder == "usb" or cell.instrument.program.endswith(_MODULE):
+    given = job.folder == "memory" or (cell.place.here and job.folder == "root") or job.folder in cell.place.disks
+    if cell.place.switched and not given:
+        return f'it writes to a disk, which the board\'s table must name: disks = {{ {job.folder} = "/dev/..." }}'
+    if job.modules or not given or cell.instrument.program.endswith(_MODULE):
         return "it needs a guest"
     if cell.place.switched:
         return ""

@@ -15,7 +15,7 @@ from rtqual.base.cache import cache_dir
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
 from rtqual.base.interrupt import threads
 from rtqual.base.scratch import sweep
-from rtqual.board import PATIENCE, Board, Machine
+from rtqual.board import Board, Machine
 from rtqual.board.registry import BOARDS, Row
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
@@ -30,8 +30,6 @@ from rtqual.mission import Mission
 from rtqual.published.records import records as published_records
 from rtqual.record.schema import Inputs, Manifest, Record, Timing
 from rtqual.record.store import Store, make, read, settle_timing
-
-_LEAST_TIMEOUT_S = 60.0
 
 
 class Watcher:
@@ -185,7 +183,8 @@ class Campaign:
         paths = [self.store.path(inputs.key(), cell.repeat) for cell, inputs in keys.items()]
         return [path for path in paths if path.exists()]
 
-    def _board(self, cell: Cell) -> Board:
+    def board(self, cell: Cell) -> Board:
+        """Where a cell runs, once its candidate is prepared; opened once."""
         key = _system(cell)
         if key not in self._boards:
             start = self._prepared.start(cell.candidate)
@@ -208,7 +207,7 @@ class Campaign:
 
     def _artefacts(self, cell: Cell) -> dict[str, str]:
         measured = self._before.get(cell.candidate.name) if cell.place.here else None
-        return measured.artefacts if measured else self._board(cell).artefacts()
+        return measured.artefacts if measured else self.board(cell).artefacts()
 
     def _finished(self, wanted: set[tuple[str, int]], watcher: Watcher) -> set[tuple[str, int]]:
         """Runs that are kept already. A corrupt one is named, set aside and run again."""
@@ -257,12 +256,11 @@ class Campaign:
     def measure(self, cell: Cell, inputs: Inputs) -> None:
         """Run a cell and keep its record."""
         started = datetime.now(UTC)
-        timeout_s = max(_LEAST_TIMEOUT_S, PATIENCE * cell.estimate_s)
-        board, job = self._board(cell), cell.job()
+        board, job = self.board(cell), cell.job()
         if path := board.recorded(job, seed=cell.seed):
             self.store.write(replayed(inputs, path, self.mission.sha256))
             return
-        outcome = board.run(job, seed=cell.seed, timeout_s=timeout_s)
+        outcome = board.run(job, seed=cell.seed, timeout_s=cell.timeout_s)
         outcome = replace(outcome, facts={**outcome.facts, **self._prepared.sizes(cell.candidate)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
         problems = (*measurement.problems, *outcome.problems, *kernel_complaints(outcome.console))

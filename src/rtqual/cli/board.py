@@ -32,7 +32,8 @@ def list_(*missions: Path, as_json: Json = False) -> int:
     table = Table("board", "model", "reached at", "known-good system", "mission", box=box.SIMPLE)
     for one in found:
         its = one.settings
-        table.add_row(its.name, its.model, f"{its.user}@{its.host}:{its.port}", its.good, str(one.mission))
+        reached = "its card" if its.by_card else f"{its.user}@{its.host}:{its.port}"
+        table.add_row(its.name, its.model, reached, its.good, str(one.mission))
     LITERAL.print(table if found else "No mission here names a [[board]] (docs/boards.md).")
     return 0
 

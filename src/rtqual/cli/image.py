@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from rtqual.cli.app import LITERAL, Json, print_json, tell
-from rtqual.mission import load_mission
+from rtqual.mission import DEFAULT_SCALE, Mission, load_mission
 
 
 def image(
     mission: Path,
     /,
     *,
-    kernel: str,
+    kernel: str | None = None,
     out: Path,
     flavour: Literal["minimal", "debian", "both"] = "minimal",
     architecture: Literal["amd64", "arm64"] | None = None,
@@ -27,6 +27,8 @@ def image(
     key: Path | None = None,
     address: str = "",
     gateway: str = "",
+    self_measuring: Annotated[bool, Parameter(negative="")] = False,
+    scale: str = DEFAULT_SCALE,
     boot: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
@@ -37,7 +39,7 @@ def image(
     mission
         The mission file; its needs say which drivers and packages go in.
     kernel
-        A candidate of the mission, or a Debian package of a kernel.
+        A candidate of the mission, or a Debian package of a kernel; with --self-measuring, the plans' candidates.
     out
         The image's file; with --flavour both, the folder of the two.
     flavour
@@ -62,6 +64,10 @@ def image(
         The board's, as 192.168.7.20/24; by DHCP unless given.
     gateway
         The board's way out, beside its address.
+    self_measuring
+        For a board without a network: a card that runs the board's plans by itself (docs/boards.md).
+    scale
+        With --self-measuring: how much to measure, a [scale.NAME] of the mission.
     boot
         Boot the image in QEMU and say how much memory it takes.
     """
@@ -74,6 +80,10 @@ def image(
     from rtqual.terminal.image import as_dict, print_images  # noqa: PLC0415
 
     loaded, whose = load_mission(mission), None
+    if self_measuring:
+        return _card(loaded, scale, board, out, firmware, as_json=as_json)
+    if kernel is None:
+        raise BadInput("--kernel is missing: a candidate of the mission, or a Debian package of a kernel")
     if board is not None:
         named = {one.name: one.settings for one in loaded.boards}
         whose = for_board(named, board, flavour=flavour, form=form, key=key, address=address, gateway=gateway)
@@ -102,4 +112,20 @@ def image(
         print_json(as_dict(measured))
     else:
         print_images(LITERAL, measured)
+    return 0
+
+
+def _card(mission: Mission, scale: str, board: str | None, out: Path, firmware: Path | None, *, as_json: bool) -> int:
+    from rtqual.base.errors import BadInput  # noqa: PLC0415
+    from rtqual.stage import card  # noqa: PLC0415
+    from rtqual.terminal.card import card_dict, card_lines  # noqa: PLC0415
+
+    if board is None:
+        raise BadInput("--self-measuring: --board is missing: the board without a network")
+    made = card.write(mission, scale, board, out, firmware, tell)
+    if as_json:
+        print_json(card_dict(made))
+    else:
+        for line in card_lines(made):
+            LITERAL.print(line, soft_wrap=True, highlight=False)
     return 0

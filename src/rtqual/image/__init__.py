@@ -6,6 +6,7 @@ minimal.py, debian.py  the two roots; needs.py: what the mission's needs put in
 root.py        a root on its way into an image; ext4.py, archive.py, flash.py: its forms
 inside.py      places in a root, with links that never lead out of it; overlay.py: files laid over it
 board.py       what makes it a board's known-good system
+card.py        what measures a board without a network, and is read again
 initrd.py, bootpart.py  what else lies on the boot partition
 sbom.py, licences.py    the list of what is inside
 trial.py, comparison.py  booted, and two roots compared

@@ -51,9 +51,7 @@ def boot_files(
             "cmdline.txt": f"console=tty0 console=ttyS1,115200 {parameters}\n",
         }
     elif architecture == AMD64:
-        boot = fetch("systemd-boot-efi")
-        made.packages.append(boot)
-        made.files["EFI/BOOT/BOOTX64.EFI"] = boot.tree / "usr/lib/systemd/boot/efi/systemd-bootx64.efi"
+        add_loader(made, architecture)
         texts = {"loader/loader.conf": "default flight.conf\ntimeout 0\n", "loader/entries/flight.conf": ""}
         entry = ["title Flight system", "linux /vmlinuz", *(["initrd /initrd.img"] if initrd else [])]
         texts["loader/entries/flight.conf"] = "\n".join([*entry, f"options console=ttyS0 {parameters}", ""])
@@ -66,6 +64,16 @@ def boot_files(
     return made
 
 
+_UEFI = {AMD64: "x64", ARM64: "aa64"}  # uefi.org/specs, "Removable Media Boot Behavior"
+
+
+def add_loader(made: BootFiles, architecture: Architecture) -> None:
+    """systemd-boot, where UEFI looks on removable disks."""
+    boot, word = fetch("systemd-boot-efi", architecture=architecture), _UEFI[architecture]
+    made.packages.append(boot)
+    made.files[f"EFI/BOOT/BOOT{word.upper()}.EFI"] = boot.tree / f"usr/lib/systemd/boot/efi/systemd-boot{word}.efi"
+
+
 def _config_txt(initrd: bool) -> str:
     """raspberrypi.com/documentation/computers/config_txt.html; upstream_kernel: device trees by Linux's names."""
     lines = ["arm_64bit=1", "kernel=vmlinuz", "upstream_kernel=1", "enable_uart=1"]
@@ -73,10 +81,19 @@ def _config_txt(initrd: bool) -> str:
 
 
 def _raspberry(made: BootFiles, kernel: Package, firmware: Path | None) -> None:
-    trees = sorted(path for pattern in _DEVICE_TREES for path in kernel.tree.rglob(f"broadcom/{pattern}"))
-    made.files |= {path.name: path for path in trees}
+    add_device_trees(made, kernel.tree, kernel.name)
+    add_firmware(made, firmware)
+
+
+def add_device_trees(made: BootFiles, tree: Path, name: str, folder: str = "") -> None:
+    """Those that a kernel brings, into a folder of the partition, "rtqual/c0ffee/"."""
+    trees = sorted(path for pattern in _DEVICE_TREES for path in tree.rglob(f"broadcom/{pattern}"))
+    made.files |= {f"{folder}{path.name}": path for path in trees}
     if not trees:
-        made.missing.append(f"device trees of the Raspberry Pi: the kernel {kernel.name} brings none")
+        made.missing.append(f"device trees of the Raspberry Pi: the kernel {name} brings none")
+
+
+def add_firmware(made: BootFiles, firmware: Path | None) -> None:
     folders = _firmware_folders(made, firmware)
     for model, names in _FIRMWARE.items():
         found = {name: folder / name for folder in folders for name in names if (folder / name).is_file()}

@@ -15,6 +15,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.image.root import epoch_s, tool
 
 _ALIGN_B = 2**20
+PART = _ALIGN_B  # where the boot partition begins, for mtools
 _SECTOR_B = 512
 _FAT_LEAST_B = (
     36 * 2**20
@@ -61,23 +62,25 @@ def write_fat(files: Mapping[str, Path], out: Path, volume: str, *, spare_b: int
     return out
 
 
-def write_disk(boot: Path, root: Path, out: Path, identity: Identity, *, efi: bool) -> Path:
-    """Put the two partitions on one disk."""
-    starts = [_ALIGN_B, 0]
-    starts[1] = starts[0] + boot.stat().st_size
-    size_b = starts[1] + root.stat().st_size
+def write_disk(boot: Path, root: Path | None, out: Path, identity: Identity, *, efi: bool) -> Path:
+    """Put the two partitions on one disk, or the boot partition alone."""
+    parts = [boot] if root is None else [boot, root]
+    sizes_b = [part.stat().st_size for part in parts]
+    starts = [_ALIGN_B, _ALIGN_B + sizes_b[0]][: len(parts)]
     with out.open("wb") as file:
-        file.truncate(size_b)
-    sectors = [part.stat().st_size // _SECTOR_B for part in (boot, root)]
+        file.truncate(_ALIGN_B + sum(sizes_b))
+    kinds = [f"{'ef' if efi else 'c'}, bootable", "83"]
     table = [
         "label: dos",
         f"label-id: 0x{identity.disk}",
-        f"start={starts[0] // _SECTOR_B}, size={sectors[0]}, type={'ef' if efi else 'c'}, bootable",
-        f"start={starts[1] // _SECTOR_B}, size={sectors[1]}, type=83",
+        *(
+            f"start={start // _SECTOR_B}, size={size_b // _SECTOR_B}, type={kind}"
+            for start, size_b, kind in zip(starts, sizes_b, kinds, strict=False)
+        ),
     ]
     _run([tool("sfdisk", "fdisk"), "--quiet", "--no-reread", "--no-tell-kernel", str(out)], out, "\n".join(table))
     with out.open("r+b") as disk:
-        for start, part in zip(starts, (boot, root), strict=True):
+        for start, part in zip(starts, parts, strict=True):
             disk.seek(start)
             _copy(part, disk.fileno())
     return out

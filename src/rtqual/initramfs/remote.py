@@ -33,6 +33,7 @@ _NETWORK = (
     "realtek",
 )
 _OTHERS = ("virtio_rng", "i6300esb", "iTCO_wdt", "bcm2835_wdt", "raspberrypi_hwmon")
+_LATER = ("ext4", "crc32c_generic")  # for jobs on a disk
 MODULES = (*_STORAGE, *_BOARDS, *_NETWORK, *_OTHERS)
 _INITTAB = "::sysinit:/bin/true\n::ctrlaltdel:/sbin/reboot\n::shutdown:/bin/umount -a -r\n"
 
@@ -92,7 +93,7 @@ def _fill(
         contents.copy_program(program, root, trees, architecture.triplet)
     for place, file in own.items():
         shutil.copy(file, root / place)
-    contents.copy_modules(root, tree, release, MODULES)
+    contents.copy_modules(root, tree, release, (*MODULES, *_LATER))
     (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in MODULES))
     (root / "etc/passwd").write_text("root:*:0:0:root:/root:/bin/sh\n")
     (root / "etc/group").write_text("root:x:0:\n")

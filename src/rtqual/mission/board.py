@@ -14,7 +14,7 @@ from rtqual.base.units import DurationNs
 from rtqual.board.registry import BOARDS, Row
 from rtqual.board.remote.farm import client
 from rtqual.board.remote.row import row
-from rtqual.board.remote.settings import Settings
+from rtqual.board.remote.settings import CARD_SWITCHES, Settings
 from rtqual.mission.candidate import PUBLISHED, Candidate
 from rtqual.mission.explain import At, Problem, shown, suggest
 from rtqual.mission.table import Table
@@ -26,6 +26,8 @@ _HOST_KEY = r"(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9
 _CONSOLE = r"(?:socket:/.+|tcp:[^:]+:\d+)"
 _ENDLESS_S = 3600.0
 _LEAST_WATCHDOG_S = 6.0  # candidates feed it every 3 s (guest/init-board)
+_NETWORK = ("ssh", "host_key", "good")  # a board has all three, or no network
+_OVER_SSH = ("identity", "tune", "power", "labgrid", "console")
 _ALIKE = ("architecture", "cpus", "parameters", "tune")  # what boards of a model have in common
 
 
@@ -63,6 +65,20 @@ class Power(Table):
     """Switches it on."""
 
 
+_Disk = Annotated[
+    str, WithJsonSchema({"type": "string"}), Field(pattern=r"^(?:/dev/[A-Za-z0-9/_-]+|UUID=[A-Za-z0-9-]+)$")
+]
+
+
+class Disks(Table):
+    """Partitions with a file system, as candidates find them."""
+
+    root: _Disk | None = None
+    """On the card or disk that the board starts from."""
+    usb: _Disk | None = None
+    """On a USB disk."""
+
+
 class Labgrid(Table):
     """A place of labgrid's: acquired for a campaign; its power is used where the board has none of its own."""
 
@@ -88,15 +104,18 @@ class BoardTable(Table):
     """What it is: boards of one model are judged together."""
     architecture: Literal["amd64", "arm64"]
     """Its processor."""
-    ssh: Annotated[str, AfterValidator(_address), WithJsonSchema({"type": "string", "pattern": f"^{_SSH.pattern}$"})]
-    """How it is reached, as "root@192.168.7.20:22"; the user must be root there."""
-    host_key: Annotated[str, AfterValidator(_host_key), WithJsonSchema({"type": "string"})]
+    ssh: (
+        Annotated[str, AfterValidator(_address), WithJsonSchema({"type": "string", "pattern": f"^{_SSH.pattern}$"})]
+        | None
+    ) = None
+    """How it is reached, as "root@192.168.7.20:22"; root must be let in. Without ssh: by a card (docs/boards.md)."""
+    host_key: Annotated[str, AfterValidator(_host_key), WithJsonSchema({"type": "string"})] | None = None
     """Its public host key, as ssh-keyscan prints it: another machine at that address is refused."""
     identity: Text | None = None
     """The file of the private key that lets rtqual in; OpenSSH's own choice where left out."""
     serial: Text | None = None
     """The serial number that the machine there must have."""
-    good: Release
+    good: Release | None = None
     """The kernel of the system it always comes back to, as `uname -r` prints it there."""
     switch: Literal["systemd-boot", "tryboot", "grub", "command"]
     """What starts a candidate once: the boot loader, or a program of yours on the board."""
@@ -112,6 +131,8 @@ class BoardTable(Table):
     """The time-out of its watchdog, which candidates feed, as "15 s"; 6 s at least, for it is fed every 3 s."""
     tune: Annotated[bool, Strict()] = False
     """Whether each candidate's settings are steadied before it is measured, as `rtqual board tune` does."""
+    disks: Disks | None = None
+    """Disks that sysbench's fileio may write to, in a folder of its own: { root = "UUID=...", usb = "/dev/sda1" }."""
     power: Power | None = None
     """How it is switched off and on, where that is possible: { off = [...], on = [...] }."""
     labgrid: Labgrid | None = None
@@ -125,6 +146,15 @@ class BoardTable(Table):
             needed = self.switch == "command"
             message = 'is missing beside switch = "command"' if needed else 'needs switch = "command" beside it'
             raise At("switch_command", message)
+        given = [key for key in _NETWORK if getattr(self, key) is not None]
+        if given and (missing := [key for key in _NETWORK if key not in given]):
+            raise At(missing[0], f"is missing beside {given[0]}; a board without a network has none of the three")
+        if not given and (idle := [key for key in _OVER_SSH if getattr(self, key)]):
+            raise At(idle[0], "needs ssh: a board without a network is measured by its card (docs/boards.md)")
+        if not given and self.switch == "tryboot" and self.architecture != ARM64.name:
+            raise At("switch", "tryboot is the Raspberry Pi's, which is arm64")
+        if not given and self.switch not in CARD_SWITCHES:
+            raise At("switch", f"a card starts candidates by {' or '.join(CARD_SWITCHES)}; {self.switch} needs ssh")
         if self.model in {PUBLISHED, *(one.name for one in BOARDS)}:
             raise At("model", f"{shown(self.model)} is a name of rtqual's own; write the board's")
         if self.boot_timeout > _ENDLESS_S * 1e9:
@@ -138,17 +168,16 @@ class BoardTable(Table):
 
     @property
     def settings(self) -> Settings:
-        found = _SSH.fullmatch(self.ssh)
-        assert found, "it was checked"  # noqa: S101
+        found = _SSH.fullmatch(self.ssh or "")
         return Settings(
             name=self.name,
             model=self.model,
             architecture=AMD64 if self.architecture == AMD64.name else ARM64,
-            user=found[1] or "root",
-            host=found[2].strip("[]"),
-            port=int(found[3] or 22),
-            host_key=self.host_key,
-            good=self.good,
+            user=found[1] or "root" if found else "",
+            host=found[2].strip("[]") if found else "",
+            port=int(found[3] or 22) if found else 0,
+            host_key=self.host_key or "",
+            good=self.good or "",
             switch=self.switch,
             switch_command=self.switch_command or (),
             serial=self.serial or "",
@@ -162,6 +191,7 @@ class BoardTable(Table):
             labgrid=(self.labgrid.coordinator, self.labgrid.place) if self.labgrid else (),
             console=self.console or "",
             tune=self.tune,
+            disks=tuple(self.disks.model_dump(exclude_none=True).items()) if self.disks else (),
         )
 
     @property

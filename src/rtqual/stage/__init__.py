@@ -9,6 +9,7 @@ verify.py     a flight program under telecommands, faults and load
 lint.py       settings that cost latency
 show.py       the figures of a campaign, and its headline
 board.py      boards on the network: whether one is ready, bringing one back
+card.py       a board without a network: its card made, and what it measured taken
 compare.py    two records, or two campaigns, beside each other
 repeated.py   a study beside the campaign that repeats it
 history.py    figures over several versions, and where they changed

@@ -57,7 +57,13 @@ def board(name: str, mission: Path | None) -> Settings:
     if len(found) > 1:
         files = ", ".join(map(str, found.values()))
         raise BadInput(f"board {name!r} is not the same in {files}: say which with --mission FILE")
-    return next(iter(found))
+    settings = next(iter(found))
+    if settings.by_card:
+        raise BadInput(
+            f"board {name} has no network: `rtqual image MISSION --board {name} --self-measuring` makes the card that "
+            "measures there"
+        )
+    return settings
 
 
 def check(name: str, mission: Path | None) -> list[Found]:

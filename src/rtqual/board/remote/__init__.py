@@ -14,5 +14,7 @@ truth.py     what decides how the board keeps time, before and after a job
 tune.py      settings that steady it, and the way back
 check.py     whether a board has what a campaign needs
 session.py   known-good system -> candidate -> known-good system, whatever happens in between
+measured.py  a candidate as a board measures it: its files, its jobs' names, what came back
 board.py     all this as a board like any other; row.py: what a mission asks of it
+card.py      a board without a network: a card that measures by itself, and is read
 """

@@ -7,7 +7,9 @@ packs, syncs and renames.
 
 import hashlib
 import io
+import shlex
 import tarfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rtqual.base.errors import RunFailed
@@ -27,7 +29,7 @@ setsid sh {folder}/job.sh &
 job=$!
 wait $job
 {ended}
-cat /proc/interrupts > /run/result/interrupts
+{given_back}cat /proc/interrupts > /run/result/interrupts
 {after}
 dmesg > /run/result/kernel
 echo boot_id=$(cat /proc/sys/kernel/random/boot_id) >> /run/result/facts
@@ -53,7 +55,22 @@ while [ $tries -lt 100 ]; do
 done
 [ -z "$left" ] || echo "its loads could not be ended" > /run/result/failed
 """
-_MOST_B = 256 * 2**20  # of results; they come from a machine that may be anybody's
+# A disk of the board: the job works in a folder of its own there. The last job may have left it, with the board.
+_ON_DISK = "rtqual-job"
+_MOUNT = """\
+modprobe -q ext4; modprobe -q crc32c_generic
+tries=0
+until mount {disk} {at} 2> /dev/null || [ $tries -ge 50 ]; do # one on USB appears late
+	tries=$((tries + 1))
+	usleep 200000
+done
+grep -q ' {at} ' /proc/mounts && rm -rf {at}/{own} && mkdir {at}/{own}"""
+_GIVEN_BACK = """\
+grep ' {at} ' /proc/mounts | sed 's/^/disk=/' >> /run/result/facts
+rm -rf {at}/{own}
+umount {at}
+"""
+MOST_B = 256 * 2**20  # of results; they come from a machine that may be anybody's
 
 
 @dataclass(frozen=True)
@@ -77,18 +94,11 @@ class Detached:
     def _folder(self) -> str:
         return f"{self.store}/jobs/{self.key}"
 
-    def start(self, job: Job, seed: int) -> None:
-        """Raises RunFailed where it was started before and is not done."""
-        run = _RUN.format(
-            folder=self._folder,
-            before=truth.script("/run/result/before"),
-            ended=ENDED,
-            after=truth.script("/run/result/after"),
-        )
-        script = jobscript.render(job, seed, leave="exit 0")
+    def start(self, job: Job, seed: int, disks: Mapping[str, str]) -> None:
+        """`disks`: the board's, for jobs that work on one. Raises RunFailed where it was started before."""
         self.link.run(f"mkdir -p {self.store}/jobs && mkdir {self._folder}")
-        put(self.link, script.encode(), f"{self._folder}/job.sh")
-        put(self.link, run.encode(), f"{self._folder}/run.sh")
+        for name, text in scripts(self._folder, job, seed, disks).items():
+            put(self.link, text.encode(), f"{self._folder}/{name}")
         quiet = f"> {self._folder}/log 2>&1 < /dev/null"
         self.link.run(f"setsid sh {self._folder}/run.sh {quiet} &\necho $! > /run/rtqual-job-{self.key}")
 
@@ -105,12 +115,36 @@ class Detached:
         """Its result, and whether that is what the board packed. Raises RunFailed."""
         sum_text = get(self.link, f"{self._folder}/sum").decode(errors="replace")
         content = get(self.link, f"{self._folder}/result.tar")
-        if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
-            raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
-        return unpacked(content, where)
+        return checked(content, sum_text, where)
 
     def clear(self) -> None:
         self.link.run(f"rm -rf {self._folder}; sync")
+
+
+def scripts(folder: str, job: Job, seed: int, disks: Mapping[str, str]) -> dict[str, str]:
+    """What lies in a job's folder before it starts: `run.sh` runs the job and packs its result. Raises RunFailed."""
+    mount = given_back = ""
+    if job.folder != "memory":
+        if job.folder not in disks:
+            raise RunFailed(f'the board\'s table names no such disk: disks = {{ {job.folder} = "/dev/..." }}')
+        names = {"disk": shlex.quote(disks[job.folder]), "at": f"/run/{job.folder}", "own": _ON_DISK}
+        mount, given_back = _MOUNT.format(**names), _GIVEN_BACK.format(**names)
+    run = _RUN.format(
+        folder=folder,
+        given_back=given_back,
+        before=truth.script("/run/result/before"),
+        ended=ENDED,
+        after=truth.script("/run/result/after"),
+    )
+    script = jobscript.render(job, seed, leave="exit 0", mount=mount, inside=f"/{_ON_DISK}" if mount else "")
+    return {"job.sh": script, "run.sh": run}
+
+
+def checked(content: bytes, sum_text: str, where: str) -> dict[str, str]:
+    """A result that is what the board packed. Raises Lost, RunFailed."""
+    if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
+        raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
+    return unpacked(content, where)
 
 
 def unpacked(content: bytes, where: str) -> dict[str, str]:
@@ -118,8 +152,8 @@ def unpacked(content: bytes, where: str) -> dict[str, str]:
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:  # neither packed nor with holes
             members = [one for one in tar.getmembers() if one.isfile() and not one.issparse()]
-            if sum(one.size for one in members) > _MOST_B:
-                raise RunFailed(f"{where}: the result unpacks to more than {_MOST_B // 2**20} MiB")
+            if sum(one.size for one in members) > MOST_B:
+                raise RunFailed(f"{where}: the result unpacks to more than {MOST_B // 2**20} MiB")
             files = [(one.name.removeprefix("./"), tar.extractfile(one)) for one in members]
             return {name: file.read().decode(errors="replace") for name, file in files if file}
     except (tarfile.TarError, EOFError, OverflowError, ValueError) as error:

@@ -27,9 +27,12 @@ class _Opener:
 
     def __call__(self, start: Start) -> Board:
         from rtqual.board.remote.board import RemoteBoard  # noqa: PLC0415 - slow to load
+        from rtqual.board.remote.card import CardBoard  # noqa: PLC0415
         from rtqual.board.remote.session import Session  # noqa: PLC0415
 
         assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
+        if self._settings.by_card:
+            return CardBoard(self._settings, start.system, start.programs)
         folder = start.scratch.parent
         if folder not in self._sessions:
             log = start.scratch / f"console-{self._settings.name}.log"
@@ -54,6 +57,7 @@ def row(settings: Settings) -> Row:
         Starts.KERNEL,
         settings.architecture,
         switched=True,
+        disks=tuple(dict(settings.disks)),
         cpus=lambda: settings.cpus,
         why_cpus="a board runs with the CPUs that its table states",
     )

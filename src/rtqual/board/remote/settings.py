@@ -8,6 +8,7 @@ from rtqual.base.architecture import Architecture
 from rtqual.base.errors import RunFailed
 
 STORE = "rtqual"  # the folder on its boot partition where all that is rtqual's lies
+CARD_SWITCHES = ("systemd-boot", "tryboot")  # by which a card starts one candidate after the other
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,13 @@ class Settings:
     console: str = ""
     labgrid: tuple[str, ...] = ()  # coordinator and place, of a board in a farm
     tune: bool = False  # every candidate, before it is measured
+    disks: tuple[tuple[str, str], ...] = ()  # that jobs may write to: "usb" and its device or UUID=
+    card: Path | None = None  # the folder of its card, where that is read
+
+    @property
+    def by_card(self) -> bool:
+        """It has no network: a card measures there by itself (card.py)."""
+        return not self.host
 
 
 class Lost(RunFailed):

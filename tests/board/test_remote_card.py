@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""A board without a network: its card measures by itself, whatever happens, and is read with a stranger's eyes."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.board import Command, Job
+from rtqual.board.remote import card
+from rtqual.board.remote.card import CardBoard, Missing
+from rtqual.board.remote.settings import Settings
+from rtqual.board.remote.staged import Candidate
+from rtqual.board.system import Kernel
+from rtqual.image.card import Planned, results, write
+from rtqual.image.root import tool
+from rtqual.record.store import Store, read
+from support.command import Fails, Run
+from support.stand_in import KERNELS, MODEL, PARAMETERS, SERIAL, stand_in
+from support.stand_in import SECOND as SECOND_DISK
+
+LONELY = Settings("lonely", MODEL, AMD64, "", "", 0, "", "", "systemd-boot", parameters=PARAMETERS)
+FIRST, SECOND = "a" * 32, "b" * 32  # candidates
+ENDED = ("reboot", "poweroff")
+MISSION = f"""\
+[mission]
+name = "card"
+title = "Which kernel flies on a board without a network?"
+purpose = "Tries the card."
+duration = "10 s"
+
+[[candidate]]
+name = "debian-rt"
+title = "RT"
+package = "{KERNELS["rt"]}"
+
+[[candidate]]
+name = "debian"
+title = "Stock"
+package = "{KERNELS["stock"]}"
+
+[[board]]
+name = "lonely"
+model = "{MODEL}"
+architecture = "amd64"
+serial = "{SERIAL}"
+switch = "systemd-boot"
+parameters = {json.dumps(PARAMETERS)}
+
+disks = {{ usb = "{SECOND_DISK}" }}
+
+[parameters.sysbench-fileio-usb]
+threads = 2
+total_size = "8 MiB"
+files = 4
+events = 200
+fsync_every = 10
+
+[parameters.cyclictest]
+interval = "10 ms"
+cycles = 100
+
+[[scale.demo.plan]]
+boards = ["lonely"]
+instruments = ["cyclictest"]
+runs = 2
+
+[[scale.demo.plan]]
+boards = ["lonely"]
+candidates = ["debian"]
+instruments = ["sysbench-fileio-usb"]
+runs = 1
+"""
+
+
+@pytest.fixture
+def switched_on(tmp_path: Path) -> Callable[[Settings, str], str]:
+    """What the card's script says when a board starts a candidate with it. What would end this machine is left out."""
+    boot, programs = tmp_path / "boot", tmp_path / "bin"
+    programs.mkdir()
+    for name in (*ENDED, "umount", "mount", "sync"):
+        (programs / name).write_text(f'#!/bin/sh\n[ {name} != reboot ] || kill -KILL "$PPID"\n')
+        (programs / name).chmod(0o755)
+
+    def run(settings: Settings, candidate: str) -> str:
+        (tmp_path / "cmdline").write_text(f"quiet rtqual.candidate={candidate} rtqual.card\n")
+        text = card.script(settings).replace("/boot", str(boot)).replace("/run/", f"{tmp_path}/")
+        text = text.replace("/proc/cmdline", f"{tmp_path}/cmdline").replace("/dev/console", "/dev/stdout")
+        environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+        done = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=False, env=environment)
+        assert not done.stderr.replace("Killed", "").strip()
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("settings", "file", "before", "after"),
+    [
+        (LONELY, "loader/loader.conf", f"default {FIRST}.conf\ntimeout 0\n", f"default {SECOND}.conf\ntimeout 0\n"),
+        (
+            replace(LONELY, architecture=ARM64, switch="tryboot"),
+            "config.txt",
+            f"arm_64bit=1\nos_prefix=rtqual/{FIRST}/\nkernel=kernel\n",
+            f"arm_64bit=1\nos_prefix=rtqual/{SECOND}/\nkernel=kernel\n",
+        ),
+    ],
+)
+def test_a_card_runs_its_jobs_in_their_order_and_gives_up_one_that_restarts_the_board_twice(
+    settings: Settings, file: str, before: str, after: str, switched_on: Callable[[Settings, str], str], tmp_path: Path
+) -> None:
+    """The Raspberry Pi's was not tried on a board."""
+    boot = tmp_path / "boot"
+    assert card.default(settings, FIRST).strip() in before
+    cells = [(FIRST, "1" * 32), (FIRST, "2" * 32), (SECOND, "3" * 32)]
+    for _, key in cells:
+        folder = boot / "rtqual/jobs" / key
+        folder.mkdir(parents=True)
+        (folder / "run.sh").write_text(f"echo {key} >> {tmp_path}/ran; echo sum > {folder}/sum")
+    (boot / "rtqual/cells").write_text("".join(f"{one} {key} 60\n" for one, key in cells))
+    broken = boot / "rtqual/jobs" / cells[1][1] / "run.sh"
+    broken.write_text("exit 1\n")
+    (boot / file).parent.mkdir(exist_ok=True)
+    (boot / file).write_text(before)
+
+    assert "0 of 3 cells are measured\nrtqual: 1 of 3" in switched_on(settings, FIRST)
+    assert (boot / file).read_text() == before, "the job is tried again"
+    assert "the next candidate" not in switched_on(settings, FIRST)
+    assert switched_on(settings, FIRST) == "rtqual: the next candidate\n"
+    assert (boot / file).read_text() == after
+    assert "measured 2 of 3 cells" in switched_on(settings, SECOND)
+    assert "measured 2 of 3 cells" in switched_on(settings, SECOND), "nothing is run again"
+    assert (tmp_path / "ran").read_text().split() == [cells[0][1], cells[2][1]]
+
+
+def test_a_job_that_hangs_is_ended_and_the_board_started_again(
+    switched_on: Callable[[Settings, str], str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "boot/rtqual/jobs" / ("1" * 32)
+    folder.mkdir(parents=True)
+    (folder / "run.sh").write_text("exec sleep 60")
+    (tmp_path / "boot/rtqual/cells").write_text(f"{FIRST} {folder.name} 0.1\n")
+    assert switched_on(LONELY, FIRST) == "rtqual: 0 of 1 cells are measured\n"
+
+
+def test_a_strangers_card_leads_nowhere_else(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is no such card"):
+        results(tmp_path / "absent", tmp_path)
+    stranger = tmp_path / "card"
+    (stranger / "rtqual/jobs/sub").mkdir(parents=True)
+    assert results(stranger, tmp_path / "out") == (stranger, [])
+    shutil.rmtree(stranger / "rtqual")
+    (stranger / "rtqual").symlink_to("/etc")
+    with pytest.raises(BadInput, match="is a link or a device"):
+        results(stranger, tmp_path / "out")
+
+
+@pytest.mark.guest
+def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_read_from_the_image(
+    tmp_path: Path,
+) -> None:
+    """Its layout; not tried on a board."""
+    tree, image, key = tmp_path / "kernel", tmp_path / "card.img", "1" * 32
+    (tree / "boot").mkdir(parents=True)
+    (tree / "boot/vmlinuz-6.1").write_bytes(b"kernel")
+    (tree / "broadcom").mkdir()
+    (tree / "broadcom/bcm2711-rpi-4-b.dtb").write_text("a device tree\n")
+    (tmp_path / "initramfs").write_bytes(b"initramfs")
+    kernel = Kernel("debian-rt", tree / "boot/vmlinuz-6.1", *[tmp_path] * 2, (), *[""] * 4, 0, 0)
+    candidate = Candidate(kernel, {"kernel": kernel.image, "initramfs": tmp_path / "initramfs"}, ("isolcpus=3",))
+    pi = replace(LONELY, architecture=ARM64, switch="tryboot", parameters=())
+    cells = [Planned(candidate, key, 60, {"run.sh": "true\n", "job.sh": "true\n"})]
+    made = write(pi, cells, tmp_path, image, lambda _: None)
+    assert [one for one in made.missing if "start4.elf" in one] and made.cells == 1
+    again = write(pi, cells, tmp_path, tmp_path / "again.img", lambda _: None)
+    assert again.sha256 == made.sha256, "the same inputs, the same bytes"
+
+    def on_card(name: str) -> str:
+        words = [tool("mtype", "mtools"), "-i", f"{image}@@1M", f"::{name}"]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+    nonce = candidate.identity
+    config, parameters = on_card("config.txt").splitlines(), on_card(f"rtqual/{nonce}/cmdline.txt").split()
+    assert f"os_prefix=rtqual/{nonce}/" in config and "kernel=kernel" in config
+    assert {"rtqual.card", "panic=5", "isolcpus=3", f"rtqual.candidate={nonce}"} <= set(parameters)
+    assert on_card(f"rtqual/{nonce}/bcm2711-rpi-4-b.dtb") == "a device tree\n"
+    assert on_card("rtqual/cells") == f"{nonce} {key} 60\n" and on_card(f"rtqual/jobs/{key}/run.sh") == "true\n"
+
+    (tmp_path / "sum").write_text("sum\n")
+    for name in ("sum", "result.tar", "..ssh"):
+        words = [tool("mcopy", "mtools"), "-i", f"{image}@@1M", str(tmp_path / "sum"), f"::rtqual/jobs/{key}/{name}"]
+        subprocess.run(words, check=True)
+    (tmp_path / "out").mkdir()
+    folder, keys = results(image, tmp_path / "out")
+    assert keys == [key] and sorted(path.name for path in (folder / "rtqual/jobs" / key).iterdir()) == [
+        "result.tar",
+        "sum",
+    ]
+    (tmp_path / "no.img").write_bytes(bytes(2**21))
+    with pytest.raises(BadInput, match="is no card that"):
+        results(tmp_path / "no.img", tmp_path / "out")
+
+
+@pytest.mark.guest
+def test_what_lies_on_a_card_is_taken_only_where_it_is_whole_and_of_this_board(
+    kernel: Callable[..., Kernel], tmp_path: Path
+) -> None:
+    job = Job(Command(("true",)))
+    board = CardBoard(replace(LONELY, card=tmp_path, serial=SERIAL), kernel("debian-rt"))
+    nonce = board.candidate.identity
+    folder = tmp_path / "rtqual/jobs" / board.key(job, 1)
+    with pytest.raises(Missing):
+        board.run(job, seed=1, timeout_s=60)
+    folder.mkdir(parents=True)
+
+    def pack(cmdline: str = f"rtqual.candidate={nonce}", serial: str = SERIAL, sum_text: str = "") -> None:
+        files = tmp_path / "files"
+        files.mkdir(exist_ok=True)
+        release = kernel("debian-rt").release
+        (files / "facts").write_text(f"kernel={release} #1\ncmdline={cmdline}\ncpus=1\nboot_id=x\n")
+        for name in ("before", "after"):
+            (files / name).write_text(f"boot_id=x\nserial={serial}\n")
+        (files / "measure.status").write_text("exit 0\n")
+        subprocess.run(["tar", "-C", files, "-cf", folder / "result.tar", "."], check=True)
+        found = hashlib.sha256((folder / "result.tar").read_bytes()).hexdigest()
+        (folder / "sum").write_text(sum_text or f"{found}  result.tar\n")
+
+    pack()
+    found = board.run(job, seed=1, timeout_s=60)
+    assert (found.problems, found.facts["connection"], found.facts["board"]) == ((), "card", "lonely")
+    for changed, told in (
+        ({"sum_text": "0" * 64}, "damaged on its way"),
+        ({"sum_text": "0" * 1000}, "holds more than 200 bytes"),
+        ({"cmdline": "rtqual.candidate=another"}, "another system measured"),
+        ({"serial": "S2"}, f"in a machine with serial number S2, not {SERIAL}"),
+    ):
+        pack(**changed)
+        with pytest.raises(RunFailed, match=told):
+            board.run(job, seed=1, timeout_s=60)
+    pack()
+    (folder / "sum").unlink()
+    (folder / "sum").symlink_to("/etc/hostname")
+    with pytest.raises(RunFailed, match="is a link or a device"):
+        board.run(job, seed=1, timeout_s=60)
+    with pytest.raises(RunFailed, match="has no network: `rtqual image MISSION --board lonely --self-measuring`"):
+        CardBoard(LONELY, kernel("debian-rt")).run(job, seed=1, timeout_s=60)
+
+
+@pytest.mark.full
+def test_a_card_measures_two_kernels_by_itself_and_its_results_become_records(
+    rtqual: Run, fails: Fails, tmp_path: Path
+) -> None:
+    """Its power is cut in a job; it goes on where it was."""
+    mission, image, out = tmp_path / "card.toml", tmp_path / "card.img", tmp_path / "out"
+    mission.write_text(MISSION)
+    made = rtqual("image", mission, "--board", "lonely", "--self-measuring", "--out", image, "--json")
+    assert (json.loads(made.stdout)["cells"], made.returncode) == (5, 0), made.stderr
+
+    def disk(folder: Path) -> str:
+        shutil.copyfile(image, folder / "disk")
+        return ""
+
+    with stand_in(tmp_path / "board", disk) as there:
+        _until(lambda: "1 of 5 cells" in there.console_log)
+        there.cut_power()
+        _until(lambda: "measured 5 of 5 cells" in there.console_log and not (there.folder / "pid").exists())
+        source = there.folder / "disk"
+    done = rtqual("import", source, "--mission", mission, "--out", out, "--json")
+    (taken,) = json.loads(done.stdout)
+    assert (done.returncode, taken["records"], taken["strange"]) == (0, 5, 0), done.stderr
+    records = [read(path).manifest for path in Store(out / "records").paths()]
+    assert sorted(one.inputs.candidate for one in records) == ["debian"] * 3 + ["debian-rt"] * 2
+    for one in records:
+        facts = one.provenance.facts
+        assert (one.timing, one.problems, one.inputs.board) == ("real", [], MODEL)
+        assert (facts["serial"], facts["connection"]) == (SERIAL, "card") and len(facts["boot_id"]) == 36
+        assert ("PREEMPT_RT" in (one.provenance.kernel or "")) == (one.inputs.candidate == "debian-rt")
+    judged = rtqual("select", mission, "--out", out, "--json")
+    assert judged.returncode == 0 and json.loads(judged.stdout)["failures"] == {}, judged.stderr
+
+    mounted = tmp_path / "mounted"  # a stranger's, with one result of nothing and one damaged
+    mounted.mkdir()
+    subprocess.run([tool("mcopy", "mtools"), "-s", "-n", "-i", f"{source}@@1M", "::rtqual", mounted], check=True)
+    jobs = mounted / "rtqual/jobs"
+    first, second, *_ = sorted(jobs.iterdir())
+    first.rename(jobs / ("0" * 32))
+    (second / "result.tar").write_bytes(b"no tar")
+    done = rtqual("import", mounted, "--mission", mission, "--out", tmp_path / "other", "--json")
+    (taken,) = json.loads(done.stdout)
+    assert (done.returncode, taken["records"], taken["strange"], len(taken["missing"])) == (3, 3, 1, 1)
+    (why,) = taken["failures"].values()
+    assert "the result was damaged on its way" in why
+    mission.write_text(MISSION.replace("cycles = 100", "cycles = 99").replace("events = 200", "events = 199"))
+    assert "none of its 5 jobs is of this mission's boards" in fails(
+        2, "import", source, "--mission", mission, "--out", tmp_path / "another"
+    )
+
+
+def _until(true: Callable[[], bool]) -> None:
+    end_s = time.monotonic() + 1800
+    while not true():
+        assert time.monotonic() < end_s
+        time.sleep(0.2)
