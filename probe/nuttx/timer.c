@@ -15,7 +15,11 @@
 
 #include "nuttx.h"
 
-enum { NS_OF_TICK = CONFIG_USEC_PER_TICK * 1000 };
+#if defined(CONFIG_NET_UDP) && defined(CONFIG_NET_LOOPBACK)
+#define NETWORK
+#endif
+
+enum { NS_OF_TICK = CONFIG_USEC_PER_TICK * 1000, PORT = 50000 };
 
 /* The other thread of the paths that need one: sleeps until the time, then wakes the thread that asked. */
 static struct helper {
@@ -38,6 +42,19 @@ static enum port_status sleep_until(uint64_t due_ns)
 	return error ? linux_fail(PORT_FAILED, "clock_nanosleep", error) : PORT_OK;
 }
 
+/* false where there is no network, so that the linker need not find one. */
+static bool send_datagram(int socket)
+{
+#ifdef NETWORK
+	if (send(socket, "", 1, 0) != 1)
+		linux_fail(PORT_FAILED, "sending on the loopback", errno);
+	return true;
+#else
+	(void)socket;
+	return false;
+#endif
+}
+
 /* Its failures reach main through linux_fail(). */
 static void helper_main(void *argument)
 {
@@ -47,10 +64,8 @@ static void helper_main(void *argument)
 			return;
 		if (sleep_until(helper.due_ns) != PORT_OK)
 			return;
-		if (helper.socket < 0)
+		if (helper.socket < 0 || !send_datagram(helper.socket))
 			port_semaphore_post(&helper.woken);
-		else if (send(helper.socket, "", 1, 0) != 1)
-			linux_fail(PORT_FAILED, "sending on the loopback", errno);
 	}
 }
 
@@ -129,11 +144,11 @@ static enum port_status wait_soft(struct port_timer *timer, uint64_t due_ns)
 	return port_semaphore_wait(&timer->expired);
 }
 
-#if defined(CONFIG_NET_UDP) && defined(CONFIG_NET_LOOPBACK)
+#ifdef NETWORK
 static enum port_status open_network(struct port_timer *timer)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_port = htons(50000),
+				       .sin_port = htons(PORT),
 				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int receiver = socket(AF_INET, SOCK_DGRAM, 0);
 	int sender = socket(AF_INET, SOCK_DGRAM, 0);
@@ -144,20 +159,14 @@ static enum port_status open_network(struct port_timer *timer)
 		status = linux_fail(PORT_FAILED, "UDP on 127.0.0.1", errno);
 	else
 		status = helper_start(sender);
-	timer->socket = receiver;
-	if (status != PORT_OK) {
+	if (status == PORT_OK) {
+		timer->socket = receiver;
+	} else {
 		close(receiver);
 		close(sender);
 	}
 	return status;
 }
-#else
-static enum port_status open_network(struct port_timer *timer)
-{
-	(void)timer;
-	return linux_fail(PORT_NOT_OFFERED, "this build of NuttX has no network (CONFIG_NET_LOOPBACK)", 0);
-}
-#endif
 
 static enum port_status wait_network(int socket, uint64_t due_ns)
 {
@@ -170,6 +179,20 @@ static enum port_status wait_network(int socket, uint64_t due_ns)
 			return linux_fail(PORT_FAILED, "receiving on the loopback", errno);
 	return PORT_OK;
 }
+#else
+static enum port_status open_network(struct port_timer *timer)
+{
+	(void)timer;
+	return linux_fail(PORT_NOT_OFFERED, "this build of NuttX has no network (CONFIG_NET_LOOPBACK)", 0);
+}
+
+static enum port_status wait_network(int socket, uint64_t due_ns)
+{
+	(void)socket;
+	(void)due_ns;
+	return PORT_NOT_OFFERED;
+}
+#endif
 
 enum port_status port_timer_open(struct port_timer *timer, enum port_path path)
 {
