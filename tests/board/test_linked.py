@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTOS images that were linked elsewhere: what is taken of a file, and what is refused. No NuttX is needed for these."""
+"""RTOS images that were linked elsewhere: what is taken of a file, and what is refused, without any NuttX."""
 
 import subprocess
 from pathlib import Path

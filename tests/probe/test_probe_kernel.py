@@ -79,7 +79,7 @@ def test_what_a_kernel_offers_is_measured_and_repeats(with_module: Callable[[str
 
 
 @pytest.mark.guest
-def test_a_loop_of_few_cycles_has_the_memory_that_its_stages_work_on(with_module: Callable[[str], VirtualBoard]) -> None:
+def test_a_loop_of_few_cycles_has_memory_for_its_stages(with_module: Callable[[str], VirtualBoard]) -> None:
     loop, few = INSTRUMENTS["probe-kernel-loop"], ProbeParameters(iterations=10)
     run = with_module("linux-image-rt-amd64").run(loop.job(few, cpus=1, seed=1), seed=1, timeout_s=120)
     measured = loop.read(few, run, cpus=1)

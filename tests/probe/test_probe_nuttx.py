@@ -67,7 +67,9 @@ def test_every_primitive_is_measured_in_the_order_of_the_published_table() -> No
 @needs_image
 def test_a_mutex_lends_its_waiters_priority_and_a_semaphore_does_not() -> None:
     output = measured("primitives", "iterations=100", "seed=1009")
-    section = {one.name: one.facts["priority in the section"][0] for one in output.benchmarks if "inversion" in one.name}
+    section = {
+        one.name: one.facts["priority in the section"][0] for one in output.benchmarks if "inversion" in one.name
+    }
     assert section == {"inversion with PI": 3, "inversion without PI": 1}
 
 

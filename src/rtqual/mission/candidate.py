@@ -144,7 +144,7 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     package: PackageName | None = None
     """Debian package of the kernel, as "linux-image-rt-amd64". Or rtos, this-machine, published, tailor."""
     rtos: Rtos | None = None
-    """A real-time operating system that carries only rtqual's probe, "freertos" or "nuttx", on the virtual ARM board."""
+    """A real-time system that carries only rtqual's probe, "freertos" or "nuttx". It runs on the virtual ARM board."""
     image: Text | None = None
     """With rtos = "nuttx": the file that it was linked into, with rtqual's probe (docs/nuttx.md)."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
