@@ -59,7 +59,7 @@ def test_every_port_is_built_from_the_one_list_of_sources() -> None:
     assert len(sources) > 10
     assert all((PROBE / source).exists() for source in sources)
     assert {f"battery/{path.name}" for path in (PROBE / "battery").glob("*.c")} == {*sources} - {"run.c"}
-    for port in ("linux/Makefile", "kernel/Kbuild", "freertos/Makefile", "xenomai/Makefile"):
+    for port in ("linux/Makefile", "kernel/Kbuild", "freertos/Makefile", "xenomai/Makefile", "nuttx/Makefile"):
         assert "battery/sources.txt" in (PROBE / port).read_text(), port
 
 
@@ -76,6 +76,15 @@ def test_what_a_kernel_offers_is_measured_and_repeats(with_module: Callable[[str
     assert all(s.total == FEW.iterations for s in one.series)
     mutex = {s.info.name: s.values for s in one.series}["mutex acquisition"]
     assert mutex.max() < {s.info.name: s.values for s in user.series}["mutex acquisition"].min()  # no system call
+
+
+@pytest.mark.guest
+def test_a_loop_of_few_cycles_has_memory_for_its_stages(with_module: Callable[[str], VirtualBoard]) -> None:
+    loop, few = INSTRUMENTS["probe-kernel-loop"], ProbeParameters(iterations=10)
+    run = with_module("linux-image-rt-amd64").run(loop.job(few, cpus=1, seed=1), seed=1, timeout_s=120)
+    measured = loop.read(few, run, cpus=1)
+    assert {one.total for one in measured.series} == {10}
+    assert list(measured.absent) == ["loop by network"]
 
 
 @pytest.mark.guest

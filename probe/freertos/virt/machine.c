@@ -5,12 +5,12 @@
  * numbers are those of QEMU's hw/arm/virt.c.
  */
 #include "machine.h"
+#include "virt.h"
 
 enum {
 	GIC_DISTRIBUTOR = 0x08000000,
 	GIC_CPU = 0x08010000,
 	UART = 0x09000000,
-	FW_CFG = 0x09020000,
 	SAMPLES = 0x41000000,
 	SAMPLES_BYTES = 64 << 20, /* the board has at least 128 MiB from 0x40000000 */
 
@@ -19,29 +19,14 @@ enum {
 	PRIORITY_TICK = 240,
 	PRIORITY_ALARM = 208, /* more urgent than the tick, and may still call FreeRTOS */
 
-	FW_SIGNATURE = 0x00,
-	FW_DIRECTORY = 0x19,
-
 	TIMER_ENABLED = 1,
 	NS_PER_TICK = 1000000000 / configTICK_RATE_HZ,
-	ARGUMENTS_MOST = 512,
 };
 
 /* One count a nanosecond, which the board sets with -cpu ...,cntfrq=1000000000: no division to read the clock. */
 static const uint32_t clock_hz = 1000000000;
-static const char arguments_item[] = "opt/rtqual/arguments";
 
 const char machine_name[] = "QEMU virt, Cortex-A15";
-
-static volatile uint32_t *reg32(uintptr_t address)
-{
-	return (volatile uint32_t *)address;
-}
-
-static volatile uint8_t *reg8(uintptr_t address)
-{
-	return (volatile uint8_t *)address;
-}
 
 /* --- clock, tick, alarm -------------------------------------------------------------------------- */
 
@@ -183,56 +168,6 @@ static void write_text(const char *text)
 	while (text[length])
 		length++;
 	machine_write(text, length);
-}
-
-/* fw_cfg's selector is big endian, its data come byte by byte (docs/specs/fw_cfg in QEMU). */
-static void fw_select(uint16_t key)
-{
-	*(volatile uint16_t *)(FW_CFG + 8) = (uint16_t)(key << 8 | key >> 8);
-}
-
-static uint32_t fw_number(int bytes)
-{
-	uint32_t value = 0;
-
-	while (bytes--)
-		value = value << 8 | *reg8(FW_CFG);
-	return value;
-}
-
-/* Reads a NUL-terminated name of 56 bytes to its end. */
-static bool fw_name_is(const char *wanted)
-{
-	bool same = true;
-	size_t at = 0;
-
-	for (int i = 0; i < 56; i++) {
-		char byte = (char)*reg8(FW_CFG);
-
-		same = same && byte == wanted[at];
-		at += wanted[at] != '\0';
-	}
-	return same;
-}
-
-static size_t read_arguments(char *line, size_t room)
-{
-	fw_select(FW_DIRECTORY);
-	for (uint32_t entries = fw_number(4); entries; entries--) {
-		uint32_t size = fw_number(4);
-		uint16_t key = (uint16_t)fw_number(2);
-
-		fw_number(2);
-		if (!fw_name_is(arguments_item))
-			continue;
-		if (size >= room)
-			return 0;
-		fw_select(key);
-		for (uint32_t i = 0; i < size; i++)
-			line[i] = (char)*reg8(FW_CFG);
-		return size;
-	}
-	return 0;
 }
 
 int machine_arguments(const char **words, int most)

@@ -10,7 +10,7 @@ from rtqual.base.errors import BadInput
 _PLACES = {
     "kernel": ("unpacked/*/boot/vmlinu*", "kernels/*/boot/*", "given/*/boot/*"),
     "initramfs": ("initramfs/*.cpio",),
-    "image": ("freertos/*/*.elf", "freertos/*/probe*"),
+    "image": ("freertos/*/*.elf", "freertos/*/probe*", "images/*/*.elf"),
 }
 
 

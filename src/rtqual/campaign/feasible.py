@@ -10,13 +10,13 @@ from rtqual.base.apt import require_known
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.local import program
-from rtqual.board.registry import Starts
 from rtqual.campaign.cell import Cell
 from rtqual.candidate.given import IMAGE
+from rtqual.candidate.linked import look
 from rtqual.candidate.rtos import COMPILER
 from rtqual.image.needs import programs_of
 from rtqual.load.registry import LOADS
-from rtqual.mission import Candidate, Need, Tailor
+from rtqual.mission import Candidate, Need, Rtos, Tailor
 
 _MODULE = ".ko"
 
@@ -28,9 +28,11 @@ def why_not(candidate: Candidate) -> str:
     try:
         if candidate.package and candidate.architecture and not candidate.architecture.foreign:
             require_known(candidate.package)
+        if candidate.image:
+            look(Path(candidate.image))
     except (BadInput, RunFailed) as error:
         return str(error)
-    if candidate.place and candidate.place.starts is Starts.IMAGE and not shutil.which(COMPILER):
+    if candidate.rtos is Rtos.FREERTOS and not shutil.which(COMPILER):
         return f"{COMPILER}, which builds its image, is missing"
     if candidate.tailor:
         named = [*candidate.tailor.patches, *(p for p in (candidate.tailor.source, candidate.tailor.start) if "/" in p)]

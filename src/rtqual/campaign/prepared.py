@@ -2,6 +2,7 @@
 """What the boards of a campaign start: each candidate's kernel or image, prepared once."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
@@ -9,7 +10,7 @@ from rtqual.board.registry import Start, Starts
 from rtqual.board.system import Kernel, Rtos
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
-from rtqual.candidate import rtos
+from rtqual.candidate import linked, rtos
 from rtqual.candidate.kernel import kernel_of
 from rtqual.image.measured import under_root
 from rtqual.initramfs.contents import guest_tools
@@ -34,7 +35,8 @@ class Prepared:
         for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
             if starts is Starts.IMAGE:
                 tell(f"{name} ({candidate.named})")
-                self._ready[name] = rtos.prepare(name)
+                given = candidate.image
+                self._ready[name] = linked.prepare(name, Path(given)) if given else rtos.prepare(name)
                 continue
             architecture = candidate.architecture
             assert architecture is not None, "of a kernel"  # noqa: S101

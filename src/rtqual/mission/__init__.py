@@ -13,7 +13,7 @@ templates/     missions that `rtqual init` begins with
 """
 
 from rtqual.mission.board import BoardTable
-from rtqual.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Tailor, TailorStart
+from rtqual.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Rtos, Tailor, TailorStart
 from rtqual.mission.goal import Goal
 from rtqual.mission.load import load_mission
 from rtqual.mission.model import (
@@ -51,6 +51,7 @@ __all__ = [
     "Quantity",
     "Requirement",
     "RootSystem",
+    "Rtos",
     "Scale",
     "Statistic",
     "Tailor",
