@@ -155,6 +155,11 @@ class Beside:
     tables: tuple[Table, ...]
     plots: Plots
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Of all of them, each once: they stand below, as wide as the page."""
+        return tuple(dict.fromkeys(note for one in (*self.tables, self.plots) for note in one.notes))
+
 
 @dataclass(frozen=True)
 class Explorer:
