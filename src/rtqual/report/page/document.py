@@ -158,7 +158,8 @@ class Beside:
     @property
     def notes(self) -> tuple[Note, ...]:
         """Of all of them, each once: they stand below, as wide as the page."""
-        return tuple(dict.fromkeys(note for one in (*self.tables, self.plots) for note in one.notes))
+        of_tables = (note for one in self.tables for note in one.notes)
+        return tuple(dict.fromkeys((*of_tables, *self.plots.notes)))
 
 
 @dataclass(frozen=True)
