@@ -193,3 +193,20 @@ def test_an_image_is_the_same_bytes_when_it_is_built_again(
     assert again != first
     assert again.name == first.name
     assert sha256_file(again) == sha256_file(first)
+
+
+def test_the_version_that_apt_would_install_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the newest where a pin holds it back, and of two lists that have it the one with the hash of the file."""
+    told = "\\n\\n".join(
+        "\\n".join(("Package: x", *fields))
+        for fields in (["Version: 3", "SHA256: c"], ["Version: 2"], ["Version: 2", "SHA256: b"], ["Version: 1"])
+    )
+    script = tmp_path / "bin/apt-cache"
+    script.parent.mkdir()
+    script.write_text(
+        f'#!/bin/sh\ncase "$*" in *policy*) printf "x:\\n  Candidate: 2\\n";; *) printf "{told}\\n";; esac\n'
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
+    shown = packages._show("xx", packages._Apt.of(packages.AMD64))
+    assert (shown["Version"], shown["SHA256"]) == ("2", "b")

@@ -96,6 +96,9 @@ def test_open_follows_no_link_and_says_what_is_missing(tmp_path: Path, fails: Fa
     assert "no report below it" in opened(tmp_path).stderr
     (tmp_path / "d").mkdir()
     assert "rtqual report" in fails(2, "open", tmp_path / "d")
+    (tmp_path / "file").touch()
+    for wrong in ("nowhere", "file"):
+        assert "no folder there" in fails(2, "open", tmp_path / wrong)
 
 
 # --- completion and the man page

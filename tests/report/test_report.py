@@ -247,12 +247,22 @@ def test_forty_groups_take_seconds_not_minutes(tmp_path: Path) -> None:
     assert time.process_time() - begin_s < 20  # about ten seen on two busy cores
 
 
-def _pdf_text(path: Path) -> str:
+def _pdf_text(path: Path, *options: str) -> str:
     """By way of poppler when it is there, else by the title that WeasyPrint writes into the outline."""
     import shutil
     import subprocess
 
     if tool := shutil.which("pdftotext"):
-        done = subprocess.run([tool, str(path), "-"], capture_output=True, text=True, check=True)
+        done = subprocess.run([tool, *options, str(path), "-"], capture_output=True, text=True, check=True)
         return " ".join(done.stdout.split())
     pytest.fail("pdftotext is missing: `apt-get install poppler-utils`")
+
+
+@pytest.mark.guest
+def test_on_paper_page_one_is_the_decision_with_its_lines_to_sign(tmp_path: Path) -> None:
+    found, one = evidence(), mission()
+    others = tuple(one.candidates[0].model_copy(update={"name": f"debian-of-another-kind-{n}"}) for n in range(44))
+    many = one.model_copy(update={"candidates": (*one.candidates, *others)})
+    write_report(tmp_path, many, found, records(found), {}, formats=["pdf"])
+    first = _pdf_text(tmp_path / "report.pdf", "-l", "1")
+    assert all(text in first for text in ("Not measured at this scale", "Figure 1.", "Approved"))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rtqual.cause.kept import Why
-from rtqual.report.chapter.why import why
+from rtqual.report.chapter.why import latest, why
 from rtqual.report.material import Material, gather
-from rtqual.report.page.document import Beside, Bullets, Heading, Plots
+from rtqual.report.page.document import Bullets, Heading, Plots
 from rtqual.report.page.render import to_html
 from rtqual.report.view import build
 from support.browser import Browser
@@ -24,10 +24,10 @@ def material_of(found: Why | None) -> Material:
 
 
 def test_causes_differences_and_timelines_are_told() -> None:
-    blocks = list(why(material_of(explained(RECORDS))))
-    assert [block.title for block in blocks if isinstance(block, Heading)] == ["Under hackbench"]
-    (beside,) = [block for block in blocks if isinstance(block, Beside)]
-    plots = [*beside.plots.plots, *(plot for block in blocks if isinstance(block, Plots) for plot in block.plots)]
+    material = material_of(explained(RECORDS))
+    blocks = [*why(material), *latest(material)]
+    assert [block.title for block in blocks if isinstance(block, Heading)] == ["Under hackbench", "Under hackbench"]
+    plots = [plot for block in blocks if isinstance(block, Plots) for plot in block.plots]
     assert [plot.caption.removesuffix("\u00a0◇") for plot in plots][:3] == [
         "Causes of the maximum, under hackbench: shares of its time",
         "Why stock is later than rt under hackbench",
@@ -37,15 +37,17 @@ def test_causes_differences_and_timelines_are_told() -> None:
         f"{name} under hackbench, seed 1, sample 1: {value}\u00a0µs"
         for name, value in (("rt", 9), ("stock", 307), ("stock-full", 307))
     } | {"stock under hackbench, seed 1, sample 2: 157\u00a0µs"}
-    causes = {(row[0].text, row[0].detail): [cell.text for cell in row[1:]] for row in beside.tables[0].rows}
+    causes = {(row[0].text, row[0].detail): [cell.text for cell in row[1:]] for row in tables(blocks)[0].rows}
     assert causes["stock", "the latest"][2] == "interrupts off 97.7\u00a0%"
     assert causes["stock", "above the limit"][0] == "2"
-    parts = [[cell.text for cell in row] for row in tables(blocks)[0].rows]
+    parts = [[cell.text for cell in row] for row in tables(blocks)[1].rows]
     assert parts[0][:3] == ["+0", "300,000", "interrupts off"] and parts[-1][:2] == ["sum", "307,000"]
 
 
 def test_the_chapter_stands_where_there_is_something_to_tell() -> None:
     assert not list(why(material_of(None))) and not list(why(material_of(Why())))
+    assert not list(latest(material_of(None)))
+    assert build(material_of(None)).chapters[-1].heading.startswith("Annex E")
     empty = explained(RECORDS).runs[0].model_copy(update={"timelines": ()})
     assert not list(why(material_of(Why(runs=(empty,)))))
     (told,) = why(material_of(Why(refused=("rt idle, seed 3: this QEMU does not take the plugin",))))
@@ -56,6 +58,7 @@ def test_the_chapter_stands_where_there_is_something_to_tell() -> None:
 def test_equal_explanations_give_equal_pages_whose_text_is_never_markup(explained_page: Path) -> None:
     html = explained_page.read_text()
     assert "5 Why samples were late" in html and "8 Glossary" in html
+    assert "Annex A The latest samples, part by part" in html and "Annex B Test tools" in html
     assert to_html(build(material_of(explained(RECORDS, hostile=HOSTILE)))) == html
     assert "<script>alert" not in html and "\x1b" not in html and "\u202e" not in html
 

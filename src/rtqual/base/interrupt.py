@@ -3,8 +3,11 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 _POLL_S = 0.02
 
@@ -33,9 +36,11 @@ def registered(waited: object, end: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def threads(count: int) -> Iterator[ThreadPoolExecutor]:
+def threads(count: int) -> Iterator["ThreadPoolExecutor"]:
     """Where the block is left by an exception, what the threads wait for is ended, and what they begin to wait for
     then; jobs that have not begun never do."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - and logging, are slow to load
+
     pool = ThreadPoolExecutor(count)
     try:
         yield pool

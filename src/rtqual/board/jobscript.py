@@ -4,7 +4,6 @@
 import io
 import re
 import shlex
-import tarfile
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -77,6 +76,8 @@ def unpack(frame: bytes, where: str) -> dict[str, str]:
         raise RunFailed(f"{where}: the result was cut at byte {len(body)} of {size}")
     if zlib.crc32(body[:size]) != crc:
         raise RunFailed(f"{where}: the result of {size} bytes was damaged on its way (CRC-32 differs)")
+    import tarfile  # noqa: PLC0415 - slow to load
+
     try:
         # Neither packed nor with holes: what came is all that it takes in memory.
         with tarfile.open(fileobj=io.BytesIO(body[:size]), mode="r:") as tar:

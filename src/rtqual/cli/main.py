@@ -37,7 +37,8 @@ def main() -> None:
         _complain(str(error))
         code = error.exit_code
     except CycloptsError as error:
-        _complain(str(error))
+        asked = " ".join(["rtqual", *(word for word in sys.argv[1:2] if word in COMMANDS), "--help"])
+        _complain(f"{str(error).rstrip('.')}; `{asked}` says what it takes")
         code = 2
     except ImportError as error:
         missing = error.__cause__ if isinstance(error.__cause__, ImportError) else error  # cyclopts' own, or as it is

@@ -21,6 +21,8 @@ def open_(folder: Path | None = None, /) -> int:
     folder
         The campaign's folder; the one with the newest report below out/ unless given.
     """
+    if folder is not None and not folder.is_dir():
+        raise BadInput(f"{folder}: no folder there: give a campaign's, or none for the newest report below out/")
     report = unlinked.require(folder or _newest(), REPORT).absolute()
     if not report.is_file():
         raise BadInput(f"{report.parent}: no {REPORT} there: rtqual report {report.parent} writes it")

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -38,6 +37,8 @@ def guest_tools(architecture: Architecture = AMD64) -> list[Package]:
 
 def guest_file(name: str) -> Path:
     """A file of ours that goes into the guest: `rtqual-agent` (runs programs here and there alike) or `init`."""
+    from importlib.resources import as_file, files  # noqa: PLC0415 - slow to load
+
     place = files("rtqual") / "guest" / name
     if not place.is_file():
         target = " arm" if name.endswith((ARMHF.suffix, ARM64.suffix)) else ""

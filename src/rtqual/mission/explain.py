@@ -5,7 +5,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic_core import ErrorDetails
@@ -83,6 +82,8 @@ def _sentence(error: ErrorDetails, path: KeyPath, schema: Mapping[str, Any]) -> 
 
 def suggest(written: str, allowed: Iterable[str]) -> str:
     """The near misses among what is allowed, or all of it, or where that is too much to read how much there is."""
+    from difflib import get_close_matches  # noqa: PLC0415 - slow to load, for mistakes alone
+
     names = sorted(allowed) if not isinstance(allowed, Sequence) else list(allowed)
     near = get_close_matches(written, names, n=2)
     if near:

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
+from string import ascii_uppercase
 
 from rtqual import __version__
 from rtqual.mission.model import Paper
@@ -21,7 +22,7 @@ from rtqual.report.chapter.results import results
 from rtqual.report.chapter.systems import systems
 from rtqual.report.chapter.tools import tools
 from rtqual.report.chapter.verdicts import verdict_boxes
-from rtqual.report.chapter.why import why
+from rtqual.report.chapter.why import latest, why
 from rtqual.report.draw.canvas import standalone
 from rtqual.report.formats import PAGES
 from rtqual.report.material import Material
@@ -39,6 +40,7 @@ CHAPTERS: tuple[tuple[str, str, Callable[[Material], Iterable[Block]]], ...] = (
     ("5", "Failures and problems", failures),
     ("6", "Conclusion", conclusion),
     ("7", "Glossary", glossary),
+    ("a", "The latest samples, part by part", latest),  # links of the results lead there
     ("A", "Test tools", tools),
     ("B", "Test environment", environment),
     ("C", "Test results", results),
@@ -104,12 +106,13 @@ def pages(document: Document, formats: Collection[str], printed: Printed) -> dic
 
 
 def chapters(of: Iterable[tuple[str, str, Iterable[Block]]]) -> Iterator[Chapter]:
-    """Those without a number are there only where they have something to say; those that follow count on."""
-    numbers = count(1)
+    """Those without a number, and those with a small letter, are there only where they have something to say; those
+    that follow count on."""
+    numbers, letters = count(1), iter(ascii_uppercase)
     for number, title, blocks in of:
         said = list(blocks)
-        if number or said:
-            own = number if number.isalpha() else str(next(numbers))
+        if said or (number and not number.islower()):
+            own = next(letters) if number.isalpha() else str(next(numbers))
             yield Chapter(own, title, tuple(_numbered(own, said)))
 
 

@@ -4,8 +4,6 @@
 from collections.abc import Mapping
 from statistics import median
 
-from scipy import stats
-
 from rtqual.analysis.figure.figures import why_few
 from rtqual.analysis.figure.intervals import Sure, ratio
 from rtqual.analysis.figure.model import Figure, Interval
@@ -27,6 +25,8 @@ def share(part: Figure, whole: Figure) -> Figure | None:
 
 def rank_correlation(a: Mapping[str, float], b: Mapping[str, float]) -> tuple[float, int] | None:
     """Spearman's, over the operations that both have, and their number; None of too few, or where all are alike."""
+    from scipy import stats  # noqa: PLC0415 - slow to load
+
     both = [name for name in a if name in b]
     if len(both) < _FEWEST_TO_ORDER or len({a[name] for name in both}) < 2 or len({b[name] for name in both}) < 2:
         return None

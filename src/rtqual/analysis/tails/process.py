@@ -19,7 +19,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
+from scipy import special
 
 from rtqual.analysis.figure.intervals import FloatArray
 
@@ -27,9 +27,9 @@ SHAPES = (-1.0, 3.0)  # below: an upper end that all samples touch; above: a tai
 # Of 50 to 200 peaks the region at 95 % holds the truth in 92 to 94 %: the tail is not yet quite its limit. Asked for
 # 97 %, it holds it in 95 % (measured; docs/tails.md).
 _ASKED = 0.97
-_CUT = float(stats.chi2.ppf(_ASKED, 1)) / 2
+_CUT = float(special.gammaincinv(1 / 2, _ASKED))  # half the quantile of chi-squared, as below
 # Below this shape the samples crowd against an upper end, whose likelihood falls off as an exponential (Smith 1985).
-_REGULAR, _CUT_IRREGULAR = -0.5, float(stats.chi2.ppf(_ASKED, 2)) / 2
+_REGULAR, _CUT_IRREGULAR = -0.5, float(special.gammaincinv(2 / 2, _ASKED))
 _NOWHERE = -1e9  # the log-likelihood of the impossible
 _STRAIGHT = 1e-6  # a smaller shape makes no difference
 _WIDENINGS, _BISECTIONS = 14, 8  # to 1/256 of the bracket
@@ -131,6 +131,8 @@ def fit(log_likelihood: LogLikelihood, start: FloatArray, spread: FloatArray | N
     `spread`: about how the estimates of the parameters vary together (3, 3), where the rate of `start` is the most
     likely one; without it, all three are looked for.
     """
+    from scipy import optimize  # noqa: PLC0415 - slow to load
+
     known = start[:0] if spread is None else start[:1]
 
     def loss(free: FloatArray) -> float:

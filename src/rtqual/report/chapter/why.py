@@ -17,7 +17,6 @@ from rtqual.report.draw import plots
 from rtqual.report.draw.plots_why import timeline_plot, waterfall_plot
 from rtqual.report.material import Material, group_of, timing_notes
 from rtqual.report.page.document import (
-    Beside,
     Block,
     Cell,
     Column,
@@ -64,16 +63,27 @@ class _Told:
 def why(material: Material) -> Iterator[Block]:
     if material.why is None:
         return
-    by_load: dict[str, dict[Group, list[_Told]]] = defaultdict(dict)
-    for group, some in _told(material, material.why).items():
-        by_load[group.load][group] = some
+    by_load = _by_load(material)
     if by_load:
         yield Paragraph(prose(_HOW))
     for load, groups in by_load.items():
         yield Heading(clean(load_text(load)).capitalize())
         yield from _causes(material, load, groups)
-        yield from _timelines(material, load, groups)
     yield from bullets("Not explained", material.why.refused, "open")
+
+
+def latest(material: Material) -> Iterator[Block]:
+    """The latest samples, each part by part."""
+    for load, groups in _by_load(material).items():
+        yield Heading(clean(load_text(load)).capitalize())
+        yield from _timelines(material, load, groups)
+
+
+def _by_load(material: Material) -> dict[str, dict[Group, list[_Told]]]:
+    by_load: dict[str, dict[Group, list[_Told]]] = defaultdict(dict)
+    for group, some in _told(material, material.why).items() if material.why else ():
+        by_load[group.load][group] = some
+    return by_load
 
 
 def _told(material: Material, found: Why) -> dict[Group, list[_Told]]:
@@ -120,7 +130,8 @@ def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told
     drawn = [_bars(material, load, {group.candidate: named["maximum"] for group, named in tallies.items()}, "maximum")]
     latest = [named["the latest"] for named in tallies.values() if "the latest" in named]
     drawn += [_fall(material, fall) for fall in waterfalls(latest) if fall.difference_ns > 0]
-    yield Beside((shown,), Plots(tuple(drawn), timing_notes(VIRTUAL)))
+    yield shown
+    yield Plots(tuple(drawn), timing_notes(VIRTUAL))
 
 
 def _row(group: Group, name: str, one: Tally) -> list[Cell]:

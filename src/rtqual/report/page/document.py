@@ -155,6 +155,12 @@ class Beside:
     tables: tuple[Table, ...]
     plots: Plots
 
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Of all of them, each once: they stand below, as wide as the page."""
+        of_tables = (note for one in self.tables for note in one.notes)
+        return tuple(dict.fromkeys((*of_tables, *self.plots.notes)))
+
 
 @dataclass(frozen=True)
 class Explorer:
