@@ -6,11 +6,8 @@ packs, syncs and renames.
 """
 
 import hashlib
-import io
-import tarfile
 from dataclasses import dataclass
 
-from rtqual.base.errors import RunFailed
 from rtqual.board import Job, jobscript
 from rtqual.board.remote import truth
 from rtqual.board.remote.link import Link, get, put
@@ -53,7 +50,6 @@ while [ $tries -lt 100 ]; do
 done
 [ -z "$left" ] || echo "its loads could not be ended" > /run/result/failed
 """
-_MOST_B = 256 * 2**20  # of results; they come from a machine that may be anybody's
 
 
 @dataclass(frozen=True)
@@ -107,23 +103,10 @@ class Detached:
         content = get(self.link, f"{self._folder}/result.tar")
         if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
             raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
-        return unpacked(content, where)
+        return jobscript.plain_files(content, where)
 
     def clear(self) -> None:
         self.link.run(f"rm -rf {self._folder}; sync")
-
-
-def unpacked(content: bytes, where: str) -> dict[str, str]:
-    """Plain files by their names; nothing of it is written anywhere."""
-    try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:  # neither packed nor with holes
-            members = [one for one in tar.getmembers() if one.isfile() and not one.issparse()]
-            if sum(one.size for one in members) > _MOST_B:
-                raise RunFailed(f"{where}: the result unpacks to more than {_MOST_B // 2**20} MiB")
-            files = [(one.name.removeprefix("./"), tar.extractfile(one)) for one in members]
-            return {name: file.read().decode(errors="replace") for name, file in files if file}
-    except (tarfile.TarError, EOFError, OverflowError, ValueError) as error:
-        raise RunFailed(f"{where}: the result is no archive: {error}") from None
 
 
 def unfinished(link: Link, store: str) -> list[str]:

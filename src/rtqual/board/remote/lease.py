@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import whole
-from rtqual.board.remote.link import Link
+from rtqual.board.remote.link import SAID_MOST_B, Link
 from rtqual.board.remote.settings import Refused
 
 _FENCED = "rtqual: fenced"
@@ -23,12 +23,12 @@ for one in lease-*; do
 done
 held=$(cat lease-$last/owner 2> /dev/null)
 if [ -n "$held" ] && [ "$held" != {owner} ] && [ {force} = no ]; then
-	echo "held $held"
+	printf 'held %s\\n' "$held"
 	exit 0
 fi
 next=$((last + 1))
 mkdir lease-$next 2> /dev/null || {{ echo "held somebody who was faster"; exit 0; }}
-echo {owner} > lease-$next/owner
+printf '%s\\n' {owner} > lease-$next/owner
 for one in lease-*; do
 	[ "$one" = lease-$next ] || rm -rf "$one"
 done
@@ -49,9 +49,9 @@ class Lease:
     def _check(self) -> str:
         return f"[ -d {shlex.quote(self.store)}/lease-{self.number} ] || {{ echo '{_FENCED}' >&2; exit 77; }}\n"
 
-    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"") -> bytes:
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = SAID_MOST_B) -> bytes:
         try:
-            return self.link.run(self._check + script, deadline_s=deadline_s, give=give)
+            return self.link.run(self._check + script, deadline_s=deadline_s, give=give, most_b=most_b)
         except RunFailed as error:
             if _FENCED in str(error):
                 raise Refused(f"{str(error).partition(':')[0]}: somebody else has taken the board since") from None
