@@ -189,6 +189,8 @@ def load(folder: Path) -> Kept:
     accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
     trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
     records = tuple(_record(folder, name, campaign) for name in campaign.records)
+    if len({(one.inputs.key(), one.manifest.repeat) for one in records}) < len(records):
+        raise BadInput(f"{folder / CAMPAIGN}: names a record twice, whose samples would count twice: {_EXPLAIN_AGAIN}")
     result = Result(
         records=records,
         failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
@@ -200,6 +202,15 @@ def load(folder: Path) -> Kept:
         procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
     )
     return Kept(mission, campaign.scale, result)
+
+
+def require_all(folder: Path) -> None:
+    """Raises BadInput where a file is missing of which campaign.json has the hash."""
+    for name in _campaign(folder).files or {}:
+        try:
+            unlinked.read(folder, name)
+        except (FileNotFoundError, NotADirectoryError):
+            raise BadInput(f"{folder / name}: is missing, and was there when the campaign ended") from None
 
 
 def is_hashed(folder: Path) -> bool:

@@ -44,6 +44,7 @@ def verify(folder: Path, signers: Path) -> str:
 def _checked(folder: Path) -> None:
     """Everything that campaign.json has the hash of; one of before has not all."""
     kept.load(folder)
+    kept.require_all(folder)
     if not kept.is_hashed(folder):
         raise BadInput(f"{folder}: its campaign.json is older, without the records' hashes: run its command again")
 
