@@ -16,6 +16,7 @@ from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
+from rtqual.base.words import whole
 
 DEBIAN_SOURCE = "linux-source-6.12"  # the first of Debian's whose source has PREEMPT_RT; 6.1's has not
 _UNPACKED_B = 2 * 2**30  # of that one: 1.7 GB
@@ -26,6 +27,7 @@ _ARCH = {AMD64: "x86_64", ARM64: "arm64", ARMHF: "arm"}
 _FOLDER = {AMD64: "x86", ARM64: "arm64", ARMHF: "arm"}
 _TAILORED = (AMD64, ARM64)  # the rules know these
 _SELECTS_RT = re.compile(r"^\s*select\s+ARCH_SUPPORTS_RT\b", re.MULTILINE)
+_LONGEST = 2**22  # characters of a Makefile, of an architecture's Kconfig: these have up to 0.1 million
 _FIELD = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 
 
@@ -126,22 +128,30 @@ def of_configuration(path: Path) -> Architecture | None:
 
 def _version(path: Path) -> str:
     try:
-        text = (path / "Makefile").read_text(errors="replace")
+        text = _text(path / "Makefile")
     except OSError:
         raise BadInput(f"{path}: no kernel source there (it has no Makefile): give an unpacked tree") from None
     fields: dict[str, str] = {}
     for name, value in _FIELD.findall(text):
         fields.setdefault(name, value)
-    if not (fields.get("VERSION", "").isdigit() and fields.get("PATCHLEVEL", "").isdigit()):
+    if None in (whole(fields.get("VERSION", "")), whole(fields.get("PATCHLEVEL", ""))):
         raise BadInput(f"{path}: no kernel source: its Makefile states no VERSION and PATCHLEVEL")
     version = f"{fields['VERSION']}.{fields['PATCHLEVEL']}"
     version += f".{fields['SUBLEVEL']}" if fields.get("SUBLEVEL") else ""
     return version + fields.get("EXTRAVERSION", "")
 
 
+def _text(path: Path) -> str:
+    """Of a file; what is none, or has no end, is not waited for."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    with path.open(errors="replace") as file:
+        return file.read(_LONGEST)
+
+
 def _kconfig(tree: Tree) -> str:
     try:
-        return (tree.path / "arch" / tree.folder / "Kconfig").read_text(errors="replace")
+        return _text(tree.path / "arch" / tree.folder / "Kconfig")
     except OSError:
         raise BadInput(
             f"{tree.path}: this tree (Linux {tree.version}) has no arch/{tree.folder}/Kconfig: "
