@@ -4,7 +4,8 @@
 from pathlib import Path
 
 from rtqual.base.apt import fetch, fetch_closure
-from support.stand_in import KERNELS, OPTIONS, good_initrd, own, write_disk
+from support.known_good import good_initrd, own
+from support.stand_in import KERNELS, OPTIONS, write_disk
 
 # As grub-mkconfig writes it, as far as it matters here.
 _CFG = """\

@@ -6,7 +6,6 @@ system. The network leads nowhere but from a port of this host to its sshd (`res
 here through two commands, as a switched socket would be: `power.sh off`, `power.sh on`.
 """
 
-import gzip
 import json
 import os
 import shutil
@@ -23,21 +22,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import fetch
-from rtqual.base.architecture import AMD64
 from rtqual.board.remote.settings import Settings
 from rtqual.board.system import Kernel
 from rtqual.candidate.debian import prepare
 from rtqual.image.root import tool
-from rtqual.initramfs import contents, remote
-from rtqual.initramfs.contents import guest_file, guest_tools
+from rtqual.initramfs.contents import guest_tools
 from rtqual.mission import BoardTable
+from support.known_good import HARDWARE, good_initrd, own
 
 KERNELS = {"stock": "linux-image-amd64", "rt": "linux-image-rt-amd64"}
 NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
-_HARDWARE, _NETWORK = "52:54:00:12:34:56", "52:54:00:12:34:56 10.0.2.15/24 10.0.2.2"
 _UUID = "5254-0012"
 _ESP_MIB = 96
-_OWN = "board"  # on the partition: what its known-good system is
 # On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
 # more than 95 % of a second, where the kernel would throttle it.
 PARAMETERS = ("no_timer_check", "sysctl.kernel.sched_rt_runtime_us=-1")
@@ -204,7 +200,7 @@ def _command(folder: Path, firmware: Path, port: int) -> list[str]:
         *("-drive", f"{flash},unit=1,file={folder}/vars.fd"),
         *("-drive", f"file={folder}/disk,format=raw,if=virtio"),
         *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
-        *("-device", f"virtio-net-pci,netdev=net,mac={_HARDWARE},romfile="),
+        *("-device", f"virtio-net-pci,netdev=net,mac={HARDWARE},romfile="),
         *(
             "-chardev",
             f"socket,id=console,path={folder}/serial,server=on,wait=off,logfile={folder}/console.log,logappend=on",
@@ -233,31 +229,6 @@ def _disk(folder: Path) -> str:
     }
     write_disk(folder, texts, files)
     return release
-
-
-def good_initrd(folder: Path, tree: Path, release: str, *programs: tuple[str, list[Path]]) -> Path:
-    """A candidate's, but what it is lies where rtqual puts nothing; `programs` besides, from these trees."""
-    more = folder / "more"
-    (more / "usr/bin").mkdir(parents=True)
-    init = guest_file("init-board").read_text()
-    assert "own=/boot/rtqual/own\n" in init
-    (more / "init").write_text(init.replace("own=/boot/rtqual/own\n", f"own=/boot/{_OWN}\n"))
-    (more / "init").chmod(0o755)
-    for name, trees in programs:
-        contents.copy_program(name, more, trees, AMD64.triplet)
-    initrd = folder / "initrd"
-    first = remote.build(tree, release, AMD64).read_bytes()
-    initrd.write_bytes(first + gzip.compress(contents.pack(more, folder / "more.cpio").read_bytes()))
-    return initrd
-
-
-def own(folder: Path) -> dict[str, str]:
-    """What makes its system this board (guest/init-board)."""
-    return {
-        f"{_OWN}/network": f"{_NETWORK}\n",
-        f"{_OWN}/authorized_keys": (folder / "identity.pub").read_text(),
-        f"{_OWN}/hostkey": (folder / "hostkey").read_text(),
-    }
 
 
 def write_disk(folder: Path, texts: Mapping[str, str], files: Mapping[str, Path]) -> None:
