@@ -21,7 +21,8 @@ from rtqual.board.remote import lease, truth
 from rtqual.board.remote.job import ENDED
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Switched
-from rtqual.board.remote.settings import Lost, Refused, Settings
+from rtqual.board.remote.session import Session
+from rtqual.board.remote.settings import Lost, Out, Refused, Settings
 from rtqual.board.remote.staged import disown
 from rtqual.board.remote.switch import Boot, Grub, SystemdBoot, Tryboot, switcher_of
 from rtqual.initramfs import contents
@@ -245,14 +246,46 @@ def _program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
+class Here:
+    """A link to this machine."""
+
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = 0) -> bytes:  # noqa: ARG002
+        return subprocess.run(["dash", "-c", script], capture_output=True, check=True).stdout
+
+    def drop(self) -> None: ...
+
+
+def test_the_power_is_switched_only_while_nobody_can_have_taken_the_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a silent board nobody can read whose it is: its owner keeps to the time that he wrote there."""
+    on = ("touch", str(tmp_path / "on"))
+    settings = replace(SETTINGS, boot_timeout_s=0.01, power_off=("true",), power_on=on, labgrid=("farm:1", "pi-a"))
+    told: list[str] = []
+    session = Session(settings, "me", tmp_path / "log", told.append)
+    monkeypatch.setattr("rtqual.board.remote.power._OFF_S", 0.0)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    session._lease = ours = lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=session._alone_s)
+    _program(tmp_path / "bin/labgrid-client", "#!/bin/sh\necho 'pi-a already acquired by you/there' >&2; exit 1\n")
+    with pytest.raises(Refused, match="already acquired by you"):
+        session._recover("silent")
+    _program(tmp_path / "bin/labgrid-client", "#!/bin/sh\n")
+    ours.heard.at_s -= ours.alone_s + 1
+    with pytest.raises(Refused, match="somebody may have taken it: `rtqual board restore pi-a --take`"):
+        session._recover("silent")
+    assert not (tmp_path / "on").exists()
+    session.expect_silence(3600)
+    assert session.lease.alone_s >= 3600 and session.lease.holds, "a command was run, so it is ours"
+    with pytest.raises(Out, match="not after its power was switched off and on either"):
+        session._recover("silent")
+    assert (tmp_path / "on").exists()
+    assert lease.take(Here(), str(tmp_path), "me", "pi-a").before_s == 0, "who has it loses nothing by himself"
+    lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=77)
+    assert lease.take(Here(), str(tmp_path), "you", "pi-a", force=True).before_s == 77
+
+
 def test_the_same_owner_takes_a_board_again_whatever_his_folder_is_called(tmp_path: Path) -> None:
     owner = "me@here 'C:\\101\\tx'"  # some shells' echo makes other characters of it
-
-    class Here:
-        def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = 0) -> bytes:  # noqa: ARG002
-            return subprocess.run(["dash", "-c", script], capture_output=True, check=True).stdout
-
-        def drop(self) -> None: ...
 
     assert lease.take(Here(), str(tmp_path), owner, "pi-a").number == 1
     assert lease.take(Here(), str(tmp_path), owner, "pi-a").number == 2

@@ -69,6 +69,7 @@ class RemoteBoard(Board):
             looked = detached.look()
             if not looked.lives:
                 detached.clear()
+                session.expect_silence(timeout_s)
                 first = clock.reading(session.lease)
                 detached.start(job, seed)
             polls = self._wait(detached, looked.boot_id, timeout_s)
