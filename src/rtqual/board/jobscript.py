@@ -18,6 +18,7 @@ _FOLDERS = {
     "usb": "mount -t ext4 /dev/sda /run/usb",
 }
 _MOST_FILES = 10_000  # of a result; a job collects some ten
+_MOST_FACTS, _LONGEST_FACT = 100, 5000
 _SETTLE_US = 100_000  # a load needs a moment before it disturbs
 # A line of NAME.threads. The agent is ended while it writes, so the last one may be half and is left out.
 _THREAD = re.compile(r"^(\d{1,9}) (\d{1,9}) (\d{1,9}) ([\d,]+) (.+)\n", re.MULTILINE | re.ASCII)
@@ -148,7 +149,9 @@ def again(left: Left) -> Outcome:
 
 
 def facts(files: Mapping[str, str]) -> dict[str, str]:
-    pairs = (line.split("=", 1) for line in files.get("facts", "").splitlines() if "=" in line)
+    """Of a machine that may be anybody's: some ten lines, and none longer than a kernel's command line."""
+    lines = files.get("facts", "")[: _MOST_FACTS * _LONGEST_FACT].splitlines()[:_MOST_FACTS]
+    pairs = (line[:_LONGEST_FACT].split("=", 1) for line in lines if "=" in line)
     return {key: value for key, value in pairs if value}
 
 
