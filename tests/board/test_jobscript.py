@@ -211,3 +211,11 @@ def test_an_archive_that_grows_when_it_is_opened_is_not_opened() -> None:
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         tar.addfile(holes, io.BytesIO(b"1\n0\n0\n".ljust(512, b"\0")))
     assert jobscript.unpack(frame(buffer.getvalue()), "x") == {}
+
+
+def test_facts_without_end_are_cut() -> None:
+    """They go into the record, and a board may answer anything."""
+    assert jobscript.facts({"facts": "cpus=1\nkernel=6.1 x=y\nempty=\nno fact\n"}) == {"cpus": "1", "kernel": "6.1 x=y"}
+    long = jobscript.facts({"facts": "".join(f"{number}={'x' * 10**5}\n" for number in range(1000))})
+    assert len(str(long)) < 10**6
+    assert len(jobscript.facts({"facts": "".join(f"{number}=x\n" for number in range(1000))})) == 100

@@ -52,7 +52,7 @@ class Answering:
     def __init__(self, said: bytes | None) -> None:
         self._said = said
 
-    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"") -> bytes:  # noqa: ARG002
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = 0) -> bytes:  # noqa: ARG002
         if self._said is None:
             raise Lost("silent")
         return self._said

@@ -133,6 +133,7 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     assert "Kernel panic" in json.dumps(said["failures"]) and "fell back to its known-good system" in done.stderr
     records = [read(path).manifest for path in Store(tmp_path / "out/records").paths()]
     assert sorted(one.inputs.candidate for one in records) == ["debian"] * 6 + ["debian-rt"] * 6
+    assert "own" not in there.ssh("ls /boot/rtqual").stdout.split(), "its host key stays on no partition"
     for one in records:
         facts = one.provenance.facts
         assert (one.timing, one.problems, one.inputs.board) == ("real", [], "qemu-pc")

@@ -2,9 +2,11 @@
 """What a board over ssh rests on, without a board: what refuses its figures, what boot loaders are told, the order."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +16,14 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import RunFailed
-from rtqual.board.remote import truth
-from rtqual.board.remote.job import ENDED, unpacked
+from rtqual.board.jobscript import plain_files
+from rtqual.board.remote import lease, truth
+from rtqual.board.remote.job import ENDED
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Switched
-from rtqual.board.remote.settings import Lost, Settings
+from rtqual.board.remote.session import Session
+from rtqual.board.remote.settings import Lost, Out, Refused, Settings
+from rtqual.board.remote.staged import disown
 from rtqual.board.remote.switch import Boot, Grub, SystemdBoot, Tryboot, switcher_of
 from rtqual.initramfs import contents
 from support.grub import GRUB_CFG
@@ -209,11 +214,94 @@ def test_power_that_fails_is_told_with_its_words(tmp_path: Path) -> None:
 
 def test_a_result_that_is_no_archive_or_holds_a_link_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match="the result is no archive"):
-        unpacked(b"no tar" * 200, "x")
+        plain_files(b"no tar" * 200, "x")
     (tmp_path / "measure.out").symlink_to("/etc/passwd")
     (tmp_path / "facts").write_text("cpus=1\n")
     packed = subprocess.run(["tar", "-C", tmp_path, "-cf", "-", "."], capture_output=True, check=True).stdout
-    assert unpacked(packed, "x") == {"facts": "cpus=1\n"}
+    assert plain_files(packed, "x") == {"facts": "cpus=1\n"}
+
+
+@pytest.mark.parametrize("kind", [b"L", b"K", b"x"])
+def test_an_archive_of_headers_or_files_without_end_is_refused(kind: bytes) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = kind, 11
+    chain = (header.tobuf(tarfile.USTAR_FORMAT) + b"11 path=ab\n".ljust(512, b"\0")) * 2000
+    with pytest.raises(RunFailed, match="the result is no archive"):
+        plain_files(chain + tarfile.TarInfo("x").tobuf() + bytes(1024), "x")
+    with pytest.raises(RunFailed, match="the result holds more than 10000 files"):
+        plain_files(tarfile.TarInfo("x").tobuf() * 10_001, "x")
+
+
+def test_a_board_that_answers_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it says: an answer to a look has some lines, and 512 MiB of them would be a list of gigabytes."""
+    _program(tmp_path / "bin/ssh", "#!/bin/sh\nexec head -c 3000000 /dev/zero\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    with pytest.raises(RunFailed, match="answered with more than 1,048,576 bytes"):
+        Ssh(SETTINGS, tmp_path).run("true", deadline_s=60)
+
+
+def _program(path: Path, text: str) -> None:
+    _made(path.parent)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+class Here:
+    """A link to this machine."""
+
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = 0) -> bytes:  # noqa: ARG002
+        return subprocess.run(["dash", "-c", script], capture_output=True, check=True).stdout
+
+    def drop(self) -> None: ...
+
+
+def test_the_power_is_switched_only_while_nobody_can_have_taken_the_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a silent board nobody can read whose it is: its owner keeps to the time that he wrote there."""
+    on = ("touch", str(tmp_path / "on"))
+    settings = replace(SETTINGS, boot_timeout_s=0.01, power_off=("true",), power_on=on, labgrid=("farm:1", "pi-a"))
+    told: list[str] = []
+    session = Session(settings, "me", tmp_path / "log", told.append)
+    monkeypatch.setattr("rtqual.board.remote.power._OFF_S", 0.0)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    session._lease = ours = lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=session._alone_s)
+    _program(tmp_path / "bin/labgrid-client", "#!/bin/sh\necho 'pi-a already acquired by you/there' >&2; exit 1\n")
+    with pytest.raises(Refused, match="already acquired by you"):
+        session._recover("silent")
+    _program(tmp_path / "bin/labgrid-client", "#!/bin/sh\n")
+    ours.heard.at_s -= ours.alone_s + 1
+    with pytest.raises(Refused, match="somebody may have taken it: `rtqual board restore pi-a --take`"):
+        session._recover("silent")
+    assert not (tmp_path / "on").exists()
+    session.expect_silence(3600)
+    assert session.lease.alone_s >= 3600 and session.lease.holds, "a command was run, so it is ours"
+    with pytest.raises(Out, match="not after its power was switched off and on either"):
+        session._recover("silent")
+    assert (tmp_path / "on").exists()
+    assert lease.take(Here(), str(tmp_path), "me", "pi-a").before_s == 0, "who has it loses nothing by himself"
+    lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=77)
+    assert lease.take(Here(), str(tmp_path), "you", "pi-a", force=True).before_s == 77
+
+
+def test_the_same_owner_takes_a_board_again_whatever_his_folder_is_called(tmp_path: Path) -> None:
+    owner = "me@here 'C:\\101\\tx'"  # some shells' echo makes other characters of it
+
+    assert lease.take(Here(), str(tmp_path), owner, "pi-a").number == 1
+    assert lease.take(Here(), str(tmp_path), owner, "pi-a").number == 2
+    with pytest.raises(Refused, match=re.escape(f"in use by {owner}")):
+        lease.take(Here(), str(tmp_path), "another", "pi-a")
+
+
+def test_the_boards_host_key_goes_with_the_candidates(tmp_path: Path) -> None:
+    """Overwritten before it is removed: the other name of the file shows what was written to its blocks."""
+    key = _made(tmp_path / "own") / "hostkey"
+    key.write_text("PRIVATE\n")
+    (tmp_path / "own/hostkey.new").write_text("half")
+    os.link(key, tmp_path / "block")
+    for _ in range(2):
+        subprocess.run(["sh", "-ec", disown(str(tmp_path))], check=True)
+        assert not (tmp_path / "own").exists() and not (tmp_path / "block").read_bytes().strip(b"\0")
 
 
 def test_a_load_ends_with_its_job_and_no_other_process_does(tmp_path: Path) -> None:

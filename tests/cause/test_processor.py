@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What is told of ARM and of FreeRTOS, which are entered, counted and left in other ways."""
 
+import struct
+
 import pytest
 
 from rtqual.base.errors import BadInput
@@ -133,7 +135,15 @@ def test_samples_are_found_among_readings_for_other_ends() -> None:
         match(trace, Series.raw([7, 9, 70], name="latency"), 1_000_000, None, "sleeper")
 
 
+def _with_a_table_of_symbols_that_is_none() -> bytes:
+    names = b"\0.symtab\0.shstrtab\0"
+    head = b"\x7fELF\1\1\1".ljust(16, b"\0")
+    head += struct.pack("<HHIIIIIHHHHHH", 2, 40, 1, 0, 0, 52 + len(names), 0, 52, 32, 0, 40, 3, 2)
+    rows = ((0, 0, 0, 0), (1, 1, 52, 0), (9, 3, 52, len(names)))  # PROGBITS in the place of SYMTAB
+    return head + names + b"".join(struct.pack("<10I", *row[:2], 0, 0, *row[2:], 0, 0, 1, 0) for row in rows)
+
+
 def test_an_image_that_is_none_is_refused() -> None:
-    for content in (b"", b"\x7fELF", b"\x7fELF" + bytes(200)):
+    for content in (b"", b"\x7fELF", b"\x7fELF" + bytes(200), _with_a_table_of_symbols_that_is_none()):
         with pytest.raises(BadInput, match="no addresses"):
             Symbols.of_image(content)

@@ -22,6 +22,7 @@ from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.image.archive import write_cpio
+from rtqual.image.bootpart import _local_package
 from rtqual.image.ext4 import write_ext4
 from rtqual.image.flash import Identity, read_fat, write_disk, write_fat
 from rtqual.image.licences import declared
@@ -271,3 +272,15 @@ def test_no_licence_field_breaks_the_list(words: list[str]) -> None:
     found = declared(f"Format: x/copyright-format/1.0/\nLicense: {' '.join(words)}\n")
     if found.expression != "NOASSERTION":
         LICENSING.parse(found.expression)
+
+
+def test_firmware_of_a_package_without_a_size_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    control = tmp_path / "package/DEBIAN/control"
+    control.parent.mkdir(parents=True)
+    fields = (
+        "Package: raspi-firmware\nVersion: 1\nArchitecture: all\nMaintainer: x\nInstalled-Size: abc\nDescription: x\n"
+    )
+    control.write_text(fields)
+    subprocess.run(["dpkg-deb", "--build", "--nocheck", "package", "x.deb"], cwd=tmp_path, check=True)
+    assert _local_package(tmp_path / "x.deb").installed_size_b == 0

@@ -2,11 +2,13 @@
 """Images for boards that are reached over ssh: what lies in them, what is refused, and one that is a board."""
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -21,13 +23,15 @@ from rtqual.board.remote.settings import Settings
 from rtqual.board.remote.switch import Boot, Tryboot
 from rtqual.board.system import Kernel
 from rtqual.image.board import ForBoard, for_board
-from rtqual.image.flash import read_fat
-from rtqual.image.root import Root, tool
+from rtqual.image.ext4 import write_ext4
+from rtqual.image.flash import Identity, read_fat, write_disk, write_fat
+from rtqual.image.root import Attributes, Root, tool
 from rtqual.image.system import Request, build
 from support.command import Fails
 from support.stand_in import PARAMETERS, settings_of, stand_in
 
 PC = Settings("desk", "pc", AMD64, "root", "192.168.7.20", 22, "ssh-ed25519 AAAA", "6.1", "systemd-boot")
+_NO_HOSTS = ("192.168.7.0/24", "192.168.7.255/24", "127.0.0.1/8", "224.0.0.1/24", "1.2.3.4/0", "10.0.0.1/31")
 KEYS = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5 me\n"
 
 
@@ -118,6 +122,43 @@ def test_a_raspberry_pis_image_starts_the_good_system_and_a_candidate_only_by_tr
     assert of_kernel("linux-image-rpi-v8") == ARM64 and not ForBoard(pi, KEYS).missing("6.6.62+rpt-rpi-v8")
 
 
+def test_an_overlays_links_leave_what_is_secret_to_root_alone(tmp_path: Path) -> None:
+    root = Root(tmp_path / "root")
+    for place, target in {"etc/ssh": "../srv/ssh", "root/.ssh": "/srv/home"}.items():
+        root.make(f"srv/{target.rpartition('/')[2]}")
+        root.link(place, target)
+    root.write("etc/inittab", "a\nb\n")
+    ForBoard(PC, KEYS).lay(root, "minimal", tmp_path)
+    modes = {place: root.attributes(place).mode for place in ("srv/ssh/ssh_host_ed25519_key", "srv/home")}
+    assert modes == {"srv/ssh/ssh_host_ed25519_key": 0o600, "srv/home": 0o700}
+    assert root.attributes("srv/home/authorized_keys").mode == 0o600
+    (root.folder / "etc/inittab").write_bytes(b"\xff\n")
+    with pytest.raises(BadInput, match="its etc/inittab is no text"):
+        ForBoard(PC, KEYS).lay(root, "minimal", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a?offset=4096", "a@@1M", "-d"])
+def test_the_name_of_its_folder_is_no_option_of_what_makes_an_image(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch here"))
+    (tmp_path / "scratch here").mkdir()
+    folder = Path(name)
+    root = Root(folder / "root")
+    root.write("a", "content\n")
+    root.special["a"] = Attributes(0o755, capability=b"\1\0\0\2" + bytes(16))
+    made = write_ext4(root, folder / "ext4", uuid=UUID(int=1), label="root", journal=False)
+    (folder / "vmlinuz").write_text("kernel\n")
+    fat = write_fat({"vmlinuz": folder / "vmlinuz"}, folder / "fat", "0a1b2c3d")
+    disk = write_disk(fat, made, folder / "disk@@", Identity(UUID(int=1)), efi=True)
+    found = read_fat(disk, tmp_path, ("vmlinuz",))
+    assert found["vmlinuz"].read_text() == "kernel\n" and sorted(one.name for one in tmp_path.iterdir()) == sorted(
+        [name, "scratch here", "vmlinuz"]
+    )
+    assert {one.name for one in folder.iterdir()} == {"root", "ext4", "vmlinuz", "fat", "disk@@"}
+
+
 @pytest.mark.parametrize(
     ("other", "given", "told"),
     [
@@ -132,8 +173,16 @@ def test_a_raspberry_pis_image_starts_the_good_system_and_a_candidate_only_by_tr
         ({}, {"key": "nonsense"}, "no public keys as OpenSSH writes them"),
         ({}, {"address": "192.168.7.20"}, "is no IPv4 address with its network"),
         ({}, {"address": "192.168.7.21/24"}, "the mission reaches board desk at 192.168.7.20"),
-        ({}, {"address": "192.168.7.20/24", "gateway": "10.0.0.1"}, "is no IPv4 address in 192.168.7.0/24"),
+        (
+            {},
+            {"address": "192.168.7.20/24", "gateway": "10.0.0.1"},
+            "is no other host's IPv4 address in 192.",
+        ),
+        ({}, {"address": "192.168.7.20/24", "gateway": "192.168.7.20"}, "is no other host's IPv4 address"),
         ({}, {"gateway": "10.0.0.1"}, "is for --address"),
+        ({}, {"key": "pipe"}, "is a pipe, no file"),
+        ({}, {"key": "long"}, "larger than"),
+        *(({"host": "desk.lan"}, {"address": one}, "is no IPv4 address with its network") for one in _NO_HOSTS),
     ],
 )
 def test_what_no_image_of_a_board_can_be_is_told(
@@ -142,6 +191,8 @@ def test_what_no_image_of_a_board_can_be_is_told(
     (tmp_path / "good").write_text(KEYS)
     (tmp_path / "private").write_text("-----BEGIN OPENSSH PRIVATE KEY-----\n")
     (tmp_path / "nonsense").write_text('ssh-ed25519 AAAA me\ncommand="x" ssh-ed25519 AAAA\n')
+    (tmp_path / "long").write_text(KEYS * 5000)
+    os.mkfifo(tmp_path / "pipe")
     words: dict[str, object] = {"name": "desk", "flavour": "minimal", "form": "disk", "key": "good"}
     words |= {"address": "", "gateway": "", **given}
     key = tmp_path / str(words.pop("key")) if words["key"] else words.pop("key")
@@ -156,7 +207,7 @@ def test_what_is_for_a_board_needs_one(fails: Fails, tmp_path: Path) -> None:
     assert "--key, --address and --gateway are for --board" in fails(2, *words)
     assert "--flavour debian" in fails(2, *words, "--board", "pi-memory")
     told = fails(2, *words, "--board", "pi-memory", "--architecture", "amd64", "--flavour", "debian")
-    assert "--key k: No such file" in told
+    assert "k: cannot be read: No such file or directory; give --key the public key" in told
 
 
 def _disk(folder: Path) -> str:

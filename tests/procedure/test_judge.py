@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtqual.procedure.judge import Judgement, judge
+from rtqual.procedure.judge import Judgement, _Meets, judge
+from rtqual.procedure.load import load_procedure
 from rtqual.procedure.model import Procedure
 from support.ground_log import MS, Log, definition, good, procedure
 
@@ -313,3 +314,23 @@ def test_whatever_the_log_holds_the_judge_answers(start_stop: Procedure, data: s
     changed = whole[:at] + instead + whole[to:]
     judgement = judge(start_stop, changed, definition())
     assert isinstance(judgement.why, str)
+
+
+def test_a_log_of_more_than_is_expected_is_judged_by_as_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger's log of 8 MiB, every report of which would serve each of 440 expectations: 48 s, 1.7 GB."""
+    expected, came = 60, 1000
+    path = tmp_path / "many.toml"
+    expect = ", ".join(['{ report = "HK_CONTROL", within = "1 s" }'] * expected)
+    path.write_text(f'title = "x"\nverifies = ["TC-010"]\nends = "2 s"\n[[step]]\nat = "1 ms"\nexpect = [{expect}]\n')
+    log = Log(load_procedure(path, definition()))
+    control = definition().reports["HK_CONTROL"]
+    assert control.id is not None
+    data = bytes([control.id]) + bytes(sum(one.octets for one in control.fields))
+    for number in range(came):
+        log.got(2 * MS + number, 3, 25, data)
+    looks, match = [], _Meets.match
+    monkeypatch.setattr(_Meets, "match", lambda *given: (looks.append(1), match(*given))[1])
+    judgement = log.closed().judged()
+    after_ns = sorted(one.after_ns or 0 for one in judgement.checks[:expected])
+    assert judgement.passed and after_ns == [*range(MS, MS + expected)]
+    assert len(looks) < 2 * expected**2

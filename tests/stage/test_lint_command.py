@@ -13,6 +13,7 @@ import pytest
 
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
+from rtqual.base.errors import BadInput
 from rtqual.board.system import Kernel
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.built import as_candidate
@@ -21,7 +22,7 @@ from rtqual.kernel.configure.tree import debian_tree
 from rtqual.kernel.lint.judge import Severity, State, lint, rules
 from rtqual.kernel.lint.system import from_config, parse_parameters
 from rtqual.kernel.make.build import build
-from rtqual.stage.lint import _job, observe, of_kernel_in_guest, of_this_machine
+from rtqual.stage.lint import _job, observe, of_file, of_fragment, of_kernel_in_guest, of_this_machine
 from rtqual.stage.lint import lint as lint_command
 from support.command import Run
 from support.kernel_trees import tiny_config, write_tree
@@ -93,6 +94,40 @@ def test_a_fragment_is_judged_as_the_tree_completes_it_or_not_at_all(
     place.parent.mkdir(parents=True)
     place.write_text(fragment.read_text())
     assert "has no arch/arm64/Kconfig" in fails(2, "lint", place, "--tree", tree.path)
+
+
+def test_a_configuration_that_is_cut_off_is_not_judged(tmp_path: Path) -> None:
+    """What judges locks that are checked stands at its end: a file without it would be better than the whole one."""
+    config, head = (
+        tmp_path / "config",
+        "# Linux/x86 6.12.1 Kernel Configuration\nCONFIG_PREEMPT_RT=y\n# end of General setup\n",
+    )
+    config.write_text(f"{head}CONFIG_PROVE_LOCKING=y\n# end of Kernel hacking\n")
+    assert states(of_file(config))["lock-debugging"] == State.FOUND
+    config.write_text(head)
+    with pytest.raises(BadInput, match="is cut off, not judged"):
+        of_file(config)
+
+
+def test_a_tree_that_is_none_is_told_at_once(tmp_path: Path) -> None:
+    def told() -> str:
+        with pytest.raises(BadInput) as error:
+            of_fragment(fragment, str(tree), None)
+        return str(error.value)
+
+    fragment, tree = tmp_path / "fragment", tmp_path / "tree"
+    fragment.write_text("CONFIG_WANTED=y\n")
+    (tree / "arch/x86").mkdir(parents=True)
+    (tree / "arch/x86/Kconfig").write_text("config WANTED\n")
+    os.mkfifo(tree / "Makefile")
+    assert "it has no Makefile" in told()
+    (tree / "Makefile").unlink()
+    (tree / "Makefile").symlink_to("/dev/zero")
+    assert "it has no Makefile" in told()
+    (tree / "Makefile").unlink()
+    odd = "olddefconfig:\n\tprintf '\\377CONFIG_WANTED=y\\n' > $(O)/.config\n"
+    (tree / "Makefile").write_text(f"VERSION = 6\nPATCHLEVEL = 12\n{odd}")
+    assert "line 1: not a line of a kernel configuration" in told()
 
 
 # --- real systems ---------------------------------------------------------------------------------------------------

@@ -57,6 +57,13 @@ def test_a_changed_file_breaks_the_seal(folder: Path, signers: Path) -> None:
         verify(folder, signers)
 
 
+def test_a_file_that_was_taken_out_breaks_the_seal(folder: Path, signers: Path) -> None:
+    (folder / CONFIG).unlink()
+    kept.load(folder)
+    with pytest.raises(BadInput, match=rf"{CONFIG}: is missing, and was there"):
+        verify(folder, signers)
+
+
 def test_hashes_that_were_made_anew_break_the_seal(folder: Path, signers: Path) -> None:
     """What no hash in the folder can find."""
     keep(folder, "CONFIG_USB=y\nCONFIG_PREEMPT_RT=y\n")

@@ -5,14 +5,18 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
 
 from rtqual.base.cache import sha256_of
 from rtqual.campaign import folder as kept
+from rtqual.procedure.compliance import Compliance, control
+from rtqual.procedure.instrument import PREFIX
 from rtqual.procedure.kept import Procedures
 from rtqual.procedure.load import load_procedures
-from rtqual.record.schema import digest
+from rtqual.record.schema import Timing, digest
 from rtqual.report.control import build
 from rtqual.report.page.render import to_html, to_markdown
 from rtqual.stage.verify import verified_in
@@ -53,6 +57,49 @@ def test_a_log_that_was_cut_is_no_evidence(tmp_path: Path) -> None:
     verified = verified_in(folder)
     assert not verified.passed
     assert "not compliant" in to_markdown(build(verified))
+
+
+def test_the_emulators_record_that_claims_real_time_closes_nothing(tmp_path: Path) -> None:
+    (row, _) = verified_in(made(tmp_path / "emulator", other={"timing": Timing.REAL})).rows
+    assert row.closed == "open: the virtual board ranks, does not close"
+    assert control(*_of_a_board(tmp_path))[0].closed == "closed", "a board's does"
+
+
+def _of_a_board(tmp_path: Path) -> tuple[Any, ...]:
+    verified = verified_in(made(tmp_path / "board", other={"timing": Timing.REAL, "board": "raspberry-pi-4b"}))
+    assert verified.mission.verify is not None
+    return verified.mission.verify.requirements, verified.procedures, verified.runs, {}
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"candidate": "debian"}, "start-stop: it was played on debian, under hackbench"),
+        ({"load": "none"}, "start-stop: it was played on debian-rt, idle"),
+        ({"instrument": f"{PREFIX}another"}, "not played: start-stop"),
+    ],
+)
+def test_a_record_of_something_else_is_no_evidence(tmp_path: Path, other: dict[str, str], why: str) -> None:
+    """It lies where evidence of the requirement should, with all hashes made anew."""
+    verified = verified_in(made(tmp_path / "verified", other=other))
+    assert verified.rows[0].compliance is not Compliance.YES and verified.rows[0].why == why
+    assert not verified.passed
+    if "instrument" in other:
+        assert verified.failures == {"another": "there is a record of it, but no procedure to judge that by"}
+
+
+def test_a_record_that_a_campaign_names_twice_is_refused(fails: Callable[..., str], tmp_path: Path) -> None:
+    """By its name, or as a copy under another: its samples would count twice."""
+    folder = made(tmp_path / "verified")
+    (name,) = (path.name for path in (folder / kept.RECORDS).iterdir())
+    copytree(folder / kept.RECORDS / name, folder / kept.RECORDS / "copy")
+    campaign = json.loads((folder / kept.CAMPAIGN).read_text())
+    del campaign["sha256"]
+    campaign["manifests"]["copy"] = campaign["manifests"][name]
+    for names in ([name, name], [name, "copy"]):
+        changed = campaign | {"records": names}
+        (folder / kept.CAMPAIGN).write_text(json.dumps(changed | {"sha256": digest(changed)}))
+        assert "names a record twice" in fails(2, "report", folder, "--format", "md")
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """GRUB's configuration and a disk of the stand-in that GRUB starts."""
 
-import gzip
 from pathlib import Path
 
 from rtqual.base.apt import fetch, fetch_closure
-from rtqual.base.architecture import AMD64
-from rtqual.initramfs import contents, remote
-from support.stand_in import KERNELS, OPTIONS, own, write_disk
+from support.known_good import good_initrd, own
+from support.stand_in import KERNELS, OPTIONS, write_disk
 
 # As grub-mkconfig writes it, as far as it matters here.
 _CFG = """\
@@ -42,10 +40,7 @@ def grub_disk(folder: Path) -> str:
     image = next((package.tree / "boot").glob("vmlinuz-*"))
     release = image.name.removeprefix("vmlinuz-")
     closure = [one.tree for one in fetch_closure(["grub-common"])]
-    (folder / "more/usr/bin").mkdir(parents=True)
-    contents.copy_program("grub-editenv", folder / "more", closure, AMD64.triplet)
-    more = gzip.compress(contents.pack(folder / "more", folder / "more.cpio").read_bytes())
-    (folder / "initrd").write_bytes(remote.build(package.tree, release, AMD64).read_bytes() + more)
+    initrd = good_initrd(folder, package.tree, release, ("grub-editenv", closure))
     loader = fetch("grub-efi-amd64-bin").tree / "usr/lib/grub/x86_64-efi/monolithic/grubx64.efi"
     first = "set prefix=($root)/grub\nconfigfile $prefix/grub.cfg\n"
     head = "# GRUB Environment Block\n"
@@ -55,5 +50,5 @@ def grub_disk(folder: Path) -> str:
         "grub/grubenv": head.ljust(1024, "#"),
         **own(folder),
     }
-    write_disk(folder, texts, {"EFI/BOOT/BOOTX64.EFI": loader, "good/vmlinuz": image, "good/initrd": folder / "initrd"})
+    write_disk(folder, texts, {"EFI/BOOT/BOOTX64.EFI": loader, "good/vmlinuz": image, "good/initrd": initrd})
     return release

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A finished verification's folder of a log that was made up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,8 +34,9 @@ text = "Nothing shows it."
 """
 
 
-def made(folder: Path, *, log: Callable[[str], str] = str) -> Path:
-    """START_STOP, flown as it should be unless `log` changes its log; no file of procedures is left."""
+def made(folder: Path, *, log: Callable[[str], str] = str, other: Mapping[str, Any] | None = None) -> Path:
+    """START_STOP, flown as it should be unless `log` changes its log; no file of procedures is left. `other`: what its
+    record says otherwise."""
     folder.mkdir()
     flown = procedure(folder)
     text = log(good(flown).text)
@@ -43,7 +45,8 @@ def made(folder: Path, *, log: Callable[[str], str] = str) -> Path:
     series = [Series.raw(octets, name=LOG_SERIES, unit=OCTET)]
     series += [Series.raw(values, name=name) for name, values in sorted(latencies.items())]
     scalars = {"frames": Scalar(value=60, unit="1"), "frames_lost": Scalar(value=0, unit="1")}
-    one = sealed(record(series, candidate="debian-rt", instrument=PREFIX + flown.name, scalars=scalars))
+    said = {"candidate": "debian-rt", "instrument": PREFIX + flown.name, "scalars": scalars}
+    one = sealed(record(series, **said | dict(other or {})))
     Store(folder / kept.RECORDS).write(one)
     result = kept.Result((one,), {}, {}, procedures=Procedures(procedures={flown.name: flown}))
     kept.keep(folder, (mission_text("debian-rt") + VERIFY).encode(), kept.VERIFY + "full", result)

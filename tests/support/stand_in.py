@@ -22,18 +22,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import fetch
-from rtqual.base.architecture import AMD64
 from rtqual.board.remote.settings import Settings
 from rtqual.board.system import Kernel
 from rtqual.candidate.debian import prepare
 from rtqual.image.root import tool
-from rtqual.initramfs import remote
 from rtqual.initramfs.contents import guest_tools
 from rtqual.mission import BoardTable
+from support.known_good import HARDWARE, good_initrd, own
 
 KERNELS = {"stock": "linux-image-amd64", "rt": "linux-image-rt-amd64"}
 NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
-_HARDWARE, _NETWORK = "52:54:00:12:34:56", "52:54:00:12:34:56 10.0.2.15/24 10.0.2.2"
 _UUID, _ESP_MIB = "5254-0012", 96
 SECOND, _SECOND_MIB = "/dev/vdb", 64  # a disk that jobs may write to
 # On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
@@ -209,7 +207,7 @@ def _command(folder: Path, firmware: Path, port: int) -> list[str]:
         *("-drive", f"file={folder}/disk,format=raw,if=virtio"),
         *("-drive", f"file={folder}/second,format=raw,if=virtio"),
         *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
-        *("-device", f"virtio-net-pci,netdev=net,mac={_HARDWARE},romfile="),
+        *("-device", f"virtio-net-pci,netdev=net,mac={HARDWARE},romfile="),
         "-chardev",
         f"socket,id=console,path={folder}/serial,server=on,wait=off,logfile={folder}/console.log,logappend=on",
         *("-object", "rng-random,id=rng,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng"),
@@ -232,19 +230,10 @@ def _disk(folder: Path) -> str:
     files = {
         "EFI/BOOT/BOOTX64.EFI": loader,
         "good/vmlinuz": image,
-        "good/initrd": remote.build(package.tree, release, AMD64),
+        "good/initrd": good_initrd(folder, package.tree, release),
     }
     write_disk(folder, texts, files)
     return release
-
-
-def own(folder: Path) -> dict[str, str]:
-    """What makes its system this board (guest/init-board)."""
-    return {
-        "rtqual/own/network": f"{_NETWORK}\n",
-        "rtqual/own/authorized_keys": (folder / "identity.pub").read_text(),
-        "rtqual/own/hostkey": (folder / "hostkey").read_text(),
-    }
 
 
 def write_disk(folder: Path, texts: Mapping[str, str], files: Mapping[str, Path]) -> None:

@@ -16,6 +16,8 @@ _FOLDERS = {
     "root": "mount -t ext4 /dev/vda /run/root",
     "usb": "mount -t ext4 /dev/sda /run/usb",
 }
+_MOST_FILES = 10_000  # of a result; a job collects some ten
+_MOST_FACTS, _LONGEST_FACT = 100, 5000
 _SETTLE_US = 100_000  # a load needs a moment before it disturbs
 # A line of NAME.threads. The agent is ended while it writes, so the last one may be half and is left out.
 _THREAD = re.compile(r"^(\d{1,9}) (\d{1,9}) (\d{1,9}) ([\d,]+) (.+)\n", re.MULTILINE | re.ASCII)
@@ -76,16 +78,26 @@ def unpack(frame: bytes, where: str) -> dict[str, str]:
         raise RunFailed(f"{where}: the result was cut at byte {len(body)} of {size}")
     if zlib.crc32(body[:size]) != crc:
         raise RunFailed(f"{where}: the result of {size} bytes was damaged on its way (CRC-32 differs)")
+    return plain_files(body[:size], where)
+
+
+def plain_files(archive: bytes, where: str) -> dict[str, str]:
+    """Of an archive from a machine that may be anybody's, by their names; nothing of it is written anywhere."""
     import tarfile  # noqa: PLC0415 - slow to load
 
+    found: dict[str, str] = {}
     try:
         # Neither packed nor with holes: what came is all that it takes in memory.
-        with tarfile.open(fileobj=io.BytesIO(body[:size]), mode="r:") as tar:
-            found = [m for m in tar.getmembers() if m.isfile() and not m.issparse()]
-            members = [(m.name.removeprefix("./"), tar.extractfile(m)) for m in found]
-            return {name: file.read().decode(errors="replace") for name, file in members if file}
-    except (tarfile.TarError, EOFError, OverflowError, ValueError) as error:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as tar:
+            for number, member in enumerate(tar, 1):
+                if number > _MOST_FILES:
+                    raise RunFailed(f"{where}: the result holds more than {_MOST_FILES} files")
+                file = tar.extractfile(member) if member.isfile() and not member.issparse() else None
+                if file:
+                    found[member.name.removeprefix("./")] = file.read().decode(errors="replace")
+    except (tarfile.TarError, EOFError, OverflowError, ValueError, RecursionError) as error:
         raise RunFailed(f"{where}: the result is no archive: {error}") from None
+    return found
 
 
 def check(job: Job, files: Mapping[str, str], where: str) -> None:
@@ -136,7 +148,9 @@ def again(left: Left) -> Outcome:
 
 
 def facts(files: Mapping[str, str]) -> dict[str, str]:
-    pairs = (line.split("=", 1) for line in files.get("facts", "").splitlines() if "=" in line)
+    """Of a machine that may be anybody's: some ten lines, and none longer than a kernel's command line."""
+    lines = files.get("facts", "")[: _MOST_FACTS * _LONGEST_FACT].splitlines()[:_MOST_FACTS]
+    pairs = (line[:_LONGEST_FACT].split("=", 1) for line in lines if "=" in line)
     return {key: value for key, value in pairs if value}
 
 

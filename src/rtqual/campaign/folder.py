@@ -54,7 +54,8 @@ PROCEDURES, VERIFY = "procedures.json", "verify-"  # what begins the scale of a 
 VERSION = 3
 _HASHED = 3  # from this version on
 _LOCK = ".lock"
-_EXPLAIN_AGAIN = "delete it and run the campaign's command again"
+_AGAIN = "run the campaign's command again"
+_EXPLAIN_AGAIN = f"delete it and {_AGAIN}"
 _WRITTEN = r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here, by report/; there may be others
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -189,6 +190,8 @@ def load(folder: Path) -> Kept:
     accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
     trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
     records = tuple(_record(folder, name, campaign) for name in campaign.records)
+    if len({(one.inputs.key(), one.manifest.repeat) for one in records}) < len(records):
+        raise BadInput(f"{folder / CAMPAIGN}: names a record twice, which would count twice: {_EXPLAIN_AGAIN}")
     result = Result(
         records=records,
         failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
@@ -202,9 +205,10 @@ def load(folder: Path) -> Kept:
     return Kept(mission, campaign.scale, result)
 
 
-def is_hashed(folder: Path) -> bool:
-    """Whether its campaign.json has the hashes of all that a verdict reads."""
-    return _campaign(folder).schema_version >= _HASHED
+def hashed(folder: Path) -> tuple[str, ...] | None:
+    """The files beside campaign.json of which it has the hashes; None where it has not those of all a verdict reads."""
+    campaign = _campaign(folder)
+    return tuple(campaign.files or ()) if campaign.schema_version >= _HASHED else None
 
 
 def planned_in(folder: Path) -> tuple[Mission, str]:
@@ -270,7 +274,7 @@ def _held_config(folder: Path, candidate: str) -> str | None:
     try:
         content = _content(folder, name, _campaign(folder))
     except OSError as error:
-        raise damaged(folder / name, error, "run the campaign's command again") from None
+        raise damaged(folder / name, error, _AGAIN) from None
     return None if content is None else content.decode(errors="replace")
 
 
@@ -292,9 +296,7 @@ def _record(folder: Path, name: str, campaign: _Campaign) -> Record:
     record = read(unlinked.require(folder, f"{RECORDS}/{name}"))
     if campaign.manifests is None or sha256_of(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
         return record
-    raise BadInput(
-        f"{folder / RECORDS / name}: not the record that was kept (its hash differs): run the campaign again"
-    )
+    raise BadInput(f"{folder / RECORDS / name}: not the record that was kept (its hash differs): {_AGAIN}")
 
 
 def _content(folder: Path, name: str, campaign: _Campaign | None) -> bytes | None:
@@ -307,9 +309,7 @@ def _content(folder: Path, name: str, campaign: _Campaign | None) -> bytes | Non
     except (FileNotFoundError, NotADirectoryError):
         return None
     if files is not None and sha256_of(content) != files[name]:
-        raise BadInput(
-            f"{folder / name}: not the one that was kept (its hash differs): run the campaign's command again"
-        )
+        raise BadInput(f"{folder / name}: not the one that was kept (its hash differs): {_AGAIN}")
     return content
 
 

@@ -6,12 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING, cast
 
 from rtqual.base.errors import BadInput
-
-if TYPE_CHECKING:
-    from elftools.elf.sections import SymbolTableSection
 
 _LINE = re.compile(r"^([0-9a-f]{8,16}) ([a-zA-Z]) ([\w.$]+)(?:\t\[([\w-]+)\])?$", re.MULTILINE | re.ASCII)
 _CODE = "tTwW"
@@ -54,12 +50,13 @@ class Symbols:
         """Of an ELF file for 32-bit ARM. Raises BadInput where it is none, or tells none."""
         from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
         from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+        from elftools.elf.sections import SymbolTableSection  # noqa: PLC0415
 
         functions: dict[int, str] = {}
         variables: dict[str, int] = {}
         try:
-            table = cast("SymbolTableSection", ELFFile(BytesIO(content)).get_section_by_name(".symtab"))
-            for one in table.iter_symbols() if table else ():
+            table = ELFFile(BytesIO(content)).get_section_by_name(".symtab")
+            for one in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
                 address, kind = one["st_value"], one["st_info"]["type"]
                 if kind == "STT_FUNC" or one.name in _LABELS:
                     functions.setdefault(address & ~1, one.name)  # the lowest bit says that it is Thumb code

@@ -50,6 +50,7 @@ def lint(
         How many CPUs FILE's kernel will have; with --board virtual, how many the guest gets.
     tree
         The kernel's source, which completes FILE where that is a fragment or defconfig: a path, or Debian's package.
+        Its makefiles run as you.
     architecture
         For which processor; without it the one whose folder FILE lies in (arch/NAME/configs), else amd64.
     """

@@ -26,6 +26,8 @@ def seal(folder: Path, /, *, key: Path | None = None, verify: Path | None = None
     if key is not None:
         told = f"sealed: {stage.seal(folder, key)}"
     elif verify is not None:
-        told = f"{folder}: sealed by {stage.verify(folder, verify)}, and all that its verdict reads is as it was"
+        who = stage.verify(folder, verify)
+        told = f"{folder}: sealed by {who}, and all that its verdict reads is as it was"
+        told += "; the reports there are not sealed: `rtqual report` writes them anew from it"
     LITERAL.print(told, soft_wrap=True, highlight=False)
     return 0

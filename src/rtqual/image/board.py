@@ -21,6 +21,7 @@ from rtqual.image.own import own_text
 from rtqual.image.root import Attributes, Root, tool
 from rtqual.initramfs import remote
 from rtqual.kernel.configure.config import Config
+from rtqual.mission.load import read
 
 MODULES = remote.MODULES  # those that candidates have: boot partition, network, watchdog
 CANDIDATES = 3  # there is room for so many
@@ -30,7 +31,7 @@ _HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
 _PACKAGES = {"minimal": ("dropbear-bin",), "debian": ("openssh-server",)}
 _SWITCHES = {"systemd-boot": "amd64", "tryboot": "arm64"}  # what images are laid out for
 _PUBLIC = re.compile(r"(?:ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d{3}) [A-Za-z0-9+/]+=*(?: [^\n]*)?")
-_MOST_KEYS_B = 2**16
+_GIVE_KEY = "give --key the public key that is to log in, as ~/.ssh/id_ed25519.pub"
 _NETWORK = "[Match]\nType=ether\n\n[Network]\n"
 # The same address for the board and its candidates, which say nothing to the server.
 _DHCP = "DHCP=ipv4\n\n[DHCPv4]\nClientIdentifier=mac\n"
@@ -69,8 +70,8 @@ class ForBoard:
     def lay(self, root: Root, flavour: str, work: Path) -> str:
         """All but the boot partition's line in fstab. The public host key."""
         public = _host_key(root, work)
-        _secret(root, "root/.ssh/authorized_keys", self.keys)
-        root.special["root"] = root.special["root/.ssh"] = Attributes(0o700)
+        root.secret("root/.ssh/authorized_keys", self.keys)
+        root.special[root.inside.make("root")] = Attributes(0o700)
         root.make(self.mounted_at().lstrip("/"))
         if flavour == "minimal":
             self._minimal(root)
@@ -83,7 +84,10 @@ class ForBoard:
         root.write("etc/init.d/board", own_text("board"), executable=True)
         root.write("etc/rtqual-network", f"{self.address or 'dhcp'} {self.gateway or '-'}\n")
         root.write("etc/shells", "/bin/sh\n")
-        first, _, rest = (root.inside.read("etc/inittab") or b"").decode().partition("\n")
+        try:
+            first, _, rest = (root.inside.read("etc/inittab") or b"").decode().partition("\n")
+        except UnicodeDecodeError:
+            raise BadInput("--overlay: its etc/inittab is no text") from None
         root.write("etc/inittab", f"{first}\n::sysinit:/etc/init.d/board\n{rest}")
 
     def _debian(self, root: Root) -> None:
@@ -129,11 +133,7 @@ def for_board(
 
 
 def _keys(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_MOST_KEYS_B).decode(errors="replace")
-    except OSError as error:
-        raise BadInput(f"--key {path}: {error.strerror or error}") from None
+    text = read(path, _GIVE_KEY).decode(errors="replace")
     if "PRIVATE KEY" in text:
         raise BadInput(f"--key {path}: that is a private key; the public key lies beside it, as {path.name}.pub")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
@@ -150,18 +150,23 @@ def _network(settings: Settings, address: str, gateway: str) -> tuple[str, str]:
         return "", ""
     try:
         own = ipaddress.IPv4Interface(address)
-        if "/" not in address or own.network.prefixlen > 30:  # no room for two
-            raise ValueError
+        if "/" not in address or not 8 <= own.network.prefixlen <= 30 or not _is_a_hosts(own.ip, own.network):
+            raise ValueError  # beyond 30 there is no room for two
     except ValueError:
         raise BadInput(f"--address {address}: is no IPv4 address with its network, as 192.168.7.20/24") from None
     if re.fullmatch(r"[0-9.]+", settings.host) and settings.host != str(own.ip):
         raise BadInput(f"--address {address}: the mission reaches board {settings.name} at {settings.host}")
     try:
-        if gateway and ipaddress.IPv4Address(gateway) not in own.network:
+        if gateway and (gateway == str(own.ip) or not _is_a_hosts(ipaddress.IPv4Address(gateway), own.network)):
             raise ValueError
     except ValueError:
-        raise BadInput(f"--gateway {gateway}: is no IPv4 address in {own.network}") from None
+        raise BadInput(f"--gateway {gateway}: is no other host's IPv4 address in {own.network}") from None
     return str(own), gateway
+
+
+def _is_a_hosts(ip: ipaddress.IPv4Address, network: ipaddress.IPv4Network) -> bool:
+    special = ip.is_loopback or ip.is_multicast or ip.is_reserved or ip.is_unspecified
+    return ip in network and ip not in (network.network_address, network.broadcast_address) and not special
 
 
 def _host_key(root: Root, work: Path) -> str:
@@ -174,13 +179,8 @@ def _host_key(root: Root, work: Path) -> str:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RunFailed(f"ssh-keygen could not make the image's host key: {done.stderr.strip()[-200:]}")
-    _secret(root, _HOST_KEY, made.read_text())
+    root.secret(_HOST_KEY, made.read_text())
     public = made.with_suffix(".pub").read_text()
     root.write(f"{_HOST_KEY}.pub", public)
     made.unlink()
     return " ".join(public.split()[:2])
-
-
-def _secret(root: Root, place: str, text: str) -> None:
-    root.write(place, text)
-    root.special[place] = Attributes(0o600)

@@ -10,6 +10,7 @@ from rtqual.base.architecture import AMD64, ARM64, Architecture
 from rtqual.base.cache import cache_dir, locked, sha256_file
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
+from rtqual.base.words import whole
 
 # The files of the Raspberry Pi's firmware that a model needs to start.
 _FIRMWARE = {
@@ -131,7 +132,7 @@ def _local_package(deb: Path) -> Package:
             if not tree.exists():
                 _dpkg_deb("--extract", deb, work / "tree")
                 (work / "tree").rename(tree)
-    return Package(fields[0], fields[1], sha256, int(fields[2] or 0) * 1024, tree)
+    return Package(fields[0], fields[1], sha256, (whole(fields[2]) or 0) * 1024, tree)
 
 
 def _dpkg_deb(*words: str | Path) -> str:

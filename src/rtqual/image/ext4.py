@@ -37,14 +37,14 @@ def write_ext4(root: Root, out: Path, *, uuid: UUID, label: str, journal: bool, 
         [
             tool("mke2fs", "e2fsprogs"), "-q", "-F", "-t", "ext4", *features, "-b", str(_BLOCK_B), "-I", str(_INODE_B),
             *("-N", str(inodes + int(inodes * spare)), "-m", "0", "-U", str(uuid), "-L", label, "-E", hashing),
-            *("-d", str(root.folder), str(out)),
+            *("-d", str(root.folder.absolute()), f"./{out.name}"),
         ],
         out,
     )  # fmt: skip
     with scratch() as work:
         script = work / "script"
         script.write_text("".join(f"{line}\n" for line in _commands(root, work)))
-        told = _run([tool("debugfs", "e2fsprogs"), "-w", "-f", str(script), str(out)], out)
+        told = _run([tool("debugfs", "e2fsprogs"), "-w", "-f", str(script.absolute()), f"./{out.name}"], out)
     # It echoes its commands; an error is a line that begins differently, and the exit code is 0 all the same.
     errors = [line for line in told.splitlines() if line and not line.startswith(("debugfs:", "debugfs "))]
     if errors:
@@ -77,7 +77,7 @@ def _commands(root: Root, work: Path) -> Iterator[str]:
         if attributes and attributes.capability:
             value = work / f"capability-{len(list(work.iterdir()))}"
             value.write_bytes(attributes.capability)
-            yield f"ea_set -f {value} {name} security.capability"
+            yield f"ea_set -f {_quoted(str(value))} {name} security.capability"
 
 
 def _quoted(name: str) -> str:
@@ -87,8 +87,9 @@ def _quoted(name: str) -> str:
 
 
 def _run(command: list[str], out: Path) -> str:
+    """In the image's folder: in the name of that, as in `a?b`, the programs would find options of their own."""
     environment = {**os.environ, "E2FSPROGS_FAKE_TIME": str(epoch_s()), "LC_ALL": "C", "TZ": "UTC"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=out.parent)
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
         raise RunFailed(

@@ -12,6 +12,7 @@ from pathlib import Path
 from uuid import UUID
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
 from rtqual.image.root import epoch_s, tool
 
 _ALIGN_B = 2**20
@@ -52,13 +53,13 @@ def write_fat(files: Mapping[str, Path], out: Path, volume: str, *, spare_b: int
     size_b += -size_b % _ALIGN_B
     with out.open("wb") as file:
         file.truncate(size_b)
-    _run([tool("mkfs.fat", "dosfstools"), "--invariant", "-i", volume, "-n", "BOOT", str(out)], out)
+    _run([tool("mkfs.fat", "dosfstools"), "--invariant", "-i", volume, "-n", "BOOT", out.name], out)
     mmd, mcopy = (tool(name, "mtools") for name in ("mmd", "mcopy"))
     folders = {str(parent) for name in files for parent in Path(name).parents if parent.name}
     for folder in sorted(folders):
-        _run([mmd, "-i", str(out), f"::{folder}"], out)
+        _run([mmd, "-i", out.name, f"::{folder}"], out)
     for name, path in sorted(files.items()):
-        _run([mcopy, "-i", str(out), str(path), f"::{name}"], out)
+        _run([mcopy, "-i", out.name, str(path.absolute()), f"::{name}"], out)
     return out
 
 
@@ -78,7 +79,7 @@ def write_disk(boot: Path, root: Path | None, out: Path, identity: Identity, *, 
             for start, size_b, kind in zip(starts, sizes_b, kinds, strict=False)
         ),
     ]
-    _run([tool("sfdisk", "fdisk"), "--quiet", "--no-reread", "--no-tell-kernel", str(out)], out, "\n".join(table))
+    _run([tool("sfdisk", "fdisk"), "--quiet", "--no-reread", "--no-tell-kernel", out.name], out, "\n".join(table))
     with out.open("r+b") as disk:
         for start, part in zip(starts, parts, strict=True):
             disk.seek(start)
@@ -101,16 +102,21 @@ def _copy(part: Path, disk: int) -> None:
 def read_fat(disk: Path, folder: Path, names: Sequence[str]) -> dict[str, Path]:
     """Copies those of the boot partition's files that exist into `folder`."""
     mcopy, found = tool("mcopy", "mtools"), {}
-    for name in names:
-        command = [mcopy, "-n", "-i", f"{disk}@@{_ALIGN_B}", f"::{name}", str(folder / name)]
-        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
-            found[name] = folder / name
+    with scratch() as beside:
+        (beside / "disk").symlink_to(disk.absolute())  # `@@` in its own name would be an offset
+        for name in names:
+            command = [mcopy, "-n", "-i", f"disk@@{_ALIGN_B}", f"::{name}", str((folder / name).absolute())]
+            if subprocess.run(command, capture_output=True, check=False, cwd=beside).returncode == 0:
+                found[name] = folder / name
     return found
 
 
 def _run(command: list[str], out: Path, text: str | None = None) -> None:
+    """In the image's folder: in the name of that, as in `a@@1M`, the programs would find options of their own."""
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch_s()), "LC_ALL": "C", "TZ": "UTC"}
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False, env=environment, cwd=out.parent
+    )
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
         raise RunFailed(

@@ -9,7 +9,7 @@ import shutil
 import stat
 import tarfile
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO
 
 from rtqual.base.errors import RunFailed
@@ -72,6 +72,11 @@ class Root:
 
     def write(self, place: str, text: str, *, executable: bool = False) -> None:
         self._set(self.inside.write(place, text.encode(), 0o755 if executable else 0o644))
+
+    def secret(self, place: str, text: str) -> None:
+        """A file for root alone, and its folder, wherever links of the root lead."""
+        self.special[self.inside.make(str(PurePath(place).parent))] = Attributes(0o700)
+        self.special[self.inside.write(place, text.encode(), 0o600)] = Attributes(0o600)
 
     def copy(self, source: Path, place: str) -> None:
         """Take a file as it is; of its mode only the executable bit."""

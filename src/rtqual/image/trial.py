@@ -88,7 +88,7 @@ def _medium(image: Image, folder: Path) -> list[str]:
     files = read_fat(image.path, folder, ("vmlinuz", "initrd.img"))
     if "vmlinuz" not in files:
         raise RunFailed(f"the image {image.path} has no kernel on its boot partition: build it again")
-    drive = f"file={str(image.path).replace(',', ',,')},if=none,id=disk,format=raw,snapshot=on"
+    drive = f"file={str(image.path.absolute()).replace(',', ',,')},if=none,id=disk,format=raw,snapshot=on"
     first = ["-initrd", str(files["initrd.img"])] if "initrd.img" in files else []
     return ["-kernel", str(files["vmlinuz"]), *first, "-drive", drive, "-device", "virtio-blk-pci,drive=disk"]
 

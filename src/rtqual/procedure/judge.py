@@ -6,8 +6,10 @@ Silence is never a pass. A report serves one expectation; it counts if it came a
 procedure, as does whatever sound.py finds.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from rtqual.packet.definition import Definition
@@ -95,7 +97,8 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     links, lost = _links([one for one in due if one.expect.link], entries)
     due = [one for one in due if not one.expect.link]
     meets = _Meets(definition, got)
-    served = _assigned([[n for n, one in enumerate(got) if meets.in_time(d, one)] for d in due])
+    # Others need fewer reports than there are expectations, so that many candidates are enough for each.
+    served = _assigned([list(islice(meets.in_time(one), len(due))) for one in due])
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
     checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
@@ -146,6 +149,7 @@ class _Meets:
 
     def __init__(self, definition: Definition, got: Sequence[Got]) -> None:
         self._definition, self._got = definition, got
+        self._places = [one.place for one in got]
         self._before: dict[int, Got] = {}  # by place: the report of the same name before
         last: dict[str, Got] = {}
         for one in got:
@@ -153,9 +157,13 @@ class _Meets:
                 self._before[one.place] = last[one.report.name]
             last[one.report.name] = one
 
-    def in_time(self, due: _Due, got: Got) -> bool:
-        anchor = due.anchor
-        return anchor.place < got.place and got.at_ns <= due.until_ns and self.match(due.expect, anchor, got)
+    def in_time(self, due: _Due) -> Iterator[int]:
+        """Which of the reports, in their order."""
+        for number in range(bisect_right(self._places, due.anchor.place), len(self._got)):
+            if self._got[number].at_ns > due.until_ns:
+                return
+            if self.match(due.expect, due.anchor, self._got[number]):
+                yield number
 
     def kind(self, match: Match, anchor: _Anchor, got: Got) -> bool:
         """All but the values."""

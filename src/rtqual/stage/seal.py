@@ -42,10 +42,16 @@ def verify(folder: Path, signers: Path) -> str:
 
 
 def _checked(folder: Path) -> None:
-    """Everything that campaign.json has the hash of; one of before has not all."""
+    """Everything that campaign.json has the hash of is there and as it was; one of before has not all."""
     kept.load(folder)
-    if not kept.is_hashed(folder):
+    names = kept.hashed(folder)
+    if names is None:
         raise BadInput(f"{folder}: its campaign.json is older, without the records' hashes: run its command again")
+    for name in names:
+        try:
+            unlinked.read(folder, name)
+        except (FileNotFoundError, NotADirectoryError):
+            raise BadInput(f"{folder / name}: is missing, and was there when the campaign ended") from None
 
 
 def _openssh(arguments: Sequence[str], content: bytes, what: str) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rtqual.analysis.verdict.clock import of_board
 from rtqual.base.errors import BadInput
+from rtqual.base.words import under
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.run import Campaign, Watcher
@@ -128,8 +130,10 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
     by_name = {one.name: one for one in asked.played}
     runs, measured = [], []
     for record in records:
-        procedure = by_name.get(record.inputs.instrument.removeprefix(PREFIX))
-        if procedure is None or not record.inputs.instrument.startswith(PREFIX):
+        name = record.inputs.instrument.removeprefix(PREFIX)
+        procedure = by_name.get(name)
+        if procedure is None:
+            failures = {**failures, name: "there is a record of it, but no procedure to judge that by"}
             continue
         runs.append(
             Run(
@@ -139,9 +143,9 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
                 candidate=record.inputs.candidate,
                 seed=record.inputs.seed,
                 repeat=record.manifest.repeat,
-                timing=record.manifest.timing,
+                timing=of_board(record.inputs.board, record.manifest.timing),
                 judgement=judge(procedure, log_of(record), asked.definition),
-                problems=tuple(record.manifest.problems),
+                problems=(*_of_another(asked.verify, record), *record.manifest.problems),
             )
         )
         measured.append(record)
@@ -158,3 +162,9 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
         failures=failures,
         unasked=unasked(requirements, asked.procedures),
     )
+
+
+def _of_another(asked: Verify, record: Record) -> list[str]:
+    """Why a record is no evidence of what is asked, whatever its log says."""
+    on, load = record.inputs.candidate, record.inputs.load
+    return [] if (on, load) == (asked.candidate, asked.load) else [f"it was played on {on}, {under(load)}"]

@@ -25,9 +25,14 @@ def as_judged(gate: Gate) -> str:
 
 
 def clock_of(found: Summary) -> Timing:
-    """What a board's figures are counted in: an emulator has no real time, whatever its records say."""
+    """What a board's figures are counted in."""
+    return of_board(found.group.board, found.timing)
+
+
+def of_board(board: str, said: Timing) -> Timing:
+    """An emulator has no real time, whatever its records say."""
     emulators = {row.name for row in BOARDS if row.clock is not Clock.REAL}
-    return Timing.UNTESTED if found.timing == Timing.REAL and found.group.board in emulators else found.timing
+    return Timing.UNTESTED if said == Timing.REAL and board in emulators else said
 
 
 def by_clock(gate: Gate, unit: str, used: Iterable[Summary], *, accept_virtual: bool) -> Gate:

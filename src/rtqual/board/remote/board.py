@@ -51,6 +51,7 @@ class RemoteBoard(Measured):
             looked = detached.look()
             if not looked.lives:
                 detached.clear()
+                session.expect_silence(timeout_s)
                 first = clock.reading(session.lease)
                 detached.start(job, seed, dict(session.settings.disks))
             polls = self._wait(detached, looked.boot_id, timeout_s)

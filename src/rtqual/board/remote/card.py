@@ -13,7 +13,8 @@ from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Job, Outcome
 from rtqual.board.remote import clock
-from rtqual.board.remote.job import MOST_B, checked
+from rtqual.board.remote.job import checked
+from rtqual.board.remote.link import FILE_MOST_B
 from rtqual.board.remote.measured import Measured
 from rtqual.board.remote.settings import STORE, Settings
 from rtqual.board.system import Kernel
@@ -102,7 +103,7 @@ class CardBoard(Measured):
                 "that measures there, `rtqual import CARD --mission MISSION` takes its results"
             )
         folder = f"{STORE}/{JOBS}/{self.key(job, seed)}"
-        content, sum_text = self._read(f"{folder}/{RESULT}", MOST_B), self._read(f"{folder}/{SUM}", _MOST_SUM_B)
+        content, sum_text = self._read(f"{folder}/{RESULT}", FILE_MOST_B), self._read(f"{folder}/{SUM}", _MOST_SUM_B)
         files = checked(content, sum_text.decode(errors="replace"), self.where)
         rate, _ = clock.compared(None, None)
         found = self.outcome(job, files, rate, console=files.get("kernel", ""), wall_s=time.monotonic() - started)

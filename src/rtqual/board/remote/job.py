@@ -6,9 +6,7 @@ packs, syncs and renames.
 """
 
 import hashlib
-import io
 import shlex
-import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -70,7 +68,6 @@ grep ' {at} ' /proc/mounts | sed 's/^/disk=/' >> /run/result/facts
 rm -rf {at}/{own}
 umount {at}
 """
-MOST_B = 256 * 2**20  # of results; they come from a machine that may be anybody's
 
 
 @dataclass(frozen=True)
@@ -144,20 +141,7 @@ def checked(content: bytes, sum_text: str, where: str) -> dict[str, str]:
     """A result that is what the board packed. Raises Lost, RunFailed."""
     if hashlib.sha256(content).hexdigest() != sum_text.partition(" ")[0]:
         raise Lost(f"{where}: the result was damaged on its way (sha256 differs)")
-    return unpacked(content, where)
-
-
-def unpacked(content: bytes, where: str) -> dict[str, str]:
-    """Plain files by their names; nothing of it is written anywhere."""
-    try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as tar:  # neither packed nor with holes
-            members = [one for one in tar.getmembers() if one.isfile() and not one.issparse()]
-            if sum(one.size for one in members) > MOST_B:
-                raise RunFailed(f"{where}: the result unpacks to more than {MOST_B // 2**20} MiB")
-            files = [(one.name.removeprefix("./"), tar.extractfile(one)) for one in members]
-            return {name: file.read().decode(errors="replace") for name, file in files if file}
-    except (tarfile.TarError, EOFError, OverflowError, ValueError) as error:
-        raise RunFailed(f"{where}: the result is no archive: {error}") from None
+    return jobscript.plain_files(content, where)
 
 
 def unfinished(link: Link, store: str) -> list[str]:

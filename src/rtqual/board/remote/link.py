@@ -20,7 +20,8 @@ from rtqual.board.remote.settings import Lost, Refused, Settings
 
 _CONNECT_S, _ALIVE_S, _ALIVE_TIMES, _PERSIST_S = 5, 5, 2, 60
 _SSH_FAILED = 255
-_SLICE_S, _MOST_B = 0.5, 2**29  # looked at so often; no result of a board is longer
+_SLICE_S = 0.5  # looked at so often
+SAID_MOST_B, FILE_MOST_B = 2**20, 2**28  # of what a command prints; of a file, as a result
 _BYTES_PER_S = 50_000  # no link of a board is taken to be slower
 _STRANGER = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
 _HERE = ("command-line line", "too long for Unix domain socket", "expand: failed", "environment variable expansion")
@@ -30,8 +31,8 @@ _NO_ENTRY = ("Permission denied", "Too many authentication failures")
 class Link(Protocol):
     """A way to a board. Every call raises Lost by its deadline, Refused where another machine answers."""
 
-    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"") -> bytes:
-        """What a shell script prints there. Raises RunFailed, with its complaint, where it fails."""
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = SAID_MOST_B) -> bytes:
+        """What a shell script prints there. Raises RunFailed, with its complaint, where it fails or prints more."""
         ...
 
     def drop(self) -> None:
@@ -46,7 +47,7 @@ def put(link: Link, content: bytes, path: str, *, before: str = "") -> None:
 
 
 def get(link: Link, path: str, *, before: str = "", deadline_s: float = 300.0) -> bytes:
-    return link.run(f"{before}cat {shlex.quote(path)}", deadline_s=deadline_s)
+    return link.run(f"{before}cat {shlex.quote(path)}", deadline_s=deadline_s, most_b=FILE_MOST_B)
 
 
 class Ssh:
@@ -87,8 +88,11 @@ class Ssh:
         one = self._settings
         return ["ssh", *self._options(), "-p", str(one.port), *last[:-1], f"{one.user}@{one.host}", *last[-1:]]
 
-    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"") -> bytes:
-        code, said, complaint = _ended(self._command(f"sh -c {shlex.quote(script)}"), deadline_s, give)
+    def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = SAID_MOST_B) -> bytes:
+        code, said, complaint = _ended(self._command(f"sh -c {shlex.quote(script)}"), deadline_s, give, most_b)
+        if len(said) + len(complaint) > most_b:
+            self.drop()
+            raise RunFailed(f"{self.where} answered with more than {most_b:,} bytes: what is there is no such board")
         if code is None:
             self.drop()
             raise Lost(f"{self.where} did not answer within {deadline_s:.0f} s")
@@ -112,12 +116,12 @@ class Ssh:
 
     def drop(self) -> None:
         with suppress(RunFailed):
-            _ended(["ssh", *self._options(), "-O", "exit", "board"], 5.0, b"")
+            _ended(["ssh", *self._options(), "-O", "exit", "board"], 5.0, b"", SAID_MOST_B)
         (self._folder / "ssh").unlink(missing_ok=True)
 
 
-def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | None, bytes, bytes]:
-    """Exit code (None: it was ended at its deadline), output, complaints."""
+def _ended(command: list[str], deadline_s: float, give: bytes, most_b: int) -> tuple[int | None, bytes, bytes]:
+    """Exit code (None: it was ended at its deadline, or since it said more), output, complaints."""
     given = os.memfd_create("given")  # a file: a pipe would have to be fed between two looks at the deadline
     try:
         with os.fdopen(given, "wb") as file:
@@ -149,7 +153,7 @@ def _ended(command: list[str], deadline_s: float, give: bytes) -> tuple[int | No
                     break
                 except subprocess.TimeoutExpired as late:
                     said, complaint = late.stdout or b"", late.stderr or b""
-                if interrupted.is_set() or time.monotonic() >= end_s or len(said) + len(complaint) > _MOST_B:
+                if interrupted.is_set() or time.monotonic() >= end_s or len(said) + len(complaint) > most_b:
                     kill()
                     program.wait()
                     # Not read to its end: the shared connection holds it for as long as the command there runs.

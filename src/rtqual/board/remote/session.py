@@ -28,6 +28,7 @@ from rtqual.board.remote.switch import VOLUME, Boot, find_boot, found_boot, stor
 
 _PANIC_S = 5  # a candidate that panics restarts after so long
 _PROBE_S, _PAUSE_S = 15.0, 1.0
+_LOOKS_S = 180.0  # what looks at a silent board take beside the waiting, and the pauses between them
 _GOOD_PATIENCE = 4.0  # times the boot's time-out: a board that is given up needs somebody to go there
 _LOOK = """\
 cat /proc/sys/kernel/random/boot_id; uname -r; cat /proc/cmdline
@@ -126,8 +127,22 @@ class Session:
         if self._place:
             self._place.take()
         self._reach(by_power=force)
-        boot = self._boot_place()
-        self._lease = leases.take(self._ssh(), store_in(boot), self._owner, self.settings.name, force=force)
+        store, name = store_in(self._boot_place()), self.settings.name
+        self._lease = leases.take(self._ssh(), store, self._owner, name, force=force, alone_s=self._alone_s)
+        if self._lease.before_s:
+            minutes = -(-self._lease.before_s // 60)
+            self._tell(f"{self.where}: who had it may switch its power for {minutes} min yet if it is silent")
+
+    @property
+    def _alone_s(self) -> float:
+        """The longest that it is waited for before its power is switched."""
+        waits_s = (_GOOD_PATIENCE + 1) * self.settings.boot_timeout_s + self.settings.watchdog_s + _LOOKS_S
+        return waits_s if self._power else 0.0
+
+    def expect_silence(self, seconds: float) -> None:
+        """Nobody looks at it for so long."""
+        if self._power:
+            self._lease = self.lease.alone(seconds + self._alone_s)
 
     def _boot_place(self) -> str:
         try:
@@ -157,7 +172,8 @@ class Session:
         if not self.is_good(seen):
             raise self._given_up(f"runs {seen.release} where {self.settings.good} was to start by itself")
         self._settle()
-        self.lease.run(self._switcher.disarm(self._boot))  # what only the known-good system can reach
+        # What only the known-good system can reach, and what only candidates need.
+        self.lease.run(staged.disown(self.store) + self._switcher.disarm(self._boot), deadline_s=60)
         for key in jobs.unfinished(self.lease, self.store):
             jobs.Detached(self.lease, self.store, key).clear()
 
@@ -270,9 +286,15 @@ class Session:
         return None
 
     def _recover(self, why: str, known: str = "") -> Seen:
-        """By the power, the last that is left."""
+        """By the power, the last that is left; never where somebody may have taken the board meanwhile."""
         if self._power is None:
             raise self._given_up(f"{why}, and no power = {{ off, on }} says how to switch it off and on")
+        if self._place:
+            self._place.take()
+        if self._lease and not self._lease.holds:
+            take = f"`rtqual board restore {self.settings.name} --take` switches its power and takes it"
+            self._out = Refused(f"{why}; it was silent for so long that somebody may have taken it: {take}")
+            raise self._out
         self._tell(f"{self.where}: off and on")
         self._ssh().drop()
         self._power.cycle()

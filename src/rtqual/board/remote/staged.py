@@ -39,6 +39,17 @@ for one in network hostkey authorized_keys; do
 done
 sync
 """
+# Once the known-good system runs nobody needs it; what the key's blocks held is overwritten first.
+_DISOWN = """\
+if [ -d {store}/own ]; then
+	for one in {store}/own/hostkey*; do
+		[ ! -f "$one" ] || dd if=/dev/zero of="$one" bs=4096 count=1 conv=notrunc 2> /dev/null
+	done
+	sync
+	rm -rf {store}/own
+	sync
+fi
+"""
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,11 @@ class Candidate:
 
 def own(link: Link, store: str) -> None:
     link.run(_OWN.format(store=store), deadline_s=60)
+
+
+def disown(store: str) -> str:
+    """The script that takes back what own() left."""
+    return _DISOWN.format(store=store)
 
 
 def stage(link: Link, settings: Settings, store: str, candidate: Candidate) -> str:

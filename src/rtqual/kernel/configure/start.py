@@ -51,13 +51,13 @@ class Start:
         else:
             config.write_text(text)
             tree.make(folder, "olddefconfig")
-        return parse(config.read_text(), str(config))
+        return parse(config.read_text(errors="replace"), str(config))
 
 
 def settled(tree: Tree, folder: Path) -> Config:
     """The .config in `folder` once more through olddefconfig: what a build would make of it."""
     tree.make(folder, "olddefconfig")
-    return parse((folder / ".config").read_text(), str(folder / ".config"))
+    return parse((folder / ".config").read_text(errors="replace"), str(folder / ".config"))
 
 
 def symbol_of(line: str) -> str:

@@ -27,6 +27,7 @@ _FOLDER = {AMD64: "x86", ARM64: "arm64", ARMHF: "arm"}
 _TAILORED = (AMD64, ARM64)  # the rules know these
 _SELECTS_RT = re.compile(r"^\s*select\s+ARCH_SUPPORTS_RT\b", re.MULTILINE)
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]{1,6})?(?:[-.+~_]\S*)?")
+_LONGEST = 2**22  # characters of a Makefile, of an architecture's Kconfig: these have up to 0.1 million
 _FIELD = re.compile(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 
 
@@ -128,7 +129,7 @@ def of_configuration(path: Path) -> Architecture | None:
 
 def _version(path: Path) -> str:
     try:
-        text = (path / "Makefile").read_text(errors="replace")
+        text = _text(path / "Makefile")
     except OSError:
         raise BadInput(f"{path}: no kernel source there (it has no Makefile): give an unpacked tree") from None
     fields: dict[str, str] = {}
@@ -142,9 +143,17 @@ def _version(path: Path) -> str:
     return version
 
 
+def _text(path: Path) -> str:
+    """Of a file; what is none, or has no end, is not waited for."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    with path.open(errors="replace") as file:
+        return file.read(_LONGEST)
+
+
 def _kconfig(tree: Tree) -> str:
     try:
-        return (tree.path / "arch" / tree.folder / "Kconfig").read_text(errors="replace")
+        return _text(tree.path / "arch" / tree.folder / "Kconfig")
     except OSError:
         raise BadInput(
             f"{tree.path}: this tree (Linux {tree.version}) has no arch/{tree.folder}/Kconfig: "

@@ -17,6 +17,8 @@ from rtqual.kernel.configure.tree import Tree
 # the compiler (a symbol without a prompt, since 4.18).
 _TITLE = re.compile(r"^# Linux/\S+ \d+\.\d+\S* Kernel Configuration$", re.MULTILINE | re.ASCII)
 _COMPILERS = ("CC_IS_GCC", "CC_IS_CLANG")
+# Since 5.4 it ends every menu so; the last one has the locks' checks, so a file that is cut off would lack the worst.
+_MENU_ENDS, _LAST_MENU = "\n# end of ", "\n# end of Kernel hacking\n"
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Completed:
 def check_complete(text: str, name: str) -> None:
     """Raises BadInput on what is no whole configuration, in one line."""
     config = parse(text, name)
+    if _MENU_ENDS in text and _LAST_MENU not in f"{text}\n":
+        raise BadInput(f"{name}: is cut off, not judged: its last menu (Kernel hacking) does not end: copy it again")
     if not is_complete(text, config):
         raise BadInput(
             f"{name}: a fragment of {count(len(config), 'symbol')}, not judged: what it leaves out is decided by the "
@@ -46,7 +50,7 @@ def completed(text: str, name: str, tree: Tree) -> Completed:
     asked = parse(text, name)
     with scratch() as folder:
         whole = Start(name, text, nothing_else=False).complete(tree, {}, folder / "objects")
-        final = (folder / "objects/.config").read_text()
+        final = (folder / "objects/.config").read_text(errors="replace")
     return Completed(final, tuple(symbol for symbol, value in asked.items() if whole.get(symbol, "n") != value))
 
 
