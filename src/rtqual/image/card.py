@@ -18,7 +18,7 @@ from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed, naming
 from rtqual.base.scratch import scratch
 from rtqual.board.remote import card
-from rtqual.board.remote.job import MOST_B
+from rtqual.board.remote.link import FILE_MOST_B
 from rtqual.board.remote.settings import STORE, Settings
 from rtqual.board.remote.staged import NONCE, Candidate
 from rtqual.board.remote.switch import VOLUME
@@ -154,7 +154,7 @@ def results(source: Path, folder: Path) -> tuple[Path, list[str]]:
     left_b = _MOST_CARD_B
     for key in keys[:_MOST_CELLS]:
         for name in (card.SUM, card.RESULT):
-            content = _mtools("mtype", "", source, f"{place}/{key}/{name}", min(MOST_B, left_b))
+            content = _mtools("mtype", "", source, f"{place}/{key}/{name}", min(FILE_MOST_B, left_b))
             if content is None:
                 break
             left_b -= len(content)
