@@ -52,7 +52,7 @@ def test_what_labgrid_says_is_told_and_only_what_was_acquired_is_released(
     place.give()
     assert (tmp_path / "again").read_text() == "acquire\n"
     program(tmp_path, monkeypatch, "printf 'Place p is already acquired by \\033[2Jhe' >&2; exit 1")
-    with pytest.raises(Refused, match=r"board pi-a: Place p is already acquired by  \[2Jhe"):
+    with pytest.raises(Refused, match=r"board pi-a: Place p is already acquired by \[2Jhe"):
         place.take()
 
 
