@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rtqual.base.apt import fetch
 from rtqual.initramfs.contents import guest_file
 from rtqual.instrument.lidar.output import Stream, cpu_ns, sections, since_sent, stream_of
 from rtqual.instrument.lidar.script import COMMON, CPU, flown
@@ -25,8 +26,10 @@ LINE_RATE = 24_000  # lines/s: a frame's 240 in 10 ms
 POSES, FRAMES = 180, 400
 PACES = {"at once": "", "by lines": f"--line-rate {LINE_RATE}"}
 RING = "--device=/dev/ds325-0 --method=ring"
-WAYS = {"uvcvideo": "--method=mmap --decode=simd --rate=60 --device=/dev/video0", "driver": RING}
-PROCESSORS = {"SSE2": "qemu64", "AVX2": "Haswell"}
+UVC = "/dev/video0"
+WAYS = {"uvcvideo": f"--method=mmap --decode=simd --rate=60 --device={UVC}", "driver": RING}
+# Copies by bytes (erms) would count an instruction a byte, which no processor takes.
+PROCESSORS = {"SSE2": "qemu64", "AVX2": "Haswell,erms=off"}
 SCENES = {
     "1.2 m": "--at '0 0 0 1.2 0 0 0'",
     "0.6 m": "--at '0 0 0 0.6 0 0 0'",
@@ -47,7 +50,7 @@ class Fastest:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         guests = {
-            (vectors, cpus): boot(KERNEL, Path(folder), _programs(), cpu=cpu, cpus=cpus)
+            (vectors, cpus): boot(KERNEL, Path(folder), programs(), cpu=cpu, cpus=cpus)
             for vectors, cpu in PROCESSORS.items()
             for cpus in (1, 2)
         }
@@ -55,19 +58,20 @@ def main() -> None:
         for way in WAYS:
             for name, pace in PACES.items():
                 stream = latencies(guests["SSE2", 1], way, pace)
-                print(f"  {way:9} sent {name:9} ranges {_spread(stream.latency_ns)}, poses {_spread(stream.pose_ns)}")
+                print(f"  {way:9} sent {name:9} ranges {spread(stream.latency_ns)}, poses {spread(stream.pose_ns)}")
         print(f"{FRAMES} frames by the driver, unthrottled: frames/s, and run time a frame in ms:")
         for vectors in PROCESSORS:
             for scene in SCENES:
                 for cpus in (1, 2):
-                    print(f"  {vectors} {scene:6} {cpus} CPUs  {_rate(fastest(guests[vectors, cpus], scene, cpus))}")
+                    print(f"  {vectors} {scene:6} {cpus} CPUs  {rate(fastest(guests[vectors, cpus], scene, cpus))}")
 
 
-def latencies(guest: Guest, way: str, pace: str) -> Stream:
+def latencies(guest: Guest, way: str, pace: str, frames: int = POSES) -> Stream:
     """Of a stream with poses, of a moving target."""
     ring = way == "driver"
     script = COMMON + flown(1) + f"\n{DRIVER if ring else ''}plug --replay flown --stamp --log log {pace}\n"
-    script += f"{STREAM} {WAYS[way]} --frames={POSES} --pose --output=stream || exit 1\nunplug\n"
+    script += "" if ring else f"awaited [ -e {UVC} ] || exit 1\n"
+    script += f"{STREAM} {WAYS[way]} --frames={frames} --pose --output=stream || exit 1\nunplug\n"
     script += "echo == stream; cat stream; echo == log; cat log; echo == end\n"
     modules = ("vhci-hcd",) if ring else ("uvcvideo", "vhci-hcd")
     told = sections(guest(script, modules=modules).stdout, ["stream", "log"])
@@ -87,16 +91,17 @@ def fastest(guest: Guest, scene: str, cpus: int) -> Fastest:
     return Fastest(stream.per_s, {who: ns / FRAMES for who, ns in spent.items()})
 
 
-def _programs() -> dict[str, Path]:
-    return {name: guest_file(name) for name in ("ds325-emulator", "ds325-stream")}
+def programs() -> dict[str, Path]:
+    own = {name: guest_file(name) for name in ("ds325-emulator", "ds325-stream")}
+    return {**own, "chrt": fetch("util-linux").tree / "usr/bin/chrt"}
 
 
-def _spread(ns: tuple[int, ...]) -> str:
+def spread(ns: tuple[int, ...]) -> str:
     p50, p99 = np.percentile(ns, (50, 99)) / 1e6
     return f"{p50:.2f} / {p99:.2f} / {max(ns) / 1e6:.2f}"
 
 
-def _rate(one: Fastest) -> str:
+def rate(one: Fastest) -> str:
     without = sum(ns for who, ns in one.each_ns.items() if who != "emulator")
     shares = ", ".join(f"{who} {ns / 1e6:.3f}" for who, ns in one.each_ns.items())
     return f"{one.per_s:5.0f}; {shares}; {1e9 / without:5.0f} frames/s without the emulator's"

@@ -69,7 +69,7 @@ def boot(
     ready = make_ready("kmod", kernel, boot=(), tools=tools, architecture=architecture, extra=extra)
     emulator = emulator_for(architecture)
     emulator = replace(emulator, cpu=cpu or emulator.cpu)
-    board = VirtualBoard(ready, Machine(cpus), folder / f"{package}{cpu}{cpus}", emulator=emulator)
+    board = VirtualBoard(ready, Machine(cpus), folder / f"{package}{cpu.partition(',')[0]}{cpus}", emulator=emulator)
 
     def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> Outcome:
         job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH), fifo=fifo), modules=modules)
