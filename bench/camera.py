@@ -4,9 +4,10 @@
 Latency: frames that are sent at once, as records have them, beside frames whose lines leave as a sensor reads them out,
 so that transfers are copied and decoded while the frame still comes (`ds325-emulator --line-rate`).
 
-Frames a second: by the camera's own driver, unthrottled, by scene and vectors. On the virtual board CPUs take turns
-under one clock (docs/limits.md), so a second CPU makes nothing faster there. So beside what came, on one CPU and with
-the emulator on another, stands what the run time of all but the emulator would allow where CPUs run at the same time.
+Frames a second: by the camera's own driver, unthrottled, by scene and vectors. CPUs of the virtual board take turns
+under one clock (docs/limits.md), so a second CPU, which the emulator has to itself, makes nothing faster there, and
+threads' run times count the other CPU's turns. So beside what came on one CPU stands what its run times would allow
+where the emulator runs elsewhere at the same time.
 """
 
 import tempfile
@@ -62,8 +63,8 @@ def main() -> None:
         print(f"{FRAMES} frames by the driver, unthrottled: frames/s, and run time a frame in ms:")
         for vectors in PROCESSORS:
             for scene in SCENES:
-                for cpus in (1, 2):
-                    print(f"  {vectors} {scene:6} {cpus} CPUs  {rate(fastest(guests[vectors, cpus], scene, cpus))}")
+                one, two = (fastest(guests[vectors, cpus], scene, cpus) for cpus in (1, 2))
+                print(f"  {vectors} {scene:6} {rate(one)}; on two CPUs {two.per_s:.0f}")
 
 
 def latencies(guest: Guest, way: str, pace: str, frames: int = POSES) -> Stream:
@@ -104,7 +105,7 @@ def spread(ns: tuple[int, ...]) -> str:
 def rate(one: Fastest) -> str:
     without = sum(ns for who, ns in one.each_ns.items() if who != "emulator")
     shares = ", ".join(f"{who} {ns / 1e6:.3f}" for who, ns in one.each_ns.items())
-    return f"{one.per_s:5.0f}; {shares}; {1e9 / without:5.0f} frames/s without the emulator's"
+    return f"{one.per_s:5.0f}; {shares}; without the emulator's {1e9 / without:.0f} frames/s"
 
 
 if __name__ == "__main__":
