@@ -11,7 +11,7 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.board import Machine
-from rtqual.initramfs.contents import copy_program
+from rtqual.initramfs.contents import copy_program, find, needed
 from support.camera_guest import camera_guest
 from support.software_camera import FRAME_BYTES
 
@@ -38,10 +38,14 @@ for _ in range({FRAMES}):
 
 
 def files(folder: Path, site: Path) -> Iterator[tuple[str, Path]]:
-    """Path in the guest, file: Python with its modules, and the wheels among them."""
+    """Path in the guest, file: Python with its modules, the wheels among them, and the libraries that these need."""
     (folder / "usr/bin").mkdir(parents=True)
-    trees = [package.tree for package in fetch_closure((f"{PYTHON}-minimal", f"lib{PYTHON}-stdlib"))]
+    trees = [package.tree for package in fetch_closure((f"{PYTHON}-minimal", f"lib{PYTHON}-stdlib", "libstdc++6"))]
     copy_program(PYTHON, folder, trees, AMD64.triplet)
+    own = {file.name: file for wheel in WHEELS for file in (site / wheel).rglob("*.so*")}
+    places = (f"lib/{AMD64.triplet}", f"usr/lib/{AMD64.triplet}", "lib64")
+    for name in {name for file in own.values() for name in needed(file)} - {*own}:
+        yield f"lib/{AMD64.triplet}/{name}", find(trees, places, name).resolve()
     modules = [(tree / f"usr/lib/{PYTHON}", "") for tree in trees]
     modules += [(site / wheel, wheel) for wheel in WHEELS]
     for root, below in ((folder, "/"), *modules):
