@@ -152,6 +152,7 @@ bench: packages $(VENV)/.built
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
 	PYTHONPATH=tests $(BIN)/python bench/decode.py
+	PYTHONPATH=tests $(BIN)/python bench/camera.py
 	PYTHONPATH=tests $(BIN)/python bench/pose_grid.py --flights 120 --frames 20
 
 # The documentation as a site; its tools stay out of the environment.

@@ -193,6 +193,7 @@ static void begin(struct device *device, uint64_t now_ns)
 	default:
 		break;
 	}
+	transfer->readout_ns = transfer->not_before_ns;
 }
 
 /* Describes bytes `from` to `from + length` of the payload as parts; returns how many parts. */
@@ -216,6 +217,22 @@ static int payload_parts(struct transfer *transfer, uint32_t from, uint32_t leng
 		}
 	}
 	return count;
+}
+
+/* When the next transfer may go: no earlier than its last line is read out. */
+static uint64_t ready_ns(const struct device *device)
+{
+	const struct transfer *transfer = &device->transfer;
+	uint32_t line_bytes = camera_frame_bytes(&device->camera) / DS325_HEIGHT;
+	uint64_t bytes, lines, read_ns;
+
+	if (!device->settings->line_rate || !device->count)
+		return transfer->not_before_ns;
+	bytes = (uint64_t)transfer->sent + device->waiting[device->first].length;
+	lines = bytes / line_bytes + !!(bytes % line_bytes);
+	lines = lines < DS325_HEIGHT ? lines : DS325_HEIGHT;
+	read_ns = transfer->readout_ns + lines * 1000000000 / device->settings->line_rate;
+	return read_ns > transfer->not_before_ns ? read_ns : transfer->not_before_ns;
 }
 
 static void finish(struct device *device, uint64_t now_ns)
@@ -257,7 +274,7 @@ static void send_frame(struct device *device, uint64_t now_ns, uint64_t (*clock)
 {
 	struct transfer *transfer = &device->transfer;
 
-	while (transfer->active && device->count && now_ns >= transfer->not_before_ns && !device->gone) {
+	while (transfer->active && device->count && now_ns >= ready_ns(device) && !device->gone) {
 		if (!transfer->sent)
 			transfer->entry.begun_ns = now_ns;
 		send_slice(device, clock);
@@ -306,6 +323,7 @@ uint64_t device_pump(struct device *device, uint64_t now_ns, uint64_t (*clock)(v
 	struct transfer *transfer = &device->transfer;
 	uint64_t interval_ns = camera_interval_ns(&device->camera);
 	bool streaming = device->camera.streaming && !device->camera.halted;
+	uint64_t wake_ns;
 
 	/* The first frame is due when the host first waits for one. */
 	if (streaming && !device->running && device->count) {
@@ -336,11 +354,8 @@ uint64_t device_pump(struct device *device, uint64_t now_ns, uint64_t (*clock)(v
 		stop(device, clock());
 		refuse_waiting(device);
 	}
-	if (!device->running || device->settings->unthrottled)
-		return transfer->active && transfer->not_before_ns > now_ns ? transfer->not_before_ns : UINT64_MAX;
-	if (finished(device) && !transfer->active)
-		return UINT64_MAX;
-	if (transfer->active && transfer->not_before_ns > now_ns && transfer->not_before_ns < device->due_ns)
-		return transfer->not_before_ns;
-	return device->due_ns;
+	wake_ns = transfer->active && ready_ns(device) > now_ns ? ready_ns(device) : UINT64_MAX;
+	if (!device->running || device->settings->unthrottled || (finished(device) && !transfer->active))
+		return wake_ns;
+	return wake_ns < device->due_ns ? wake_ns : device->due_ns;
 }

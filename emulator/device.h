@@ -21,6 +21,7 @@ struct settings {
 	bool unthrottled; /* send as fast as the host takes frames */
 	bool stamp;
 	uint32_t bus_mb_s; /* what the bus carries, in 10^6 bytes a second; 0: a frame at once */
+	uint32_t line_rate; /* lines that the sensor reads out in a second; 0: all at once */
 	uint64_t count; /* frames to send, 0: without end */
 };
 
@@ -39,6 +40,7 @@ struct transfer {
 	uint32_t sent;        /* bytes sent so far */
 	uint32_t cut_at;      /* unplugged here; 0: never */
 	uint64_t not_before_ns;
+	uint64_t readout_ns;  /* when its first line begins to be read out */
 	bool ends_open;       /* its last URB was full: the host needs an empty one to see the end */
 	struct log_entry entry;
 };

@@ -120,6 +120,8 @@ static const struct option device_keys[] = {
 	{ "unthrottled", NULL, "send as fast as the host takes frames", FLAG(settings.unthrottled) },
 	{ "bus", "MB/S", "a frame takes this rate's time, 40 is USB 2.0's; 0: sent at once (0)",
 	  WHOLE(settings.bus_mb_s, 0, 100000) },
+	{ "line-rate", "LINES/S", "the sensor reads a frame's 240 lines out at this rate (all at once)",
+	  WHOLE(settings.line_rate, 6000, 1000000) },
 	{ "count", "N", "frames to send", WHOLE(settings.count, 1, UINT32_MAX) },
 	{ "stamp", NULL, "number and time in a frame's last bytes", FLAG(settings.stamp) },
 	{ "confidence", "COUNTS", "least amplitude of a valid pixel (10)",

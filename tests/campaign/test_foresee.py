@@ -24,6 +24,10 @@ NO_PACKAGE = "no Debian package linux-image-real-time is known to apt"
 REBOOT = "this machine runs 6.1.0-18-amd64, candidate here is 0.0.1-rt-none: boot it and run the same command again"
 FORESEEN = {
     "emulator-alone": [f"{NOBODY} {EMULATED}"],
+    "no-such-bus": [
+        "the virtual board has no controller for spi and gpio: try that on yours",
+        f"{NOBODY} {EMULATED}",
+    ],
     "not-planned": [
         "no plan measures 'wake-up' (cyclictest under hackbench)",
         f"{NOBODY} no plan measures 'wake-up' (cyclictest under hackbench)",

@@ -67,6 +67,20 @@ def test_a_frame_takes_the_time_of_the_bus(camera: Start, frames: list[bytes]) -
     assert len(took_ns) >= 3 and min(took_ns) >= FRAME_BYTES * 25 - last
 
 
+def test_a_frames_lines_leave_once_they_are_read_out(camera: Start, frames: list[bytes]) -> None:
+    one = camera("--line-rate", "24000")
+    with one.host() as host:
+        host.commit()
+        urbs = host.urbs()
+        assert all(host.payload(urbs).data[2:] in frames for _ in range(3))
+    one.end()
+    rows = [line.split() for line in (one.folder / "log").read_text().splitlines()[1:]]
+    sent = [(int(row[4]), int(row[5]), int(row[6])) for row in rows if row[3] == "sent"]
+    assert len(sent) >= 3
+    assert min(ended - due for due, _, ended in sent) >= 240 * 10**9 // 24000
+    assert min(began - due for due, began, _ in sent) >= 26 * 10**9 // 24000  # the lines of its first transfer
+
+
 def test_z16_and_exposure_change_what_is_sent(
     camera: Start, frames: list[bytes], programs: Path, tmp_path: Path
 ) -> None:

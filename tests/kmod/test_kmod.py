@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 from collections.abc import Callable
 from functools import cache
@@ -18,6 +19,7 @@ from support.kmod_guest import FAULTS, KMOD, RING, Guest, boot, cycles, exact, f
 from support.software_camera import programs as emulator_programs
 from support.software_camera import values
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 KERNELS = ("linux-image-rt-amd64", "linux-image-amd64")
 
 
@@ -27,7 +29,7 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Guest]:
     folder = tmp_path_factory.mktemp("kmod")
     subprocess.run(["make", "-s", "-C", KMOD / "test", f"BUILD={folder}"], check=True)
     tools = [folder / "ds325_feed", folder / "ds325_ring", program("ds325-stream")]
-    tools.append(emulator_programs() / "ds325-emulator")
+    tools += [emulator_programs() / "ds325-emulator", fetch("util-linux").tree / "usr/bin/chrt"]
     return cache(lambda package: boot(package, folder, {tool.name: tool for tool in tools}))
 
 
@@ -44,6 +46,17 @@ def test_every_range_is_the_scalar_decoders_and_no_frame_is_lost(
     assert (seen["ring_missed"], seen["ring_lost"], seen["ring_refused"]) == (0, 0, 0)
     assert seen["frames_lost_without_urb"] == 0
     assert 9.9e9 < seen["elapsed_ns"] < 10.7e9  # 600 at 60 a second, and the time to find the camera
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("way", ["uvcvideo", "driver"])
+def test_lines_that_leave_as_they_are_read_out_are_ranges_sooner(way: str, guest: Callable[[str], Guest]) -> None:
+    """Copied, and by the driver decoded, while the frame still comes. In the guest's time, which repeats."""
+    from camera import PACES, latencies
+
+    at_once, by_lines = (latencies(guest(KERNELS[0]), way, pace, frames=60) for pace in PACES.values())
+    assert (at_once.lost, by_lines.lost) == (0, 0)
+    assert max(by_lines.latency_ns) < min(at_once.latency_ns)
 
 
 @pytest.mark.full  # a minute

@@ -3,11 +3,13 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.board import Command, Job, Machine, Outcome
+from rtqual.board.machine import PC
 from rtqual.board.virtual import VirtualBoard
 from rtqual.candidate.module import build_camera_modules
 from rtqual.candidate.ready import image_of, make_ready
@@ -31,7 +33,13 @@ _HEALTH = "\ndmesg | grep -E 'BUG|WARNING|Oops|Call Trace|blocked for|UBSAN' | s
 
 
 def camera_guest(
-    folder: Path, extra: Mapping[str, Path], *, common: str = "", options: str = "--priority 60"
+    folder: Path,
+    extra: Mapping[str, Path],
+    *,
+    common: str = "",
+    options: str = "--priority 60",
+    machine: Machine = Machine(),  # noqa: B008 - frozen
+    cpu: str = PC.cpu,
 ) -> Callable[..., Outcome]:
     """Runs shell scripts there, after `common`; fails where the kernel complained.
 
@@ -42,7 +50,7 @@ def camera_guest(
     programs = {"usr/bin/ds325-emulator": guest_file("ds325-emulator"), **own, **extra}
     tools = fetch_closure(TOOL_PACKAGES)
     kernel = make_ready("debian-rt", package, boot=(), tools=tools, architecture=AMD64, extra=programs)
-    board = VirtualBoard(kernel, Machine(), folder)
+    board = VirtualBoard(kernel, machine, folder, emulator=replace(PC, cpu=cpu))
 
     def run(script: str, *, modules: tuple[str, ...] = UVC, collect: tuple[str, ...] = ()) -> Outcome:
         shell = _PLUG.format(options=options) + common + script + _HEALTH

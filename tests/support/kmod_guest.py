@@ -56,6 +56,7 @@ def boot(
     architecture: Architecture = AMD64,
     cpu: str = "",
     files: Mapping[str, Path] | None = None,
+    cpus: int = 1,
 ) -> Guest:
     """Runs a shell script under one of Debian's kernels; modules, and `programs` by their names in the guest, are
     there, and `files` by their paths. `cpu`: QEMU's name of a processor other than the board's."""
@@ -68,7 +69,7 @@ def boot(
     ready = make_ready("kmod", kernel, boot=(), tools=tools, architecture=architecture, extra=extra)
     emulator = emulator_for(architecture)
     emulator = replace(emulator, cpu=cpu or emulator.cpu)
-    board = VirtualBoard(ready, Machine(), folder / f"{package}{cpu}", emulator=emulator)
+    board = VirtualBoard(ready, Machine(cpus), folder / f"{package}{cpu.partition(',')[0]}{cpus}", emulator=emulator)
 
     def run(script: str, *, modules: tuple[str, ...] = ("vhci-hcd",), fifo: int = 0) -> Outcome:
         job = Job(measure=Command(("sh", "-c", COMMON + script + HEALTH), fifo=fifo), modules=modules)

@@ -90,6 +90,7 @@ class Row:
     switched: bool = False  # one machine that each candidate is put on, which takes minutes
     leads: bool = False  # reports begin with it; others follow by name
     linux: bool = True  # runs Linux programs, not the probe alone
+    lacks: tuple[str, ...] = ()  # needs of a mission for which the emulated machine has no controller
     cpus: Callable[[], int] | None = None  # how many it has, where no plan may say so, and why:
     why_cpus: str = ""
     why_not: Callable[[str], str] = lambda _: ""  # why it cannot run what the candidate's key says; empty where it can
@@ -142,12 +143,17 @@ BUILT = Kind("built", "a table [candidate.built]", "built in {}", "[candidate.bu
 
 
 def _of_kernels(
-    name: str, architecture: Architecture, *programs: Program, leads: bool = False, built: bool = False
+    name: str,
+    architecture: Architecture,
+    *programs: Program,
+    lacks: tuple[str, ...],
+    leads: bool = False,
+    built: bool = False,
 ) -> Row:
     """QEMU's machine for kernels of a processor (machine.py)."""
     return Row(
         name, (PACKAGE, TAILOR, *([BUILT] if built else [])), _virtual, _emulated_s, Starts.KERNEL, architecture,
-        Clock.INSTRUCTIONS, leads=leads,
+        Clock.INSTRUCTIONS, leads=leads, lacks=lacks,
         why_not=lambda _: why_no_guest(architecture), programs=programs,
         rebuilt=partial(_rebuilt, architecture=architecture),
     )  # fmt: skip
@@ -160,13 +166,14 @@ BOARDS = (
         Program("cpio", "cpio", "virtual board: guest image", demo=True),
         Program("depmod", "kmod", "virtual board: guest image", demo=True),
         Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
-        leads=True, built=True,
+        lacks=("spi", "gpio"), leads=True, built=True,
     ),
-    _of_kernels("virtual-arm64", ARM64),
+    _of_kernels("virtual-arm64", ARM64, lacks=("i2c", "spi")),
     _of_kernels(
         "virtual-arm", ARMHF,
         Program("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
         Program("arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"),
+        lacks=("i2c", "spi"),
     ),
     Row(
         "virtual-arm",

@@ -68,6 +68,9 @@ def foresee(mission: Mission, scale: str) -> Foresight:
 
 
 def _problems(mission: Mission, candidate: Candidate, cells: Cells) -> Iterator[tuple[str, bool]]:
+    lacking = [need for need in mission.mission.needs if candidate.place and need in candidate.place.lacks]
+    if lacking and candidate.place:
+        yield f"the {candidate.place.name} board has no controller for {listed(lacking)}: try that on yours", False
     judged = {(one.instrument, one.load) for one in mission.requirements}
     for (name, instrument, load), some in cells.items():
         if name == candidate.name and (why := why_not_cell(some[0], mission.mission.needs)):
