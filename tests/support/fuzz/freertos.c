@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The command line of the probe's image for FreeRTOS: how QEMU's fw_cfg device hands it in, its words, its options. The
- * sources are the image's; arguments.inc is that part of virt/machine.c, cut out by the Makefile, since the rest is ARM's.
+ * sources are the image's; arguments.inc is that part of virt.h and machine.c, cut out by the Makefile: the rest is ARM's.
  * What must hold: a family and options in range, or a line that says what was not understood and exit code 2.
  */
 #include <stdint.h>
