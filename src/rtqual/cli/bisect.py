@@ -60,8 +60,13 @@ def bisect(
     from rtqual.campaign.folder import OUT  # noqa: PLC0415
     from rtqual.stage import bisect as stage  # noqa: PLC0415
     from rtqual.stage.ends import Asked, ends_of  # noqa: PLC0415
-    from rtqual.terminal.bisect import as_dict, foreseen_dict, print_bisection, print_foreseen  # noqa: PLC0415
-    from rtqual.terminal.progress import Display  # noqa: PLC0415
+    from rtqual.terminal.bisect import (  # noqa: PLC0415
+        Progress,
+        as_dict,
+        foreseen_dict,
+        print_bisection,
+        print_foreseen,
+    )
 
     if jobs not in (1, 2):
         raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
@@ -69,15 +74,15 @@ def bisect(
         raise BadInput(f"--runs {runs}: give 1 or more")
     ends = ends_of(good, bad, Asked(instrument, load, statistic, runs, source, tuple(through or ())))
     folder = out or OUT / f"bisect-{ends.good.candidate.name}-{ends.bad.candidate.name}"
-    display = Display(STDERR, (), jobs)
+    progress = Progress(STDERR)
     if dry_run:
-        foreseen = stage.foresee(ends, folder, display)
+        foreseen = stage.foresee(ends, folder, progress)
         if as_json:
             print_json(foreseen_dict(foreseen))
         else:
             print_foreseen(LITERAL, foreseen)
         return 0
-    found = stage.bisect(ends, folder, display, workers=jobs)
+    found = stage.bisect(ends, folder, progress, workers=jobs)
     if as_json:
         print_json(as_dict(found))
     else:

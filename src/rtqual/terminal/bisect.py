@@ -8,10 +8,24 @@ from rich.text import Text
 
 from rtqual.base.units import format_value
 from rtqual.base.words import clean, count, listed, under
+from rtqual.campaign.run import Watcher
 from rtqual.stage.bisect import APART, Bisection, Foreseen, Step
 from rtqual.terminal.plain import plain
 
 _NAMED = 12  # changes
+
+
+class Progress(Watcher):
+    """A line for each step and for what takes long."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def preparing(self, what: str) -> None:
+        self._console.print(Text(clean(f"preparing {what}")), soft_wrap=True)
+
+    def warning(self, text: str) -> None:
+        self._console.print(Text(clean(f"warning {text}")), soft_wrap=True)
 
 
 def sentence(found: Bisection) -> str:
@@ -33,13 +47,14 @@ def sentence(found: Bisection) -> str:
         said = f"{groups[0]} moves {moved} {_figure(found.alone, found)}"
     else:
         said = f"{listed(groups)} act together: they move {moved} {_figure(found.alone, found)}"
-    others = len(found.changes) - sum(map(len, found.acting))
-    if not others:
+    number = len(found.changes) - sum(map(len, found.acting))
+    if not number:
         return f"{said}."
+    others = f"the other {count(number, 'change')}" if number > 1 else "the other change"
     if found.rest.why:
-        return f"{said}; the other {count(others, 'change')} alone could not be measured: {found.rest.why}."
+        return f"{said}; {others} alone could not be measured: {found.rest.why}."
     also = ", so something among them moves it too: bisect them next" if found.rest_moves else ""
-    return f"{said}; the other {count(others, 'change')} alone: {_figure(found.rest, found)}{also}."
+    return f"{said}; {others} alone: {_figure(found.rest, found)}{also}."
 
 
 def print_bisection(console: Console, found: Bisection) -> None:

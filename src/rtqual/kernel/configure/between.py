@@ -12,7 +12,8 @@ from pathlib import Path
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.kernel.configure.config import Config, parse
 from rtqual.kernel.configure.kconfig import Kconfig
-from rtqual.kernel.configure.resolve import resolve
+from rtqual.kernel.configure.resolve import resolve_wishes
+from rtqual.kernel.configure.rules import ASKED, Wish
 from rtqual.kernel.configure.start import buildable, start_from, symbol_of
 from rtqual.kernel.configure.tree import Tree
 
@@ -54,11 +55,10 @@ class Between:
         lines += [self._line(name, value) for name, value in wanted.items()]
         start = place / "start"
         start.write_text("\n".join(lines) + "\n")
-        switches = {name: value for name, value in wanted.items() if self.kconfig.is_switch(name)}
+        switches = [(name, value) for name, value in wanted.items() if self.kconfig.is_switch(name)]
+        wishes = [Wish(name, value, ASKED, "a step on the way") for name, value in switches]
         try:
-            resolve(
-                self.tree, (), start=start, removals=(), extra_require=switches, folder=place
-            )
+            resolve_wishes(self.tree, wishes, start=start, removals=(), folder=place)
         except (BadInput, RunFailed):  # two of them cannot stand together: what the kernel's program makes of it
             start_from(start, self.tree).complete(self.tree, {}, place)
         return (place / ".config").read_text()
