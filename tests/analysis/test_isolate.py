@@ -56,12 +56,20 @@ def test_changes_that_cannot_be_judged_apart_stay_together() -> None:
     """No kernel with the first 3, 4 or 5 of the changes can be built."""
     found = isolate(8, lambda some: None if some in (beginning(3), beginning(4), beginning(5)) else {4} <= some)
     assert found.acting == ((2, 3, 4, 5),)
-    assert isolate(8, lambda some: None).acting == (tuple(range(8)),)
+    assert isolate(8, lambda _: None).acting == (tuple(range(8)),)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 100])
 def test_the_first_of_a_chain_is_found_by_halving(number: int) -> None:
-    for first in range(1, number + 1):
+    def found(first: int) -> tuple[tuple[int, int], int]:
         asked: list[int] = []
-        assert turning(0, number, lambda at, first=first: asked.append(at) or at >= first) == (first - 1, first)  # type: ignore[misc]
-        assert len(asked) <= halved(number)
+
+        def moves(at: int) -> bool:
+            asked.append(at)
+            return at >= first
+
+        return turning(0, number, moves), len(asked)
+
+    for first in range(1, number + 1):
+        between, trials = found(first)
+        assert between == (first - 1, first) and trials <= halved(number)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """From one configuration to another in steps: what is a step, and what some of them make."""
 
-from pathlib import Path
-
 import pytest
 
 from rtqual.kernel.configure.between import Between

@@ -11,7 +11,7 @@ import pytest
 from rtqual.record.store import Store
 from support.command import Run
 
-# Page-table isolation makes every way into the kernel longer, the timer's too; the kernel's watchdog sleeps for seconds.
+# Page-table isolation makes every way into the kernel longer, the timer's too; the watchdog sleeps for seconds.
 MISSION = """\
 [mission]
 name = "two"

@@ -80,7 +80,9 @@ def ends_of(good: str, bad: str, asked: Asked) -> Ends:
     first, last = (end.records[0].inputs for end in found)
     for name in ("board", "cpus", "parameters"):
         if getattr(first, name) != getattr(last, name):
-            raise BadInput(f"{good} and {bad}: measured with other {name}: {getattr(first, name)}, {getattr(last, name)}")
+            raise BadInput(
+                f"{good} and {bad}: measured with other {name}: {getattr(first, name)}, {getattr(last, name)}"
+            )
     return Ends(found[0], found[1], _cells(found[0], asked), asked)
 
 

@@ -42,7 +42,8 @@ def sentence(found: Bisection) -> str:
     moved = f"{what} from {_figure(good, found)} to"
     if found.packages:
         last = found.rest.changes[-1] if found.rest.changes else ends.good.candidate.package
-        return f"{groups[0]} moves {what}: {_figure(found.alone, found)}; {last} before it has {_figure(found.rest, found)}."
+        before = f"{last} before it has {_figure(found.rest, found)}"
+        return f"{groups[0]} moves {what}: {_figure(found.alone, found)}; {before}."
     if len(groups) == 1:
         said = f"{groups[0]} moves {moved} {_figure(found.alone, found)}"
     else:

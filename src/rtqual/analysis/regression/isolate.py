@@ -53,7 +53,7 @@ def turning(low: int, high: int, moves: Callable[[int], bool | None]) -> tuple[i
     apart where none between can be judged."""
     while high - low > 1:
         middle = (low + high) // 2
-        for at in sorted(range(low + 1, high), key=lambda at: (abs(at - middle), at)):  # noqa: B023 used at once
+        for at in sorted(range(low + 1, high), key=lambda at: (abs(at - middle), at)):
             side = moves(at)
             if side is not None:
                 low, high = (low, at) if side else (at, high)

@@ -78,7 +78,7 @@ class Between:
 
     def _settings(self, first: Config, last: Config) -> list[Setting]:
         shown: dict[str, set[str]] = {}
-        for name, config in (("before", first), ("after", last)):
+        for name in ("before", "after"):
             self.kconfig.read(self.folder / name / ".config")
             shown[name] = {one for one in self.kconfig if self.kconfig[one].visibility}
         groups: dict[object, list[str]] = {}
