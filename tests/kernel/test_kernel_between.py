@@ -55,7 +55,7 @@ def between(tmp_path_factory: pytest.TempPathFactory) -> Between:
 
 def test_a_step_is_what_menuconfig_asks_once(between: Between) -> None:
     named = {str(one) for one in between.settings}
-    assert named == {"BUS=y", "DEVICE=y", "SPEED=115200", 'NAME=a "b"', "EAGER=y", "EMI=n"}
+    assert named == {"BUS=y", "DEVICE=y", "SPEED=115200", 'NAME=a "b"', "EAGER=y in place of LAZY", "EMI=n"}
 
 
 def test_all_of_the_steps_lead_from_the_one_to_the_other(between: Between) -> None:
@@ -67,7 +67,7 @@ def test_all_of_the_steps_lead_from_the_one_to_the_other(between: Between) -> No
     ("named", "changed"),
     [
         ("DEVICE=y", {"BUS": "y", "DEVICE": "y", "HIDDEN": "y", "SPEED": "9600"}),  # with what it needs
-        ("EAGER=y", {"EAGER": "y", "LAZY": None}),
+        ("EAGER=y in place of LAZY", {"EAGER": "y", "LAZY": None}),
         ("EMI=n", {"EMI": None}),
         ('NAME=a "b"', {"NAME": 'a "b"'}),
         ("SPEED=115200", {}),  # of a device that is not there

@@ -28,8 +28,10 @@ class Setting:
     after: Mapping[str, str]
 
     def __str__(self) -> str:
-        chosen = [name for name, value in self.after.items() if value != "n"] or list(self.after)
-        return ", ".join(f"{name}={self.after[name]}" for name in chosen[:1])
+        left = [name for name, value in self.before.items() if value == "y" and self.after[name] == "n"]
+        chosen = [name for name, value in self.after.items() if value != "n"] or left
+        was = f" in place of {left[0]}" if left and left[0] not in chosen else ""
+        return f"{chosen[0]}={self.after[chosen[0]]}{was}"
 
 
 class Between:
