@@ -74,8 +74,9 @@ def print_tallies(
         console.print()
     if advised:
         console.print(Text("What rtqual lint finds that is about such time", "bold"), soft_wrap=True)
-        for one in advised:
-            console.print(Text(clean(f"  {one.candidate}, {one.kind.value}: {one.rule} ({one.title}): {one.seen}")))
+        for found in advised:
+            what = f"  {found.candidate}, {found.kind.value}: {found.rule} ({found.title}): {found.seen}"
+            console.print(Text(clean(what)), soft_wrap=True)
         console.print()
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
