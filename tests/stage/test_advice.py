@@ -33,10 +33,10 @@ def told(finished: Path, *parts: tuple[Kind, int, str]) -> set[tuple[Kind, str]]
 
 
 def test_findings_stand_beside_the_time_they_are_about(finished: Path) -> None:
-    parts = (Kind.OTHER, 20_000, "clear_page"), (Kind.INTERRUPT, 3_000, "timer"), (Kind.LOCK, 3_000, "futex")
+    parts = (Kind.OTHER, 20_000, "clear_page"), (Kind.SOFTIRQ, 3_000, "rcu"), (Kind.LOCK, 3_000, "futex")
     assert told(finished, *parts) == {
         (Kind.OTHER, "preempt-rt"), (Kind.OTHER, "preempt-mode"),
-        (Kind.INTERRUPT, "preempt-rt"), (Kind.INTERRUPT, "threaded-interrupts"),
+        (Kind.SOFTIRQ, "preempt-rt"), (Kind.SOFTIRQ, "threaded-interrupts"),
     }  # fmt: skip
 
 

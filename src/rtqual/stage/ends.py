@@ -88,7 +88,9 @@ def ends_of(good: str, bad: str, asked: Asked) -> Ends:
 
 def _end(text: str, asked: Asked) -> End:
     """FOLDER or FOLDER:CANDIDATE."""
-    folder, colon, name = (text, "", "") if Path(text).is_dir() else text.rpartition(":")
+    folder, colon, name = text, "", ""
+    if ":" in text and not Path(text).is_dir():
+        folder, colon, name = text.rpartition(":")
     if not Path(folder).is_dir():
         raise BadInput(f"{text}: there is no such folder: give a campaign's, as out/docking-demo:debian")
     campaign = kept.load(Path(folder))
