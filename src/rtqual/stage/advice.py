@@ -17,8 +17,8 @@ _CHECKS = (
     "lock-debugging", "memory-checkers", "slub-debug", "slub-debug-at-boot", "page-debugging", "page-debugging-at-boot",
     "object-debugging", "debug-preempt", "rcu-debugging", "latency-tracers", "kfence",
 )  # fmt: skip
-# The rules of lint.toml that are about such time. Of interrupts there are none: a wake-up's is mostly its own timer's, which no
-# setting moves to a thread.
+# The rules of lint.toml that are about such time. Of interrupts there are none: a wake-up's is mostly its own timer's,
+# which no setting moves to a thread.
 _ABOUT: Mapping[Kind, tuple[str, ...]] = {
     Kind.SOFTIRQ: ("preempt-rt", "threaded-interrupts", "rcu-nocb"),
     Kind.IRQS_OFF: ("preempt-rt", *_CHECKS),
