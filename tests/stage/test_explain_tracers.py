@@ -55,7 +55,7 @@ _BEGIN = f"mount -t tracefs none {_AT}; cd {_AT}; echo 0 > options/function-trac
 # The tracer keeps the longest section; taken away every 20 ms, it gives the longest of each such time.
 _KEPT = (
     f"cd {_AT}; while :; do echo 0 > tracing_max_latency; sleep 0.02; "
-    "grep -E 'latency:|=> (started|ended)' trace; done > /run/result/file.sections"
+    "grep -E 'latency:|=> ' trace; done > /run/result/file.sections"
 )
 _SECTION = re.compile(r"latency: (\d+) us.*\n.*started at: (\S+).*\n.*ended at: +(\S+)")
 LONGEST, LOOKED_AT = 5, 100
