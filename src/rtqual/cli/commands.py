@@ -39,6 +39,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "explain:explain",
         "Say why samples were late: the run is made again and watched from outside of the guest, which stays as it is.",
     ),
+    "bisect": (
+        "bisect:bisect",
+        "Find which change moved the tail between two candidates: kernels in between are made and measured alike.",
+    ),
     "seal": (
         "seal:seal",
         "Sign a finished campaign with an SSH key, or verify such a signature and all that it covers.",

@@ -45,6 +45,7 @@ def explain(
     from rtqual.cause.export import chrome  # noqa: PLC0415
     from rtqual.cause.tally import waterfalls  # noqa: PLC0415
     from rtqual.record.store import read  # noqa: PLC0415
+    from rtqual.stage.advice import advice  # noqa: PLC0415
     from rtqual.stage.explain import MOST, Asked, latest_of, tail_of, tally_all  # noqa: PLC0415
     from rtqual.stage.explain import explain as explained_by  # noqa: PLC0415
     from rtqual.terminal.explain import (  # noqa: PLC0415
@@ -73,13 +74,14 @@ def explain(
     told = explained_by(asked, tell)
     tallies = tally_all(told) if many else []
     falls = waterfalls(tallies)
+    advised = advice(record, tallies) if many else []
     if trace is not None:
         named = [(f"{one.candidate}, seed {one.seed}", line) for one, line in tail_of(told)]
         trace.write_text(json.dumps(chrome(named), indent=1) + "\n")
     if as_json:
-        print_json({"runs": [explained_dict(one) for one in told], **tallies_dict(tallies, falls)})
+        print_json({"runs": [explained_dict(one) for one in told], **tallies_dict(tallies, falls, advised)})
     elif many:
-        print_tallies(LITERAL, tallies, falls)
+        print_tallies(LITERAL, tallies, falls, advised)
     else:
         print_explained(LITERAL, told)
     return 0

@@ -44,7 +44,7 @@ from rtqual.stage.reproduce import machine_of
 
 _TIMEOUT_S = 1200.0
 _JOB = TypeAdapter(Job)
-_LONGEST, _LOOKED_AT = 3, 8  # sections of each kind
+_LONGEST, _LOOKED_AT = 3, 8  # sections of each kind; several may lie at one place
 MOST = 200  # samples at a time
 _SYMBOLS = "symbols"
 # What comes back of a job is text.
@@ -93,9 +93,9 @@ class Explained:
 
 
 def explain(
-    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, sections: bool = True
+    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, sections: int = _LONGEST
 ) -> list[Explained]:
-    """Records by what is asked of them; `sections`: with the longest ones of each run.
+    """Records by what is asked of them; `sections`: with so many of the longest ones of each run, of each kind.
 
     Raises BadInput where a record cannot be explained, RunFailed where its run is not the recorded one.
     """
@@ -105,7 +105,7 @@ def explain(
             record = read(path)
             require(path, record)
             try:
-                told.append(_Run(path, record, folder, tell).explained(samples, _LOOKED_AT if sections else 0))
+                told.append(_Run(path, record, folder, tell).explained(samples, sections))
             except BadInput as error:
                 raise BadInput(f"{path}: {error}") from None
     return told
@@ -162,7 +162,10 @@ def require(path: Path, record: Record) -> None:
             "measures"
         )
     if inputs.cpus != 1:
-        raise BadInput(f"{path}: of {inputs.cpus} CPUs; explained are runs on one CPU: choose such a record")
+        raise BadInput(
+            f"{path}: of {inputs.cpus} CPUs, which take turns in the emulator: a late sample may have waited for a "
+            "turn and for nothing in the kernel; explained are runs on one CPU: choose such a record"
+        )
     if any(one.info.overflow for one in record.series):
         raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
 
@@ -183,7 +186,7 @@ class _Run:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
         self.machine = machine_of(inputs, lambda machine: self._board(machine).artefacts())
 
-    def explained(self, asked: Asked, looked_at: int) -> Explained:
+    def explained(self, asked: Asked, longest: int) -> Explained:
         inputs = self.record.inputs
         interval_ns = getattr(self.parameters, "interval", None) or OWN_INTERVAL_NS
         priority = getattr(self.parameters, "priority", None) if self.architecture else None  # FreeRTOS has its own
@@ -193,7 +196,7 @@ class _Run:
         matched = match(events, self.record.series[0], interval_ns, priority, self.measured.thread)
         chosen = choose(matched, asked)
         ends = matched.samples[0].expiry_ns, matched.samples[-1].read_ns
-        late = sections.longest(events, *ends, most=looked_at)
+        late = sections.longest(events, *ends, most=longest and longest - _LONGEST + _LOOKED_AT)
         own = {one.number: window(events, one.expiry_ns, one.read_ns) for one in chosen}
         theirs = [window(events, one.begin_ns, one.end_ns) for one in late]
         windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
@@ -215,7 +218,7 @@ class _Run:
         return Explained(
             self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.seed,
             len(matched.samples), interval_ns, told,
-            tuple(sections.by_place(where, _LONGEST)), len(windows),
+            tuple(sections.by_place(where, longest)), len(windows),
         )  # fmt: skip
 
     @property

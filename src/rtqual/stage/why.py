@@ -44,7 +44,7 @@ def why(
             return kept
         tell(f"the timelines of {name}")
         try:
-            (told,) = explain({path: one}, sections=False)
+            (told,) = explain({path: one}, sections=0)
         except (BadInput, RunFailed) as error:
             return clean(f"{name}: {error}")
         return Run(record=record.manifest.hash, worst=one.worst, above_ns=one.above_ns or 0, timelines=told.timelines)

@@ -14,6 +14,7 @@ from rtqual.cause.sections import Placed
 from rtqual.cause.tally import Tally, Waterfall
 from rtqual.cause.timeline import Timeline
 from rtqual.cause.wording import calls, cause, described, plain
+from rtqual.stage.advice import Advice
 from rtqual.stage.explain import Explained
 
 _SMALL = 0.01  # of a sample: parts below it share a line
@@ -54,7 +55,9 @@ def _print_timeline(console: Console, line: Timeline) -> None:
     console.print(Padding(table, (0, 0, 0, 2)))
 
 
-def print_tallies(console: Console, tallies: Sequence[Tally], waterfalls: Sequence[Waterfall]) -> None:
+def print_tallies(
+    console: Console, tallies: Sequence[Tally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
+) -> None:
     for one in tallies:
         _print_tally(console, one)
         console.print()
@@ -68,6 +71,12 @@ def print_tallies(console: Console, tallies: Sequence[Tally], waterfalls: Sequen
         for step in fall.steps:
             table.add_row(step.kind.value, f"{step.ns:+,.0f} ns")
         console.print(Padding(table, (0, 0, 0, 2)))
+        console.print()
+    if advised:
+        console.print(Text("What rtqual lint finds that is about such time", "bold"), soft_wrap=True)
+        for found in advised:
+            what = f"  {found.candidate}, {found.kind.value}: {found.rule} ({found.title}): {found.seen}"
+            console.print(Text(clean(what)), soft_wrap=True)
         console.print()
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
@@ -151,7 +160,9 @@ def _timeline_dict(line: Timeline) -> dict[str, object]:
     }
 
 
-def tallies_dict(tallies: Sequence[Tally], waterfalls: Sequence[Waterfall]) -> dict[str, object]:
+def tallies_dict(
+    tallies: Sequence[Tally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
+) -> dict[str, object]:
     return {
         "candidates": [
             {
@@ -175,5 +186,9 @@ def tallies_dict(tallies: Sequence[Tally], waterfalls: Sequence[Waterfall]) -> d
                 "steps_ns": {step.kind.value: step.ns for step in fall.steps},
             }
             for fall in waterfalls
+        ],
+        "lint": [
+            {"candidate": one.candidate, "kind": one.kind.value, "rule": one.rule, "title": one.title, "seen": one.seen}
+            for one in advised
         ],
     }

@@ -6,4 +6,5 @@ pairs.py        cell by cell; direction.py: which way is better
 origin.py       whether two sets can be compared, and which inputs changed
 course.py       the results
 changes.py      where a series over versions changes
+isolate.py      which of many changes moved it
 """

@@ -6,5 +6,5 @@ rules.py    needs, removals and what they switch (rules/*.toml); rules_table.py:
 start.py    where a configuration starts; restore.py: what is put back
 chain.py    what stands behind a symbol; steer.py: how to switch one
 resolve.py  all of it: the final configuration
-config.py   a .config; difference.py: two of them
+config.py   a .config; difference.py: two of them; between.py: from one to the other in steps
 """
