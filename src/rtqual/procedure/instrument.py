@@ -14,7 +14,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar.output import of_emulator
-from rtqual.instrument.lidar.script import COMMON, RAISED, STREAM, UVC_NODE, flown
+from rtqual.instrument.lidar.script import COMMON, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
 from rtqual.instrument.output import clock_problems, last_line
 from rtqual.packet.definition import Definition
 from rtqual.procedure.figures import figures
@@ -59,7 +59,7 @@ class Played(Instrument):
             program=f"{PROGRAM} {self.arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG
         )
         raised = RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
-        camera = f"plug --replay flown --stamp --bus {_BUS_MB_S} --control {CONTROL}"
+        camera = f"plug --replay flown --stamp --bus {_BUS_MB_S} --interrupts {INTERRUPTS_FIFO} --control {CONTROL}"
         plugged = f"{camera}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
         return Job(
             setup=(
