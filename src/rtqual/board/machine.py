@@ -15,7 +15,8 @@ from rtqual.initramfs.contents import guest_file
 # An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part.
 _CLOCK = ("-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")
 _OF_GUESTS = ("rtqual-agent", "rtqual-probe")
-_BARE = ("-nodefaults", "-display", "none", "-no-reboot")
+_BARE = ("-nodefaults", "-display", "none")
+_WATCHDOG = ("-device", "i6300esb")  # QEMU resets the machine when it ends
 
 
 @dataclass(frozen=True)
@@ -29,13 +30,15 @@ class Emulator:
     devices: tuple[str, ...]
     parameters: tuple[str, ...]  # of the kernel
     results: str  # the guest's port that results leave by
+    kept: tuple[str, ...] = ()  # of the kernel too, where a reset keeps a part of the memory
     pci_serial: bool = False  # that port is a card, for the mainboard has one port only
 
     def options(self, machine: Machine) -> list[str]:
         """What decides the guest's time; no file names."""
         return [
             *self.model, *_CLOCK, "-cpu", self.cpu,
-            *("-m", f"{machine.memory_mib}M", "-smp", str(machine.cpus)), *_BARE, *self.devices,
+            *("-m", f"{machine.memory_mib}M", "-smp", str(machine.cpus)), *_BARE,
+            *(_WATCHDOG if machine.resets else ("-no-reboot",)), *self.devices,
         ]  # fmt: skip
 
     def ports(self, console: str, result: str) -> Sequence[str]:
@@ -59,6 +62,7 @@ PC = Emulator(
     # Debian's kernels trust the time-stamp counter only after a test against another clock: both are the same here.
     parameters=("console=ttyS0", *_QUIET, "tsc=reliable"),
     results="/dev/ttyS1",
+    kept=("memmap=32M!256M",),  # /dev/pmem0; far from kernel and initramfs, which a reset loads anew
 )
 # The counter runs at 1 GHz (cntfrq), so that a guest reads nanoseconds. A Cortex-A15 is the nearest 32-bit processor
 # that QEMU has a general board for; Debian's kernel for it knows no addresses above 4 GiB (highmem).
