@@ -19,7 +19,7 @@ static void start_path(const char *log, char path[4096])
 
 static FILE *open_kept(const char *path, int flags)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_DSYNC | O_CLOEXEC | flags, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
 
 	if (!file)
@@ -32,6 +32,12 @@ FILE *log_kept(const char *path)
 	return open_kept(path, O_APPEND);
 }
 
+void log_sync(FILE *log)
+{
+	if (fflush(log) || fsync(fileno(log)))
+		die(RUN_FAILED, "the log cannot be kept: %s", strerror(errno));
+}
+
 void log_began(const char *path, int64_t start_ns)
 {
 	char beside[4096];
@@ -40,6 +46,7 @@ void log_began(const char *path, int64_t start_ns)
 	start_path(path, beside);
 	file = open_kept(beside, O_TRUNC);
 	fprintf(file, "%lld\n", (long long)start_ns);
+	log_sync(file);
 	if (fclose(file))
 		die(RUN_FAILED, "%s cannot be written: %s", beside, strerror(errno));
 }
@@ -51,9 +58,10 @@ static int64_t started(const char *path)
 
 	start_path(path, beside);
 	file = fopen(beside, "re");
-	if (!file || !fgets(text, sizeof(text), file))
-		die(RUN_FAILED, "%s does not say when the log begins", beside);
-	fclose(file);
+	if (file && !fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	if (file)
+		fclose(file);
 	return strtoll(text, NULL, 10);
 }
 
@@ -84,7 +92,6 @@ bool log_begun(const char *path, struct begun *begun)
 		die(RUN_FAILED, "the log %s cannot be gone on with: %s", path, strerror(errno));
 	if (log)
 		fclose(log);
-	if (whole)
-		begun->start_ns = started(path);
-	return whole;
+	begun->start_ns = started(path);
+	return begun->start_ns;
 }

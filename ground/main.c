@@ -40,6 +40,7 @@ struct ground {
 	struct sockaddr_in where;
 	FILE *log;
 	int fd; /* -1: no link */
+	bool kept; /* the log outlives a reset: it is synced after each step but a telecommand, and before the kernel ends */
 	bool wanted; /* whether there should be one */
 	int64_t start_ns; /* when it came up first */
 	unsigned long sent, received;
@@ -210,7 +211,7 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 		break;
 	case KERNEL: /* nothing is logged after it */
 		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
-		fflush(ground->log);
+		log_sync(ground->log);
 		why = fault_do(step);
 		fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why ? why : "it goes on");
 		break;
@@ -220,6 +221,8 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 			fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why);
 		else
 			fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		if (ground->kept)
+			log_sync(ground->log);
 	}
 }
 
@@ -272,7 +275,8 @@ int main(int argc, char **argv)
 	ground.log = options.now_ns ? log_kept(options.log) : fopen(options.log, "we");
 	if (!ground.log)
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
-	setvbuf(ground.log, buffer, options.now_ns ? _IOLBF : _IOFBF, sizeof(buffer)); /* no disk disturbs what is timed */
+	setvbuf(ground.log, buffer, _IOFBF, sizeof(buffer)); /* the disk does not disturb what is timed */
+	ground.kept = options.now_ns;
 	if (options.now_ns && log_begun(options.log, &begun))
 		go_on(&ground, &begun, steps, began_ns, options.now_ns);
 	else

@@ -43,8 +43,10 @@ struct begun {
 };
 /* False: there is nothing yet to go on with. */
 bool log_begun(const char *path, struct begun *begun);
-/* Opens it so that each line is kept when its call returns. */
+/* Opens it to go on with it. */
 FILE *log_kept(const char *path);
+/* What it holds outlives a reset. */
+void log_sync(FILE *log);
 void log_began(const char *path, int64_t start_ns);
 
 /* Does what is not on the link; NULL, or why it could not. */

@@ -13,11 +13,13 @@ from spacepackets import countdown
 
 from rtqual.packet import octets
 from support.cfdp_receiver import Receiver
-from support.flight_link import DEFINITION, PATIENCE_S, Program, command
+from support.flight_link import DEFINITION, PATIENCE_S, Program, command, start
 from support.flight_programs import flight_program
 
 FRAME_BYTES = 307_200
 FUZZ = 1_000_000
+
+__all__ = ["start"]  # a fixture
 
 
 class Sender:

@@ -18,9 +18,11 @@ import pytest
 
 from rtqual.packet import octets
 from rtqual.packet.codec import telecommand
-from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command
+from support.flight_link import DEFINITION, PATIENCE_S, Ground, Program, command, start
 from support.flight_programs import flight_program, run_flight
 from support.stopped import stopped
+
+__all__ = ["start"]  # a fixture
 
 
 @pytest.mark.guest

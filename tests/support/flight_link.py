@@ -6,8 +6,10 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+
+import pytest
 
 from rtqual.packet import octets
 from rtqual.packet.codec import Telemetry, telecommand, telemetry
@@ -99,3 +101,19 @@ class Program:
 
 def command(name: str, sequence: int, **arguments: str | int) -> bytes:
     return telecommand(DEFINITION, name, arguments, sequence=sequence)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
+    started: list[Program] = []
+
+    def begin(*arguments: str, name: str = "ds325-flight") -> Program:
+        started.append(Program(tmp_path, *arguments, name=name))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.process.kill()
+        one.process.wait()
+        for ground in one.sockets:
+            ground.close()

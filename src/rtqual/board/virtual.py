@@ -75,8 +75,6 @@ class VirtualBoard(Board):
         self._used = used
         self._watch = watch
         self._emulator = emulator or emulator_for(kernel.architecture)
-        if machine.resets and not self._emulator.kept:
-            raise RunFailed(f"{kernel.candidate}: no memory of this board outlives a reset, which is to be shown here")
         self.kernel = kernel
         self.machine = machine
         self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
@@ -198,8 +196,7 @@ class VirtualBoard(Board):
         return fresh.rename(path)
 
     def _append(self) -> str:
-        kept = self._emulator.kept if self.machine.resets else ()
-        return " ".join((*self._emulator.parameters, *self.kernel.boot, *kept))
+        return " ".join((*self._emulator.parameters, *self.kernel.boot))
 
     def _disk_options(self) -> list[str]:
         options: list[str] = []

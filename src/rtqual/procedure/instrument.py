@@ -48,12 +48,10 @@ rtqual-agent run . ground {fifo} {ground} --script script --log {log} || {{ cat 
 kill $fly; kill -9 $(pidof {name})
 unplug
 """
-# A board that is reset runs the same job again when it has booted: it finds `began` on the disk, which is memory that the
-# reset kept. The camera is there as soon as then as before, and its recording on the disk; the program starts first.
+# A board that is reset runs the same job again when it has booted, and finds `began` on the disk; so is the camera's
+# recording. The program starts at once, and uvcvideo's workers are raised when it streams.
 _RESET_SETUP = """\
-mkdir state
-disk() {{ mount -t ext4 {disk} state 2> /dev/null; }}
-disk || {{ mke2fs {disk} > /dev/null && disk; }} || fail 'no memory that a reset keeps'
+mkdir state && mount -t ext4 -o nobarrier {disk} state || fail 'no disk that a reset keeps'
 [ -e state/flown ] || {{ {{ {flown}
 }} && mv flown state/flown && : > state/{log} && : > state/{log}.start && sync; }} || fail 'no room for the recording'
 ln -s state/flown flown
@@ -64,7 +62,7 @@ cat > script <<'END'
 """
 _RESET_FLY = """\
 fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
-busy() {{ for of in /proc/[0-9]*/comm; do read -r on < $of && case $on in *[-+]uvcvideo) return; esac; done 2> /dev/null; false; }}
+busy() {{ cat /proc/[0-9]*/comm 2> /dev/null | grep -q '[-+]uvcvideo$'; }}
 ended() {{ ! pidof {name} > /dev/null; }}
 rtqual-agent raise 1
 fly & fly=$!
@@ -77,7 +75,7 @@ unplug
 cp state/{log} {log}
 """
 _WATCHDOG = "--watchdog=/dev/watchdog --watchdog-s=2"  # what a program has that must not end in silence
-_RESET_DISK, _RESET_MODULES = "/dev/pmem0", ("ext4", "nd_e820", "nd_pmem", "i6300esb")
+_DISK, _WATCHDOG_MODULE = "/dev/vda", "i6300esb"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # known by its name, as every instrument
@@ -95,10 +93,10 @@ class Played(Instrument):
         setup, measure, arguments = _SETUP, _FLY, self.arguments
         modules: tuple[str, ...] = ()
         if self.resets:
-            setup, measure, modules = _RESET_SETUP, _RESET_FLY, _RESET_MODULES
+            setup, measure, modules = _RESET_SETUP, _RESET_FLY, (_WATCHDOG_MODULE,)
             arguments = f"{arguments} {_WATCHDOG}"
         prepared = setup.format(
-            flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, disk=_RESET_DISK, log=LOG,
+            flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, disk=_DISK, log=LOG,
             raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
         )  # fmt: skip
         fly = measure.format(
@@ -140,6 +138,7 @@ def instruments(procedures: Sequence[Procedure], definition: Definition, argumen
             name=PREFIX + one.name,
             title=one.title,
             program=PROGRAM,
+            disks=one.resets,
             resets=one.resets,
             procedure=one,
             definition=definition,

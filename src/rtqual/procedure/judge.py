@@ -6,6 +6,7 @@ Silence is never a pass. A report serves one expectation; it counts if it came a
 procedure, as does whatever sound.py finds.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,7 +96,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     links, lost = _links([one for one in due if one.expect.link], entries)
     due = [one for one in due if not one.expect.link]
     meets = _Meets(definition, got)
-    served = _assigned([[n for n, one in enumerate(got) if meets.in_time(d, one)] for d in due])
+    served = _assigned([meets.in_time(d) for d in due])
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
     checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
@@ -153,9 +154,12 @@ class _Meets:
                 self._before[one.place] = last[one.report.name]
             last[one.report.name] = one
 
-    def in_time(self, due: _Due, got: Got) -> bool:
-        anchor = due.anchor
-        return anchor.place < got.place and got.at_ns <= due.until_ns and self.match(due.expect, anchor, got)
+    def in_time(self, due: _Due) -> list[int]:
+        """Numbers of the reports that came after its step, in time. They are in the order of places and of times."""
+        anchor, got = due.anchor, self._got
+        first = bisect_right(got, anchor.place, key=lambda one: one.place)
+        end = bisect_right(got, due.until_ns, lo=first, key=lambda one: one.at_ns)
+        return [number for number in range(first, end) if self.match(due.expect, anchor, got[number])]
 
     def kind(self, match: Match, anchor: _Anchor, got: Got) -> bool:
         """All but the values."""

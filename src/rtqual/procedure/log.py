@@ -12,8 +12,9 @@ from rtqual.procedure.script import Line
 MOST_B = 8 * 2**20
 LATE_NS = 20_000_000  # the ground may be so late with a step; it runs at a real-time priority
 _LINE = re.compile(
-    r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed|reset)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})|did (?P<did>\d{1,5})"
-    r"|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
+    r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed|reset)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})"
+    r"|did (?P<did>\d{1,5})|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})"
+    r"|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
     r"|recv (?P<got>(?:[0-9a-f]{2})+)|end (?P<sends>\d{1,9}) (?P<recvs>\d{1,9}))",
     re.ASCII,
 )

@@ -203,7 +203,7 @@ class Procedure(Table):
     smoke: Annotated[bool, Strict()] = False
     """Whether it runs at the scale "smoke" too."""
     resets: Annotated[bool, Strict()] = False
-    """Whether the board is reset: it has a watchdog then, and memory that a reset keeps."""
+    """Whether the board is reset: it has a watchdog then, and keeps the state on a disk."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Events of severity medium or high that may come without being expected."""
     ends: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
