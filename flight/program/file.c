@@ -42,8 +42,7 @@ bool file_take(struct flight *flight, const uint8_t *packet, size_t octets)
 	if (octets > PACKET_LARGEST || pus_length(packet) != octets || packet[2] >> 6 != 3 || pus_crc(packet, octets))
 		flight->rejected++;
 	else
-		finish(flight,
-		       cfdp_take(&flight->cfdp, packet + PRIMARY, octets - PRIMARY - PUS_CRC, flight->now_ns));
+		finish(flight, cfdp_take(&flight->cfdp, packet + PRIMARY, octets - PRIMARY - PUS_CRC, flight->now_ns));
 	return true;
 }
 
