@@ -103,10 +103,10 @@ static void missing(struct cfdp *cfdp, uint32_t from, uint32_t to)
 	cfdp->gap[cfdp->gaps++].to = to;
 }
 
-/* Is it for us, of this transaction, whole, and a directive? */
+/* Is it for us, of this transaction (there is one), whole, and a directive? */
 static bool ours(const struct cfdp *cfdp, const uint8_t *pdu, size_t octets)
 {
-	return octets > CFDP_HEADER && pdu[0] == (1 << 5 | TO_SENDER << 3) &&
+	return cfdp->transaction && octets > CFDP_HEADER && pdu[0] == (1 << 5 | TO_SENDER << 3) &&
 	       pus_get(pdu + 1, 2) == octets - CFDP_HEADER && pdu[3] == 3 && pdu[4] == CFDP_BOARD &&
 	       pus_get(pdu + 5, 4) == cfdp->transaction && pdu[9] == CFDP_GROUND;
 }

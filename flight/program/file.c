@@ -67,7 +67,7 @@ void file_read(struct flight *flight, const uint8_t *file, uint32_t octets, uint
 
 	if (!flight->waiting[PENDING_FILE].active)
 		return;
-	if (!file) {
+	if (!file || octets > FILE_MOST) {
 		mode_finish(flight, PENDING_FILE, FAILURE_NOT_THERE);
 		return;
 	}
