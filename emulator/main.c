@@ -91,7 +91,7 @@ static void run_attached(const struct options *options, struct session *session)
 	enum session_end end;
 
 	do {
-		session->socket = vhci_attach(options->settings.speed);
+		session->socket = vhci_attach(options->settings.speed, options->interrupts);
 		if (daemon)
 			into_background();
 		daemon = false;

@@ -131,6 +131,7 @@ static const struct option device_keys[] = {
 	{ "control", "FIFO", "commands while it runs", TEXT(control) },
 	{ "daemon", NULL, "go on in the background when it is plugged in", FLAG(daemon) },
 	{ "priority", "N", "SCHED_FIFO's", WHOLE(priority, 1, 99) },
+	{ "interrupts", "N", "that of vhci_hcd's threads, each time it is plugged in", WHOLE(interrupts, 1, 99) },
 	{ "report", "FILE", "what became of the frames (standard output)", TEXT(report) },
 	{ "log", "FILE", "each frame's numbers and times", TEXT(log) },
 	{ 0 }
@@ -191,6 +192,8 @@ static void check(const struct options *o)
 		die(BAD_INPUT, "--truth is of frames that are made here: that of a recording lies beside it");
 	if (o->listen)
 		server_check(o->listen);
+	if (o->interrupts && !o->attach)
+		die(BAD_INPUT, "--interrupts is of this machine's USB host: it needs --attach");
 	if (o->truth_range && !o->write)
 		die(BAD_INPUT, "--truth-range needs --write FILE: ranges go to FILE.range");
 }

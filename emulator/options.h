@@ -32,7 +32,7 @@ struct options {
 	const char *listen;
 	/* running it */
 	bool daemon;
-	int priority; /* for SCHED_FIFO; 0: unchanged */
+	int priority, interrupts; /* for SCHED_FIFO, its own and vhci_hcd's threads; 0: unchanged */
 	const char *control, *report, *log;
 };
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -35,7 +39,44 @@ static int free_port(enum speed speed)
 	return found;
 }
 
-int vhci_attach(enum speed speed)
+static bool is_of_controller(const char *pid)
+{
+	char path[32], name[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.10s/comm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return !strcmp(name, "vhci_rx\n") || !strcmp(name, "vhci_tx\n");
+}
+
+/* They stand for a USB host's interrupts, which no plug takes the priority from; these begin anew with each connection. */
+static void raise_threads(int fifo)
+{
+	const struct sched_param param = { .sched_priority = fifo };
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	int raised = 0;
+
+	if (!processes)
+		die(RUN_FAILED, "/proc cannot be read: %s", strerror(errno));
+	while ((entry = readdir(processes))) {
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !is_of_controller(entry->d_name))
+			continue;
+		if (syscall(SYS_sched_setscheduler, (pid_t)strtol(entry->d_name, NULL, 10), SCHED_FIFO, &param))
+			die(RUN_FAILED, "no real-time priority %d for vhci_hcd's threads: %s", fifo, strerror(errno));
+		raised++;
+	}
+	closedir(processes);
+	if (raised < 2)
+		die(RUN_FAILED, "vhci_hcd's threads, vhci_rx and vhci_tx, are not to be found");
+}
+
+int vhci_attach(enum speed speed, int fifo)
 {
 	int ends[2], file, length;
 	int room = SOCKET_BYTES;
@@ -54,5 +95,7 @@ int vhci_attach(enum speed speed)
 		die(RUN_FAILED, CONTROLLER "attach does not take the camera: %s (is this root?)", strerror(errno));
 	close(file);
 	close(ends[1]); /* the controller has its own descriptor */
+	if (fifo)
+		raise_threads(fifo);
 	return ends[0];
 }

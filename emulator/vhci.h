@@ -5,7 +5,8 @@
 
 #include "descriptors.h"
 
-/* Returns our end of the connection; dies with a line that says what is missing. */
-int vhci_attach(enum speed speed);
+/* Returns our end of the connection; dies with a line that says what is missing. `fifo`: the controller's threads run at
+ * this real-time priority; 0: as they are. */
+int vhci_attach(enum speed speed, int fifo);
 
 #endif

@@ -108,6 +108,24 @@ static const char *fill(const char *path)
 	return why;
 }
 
+static const char *put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	const char *why = fd < 0 || write(fd, text, strlen(text)) < 0 ? strerror(errno) : NULL;
+
+	if (fd >= 0)
+		close(fd);
+	return why;
+}
+
+/* A kernel that panics and does not start anew by itself hangs: nothing runs any more, and only a watchdog ends that. */
+static const char *end_kernel(const char *how)
+{
+	const char *why = strcmp(how, "hang") ? NULL : put("/proc/sys/kernel/panic", "0");
+
+	return why ? why : put("/proc/sysrq-trigger", "c");
+}
+
 const char *fault_do(const struct step *step)
 {
 	switch (step->verb) {
@@ -121,6 +139,8 @@ const char *fault_do(const struct step *step)
 		return fill(step->word);
 	case FREE:
 		return unlink(step->word) ? strerror(errno) : NULL;
+	case KERNEL:
+		return end_kernel(step->word);
 	default:
 		return NULL;
 	}

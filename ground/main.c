@@ -4,6 +4,7 @@
  * packet that it sends or gets with ns since the link came up. It judges nothing. The log, a line each:
  *
  *   NS up | closed            the link; tried again every few ms while it should be there
+ *   NS reset               the machine has been reset: a ground with --now-ns goes on with its log and script
  *   NS lost OCTETS            the other end closed it; so many octets were no whole packet
  *   NS send STEP HEX          sent; STEP counts the script's lines from 1
  *   NS unsent STEP            there was no link
@@ -32,12 +33,14 @@ enum { PACKET_MOST = 65542, RETRY_NS = 2000000, PATIENCE_MS_MOST = 600000 };
 struct options {
 	const char *host, *script, *log;
 	uint32_t port, patience_ms;
+	int64_t now_ns;
 };
 
 struct ground {
 	struct sockaddr_in where;
 	FILE *log;
 	int fd; /* -1: no link */
+	bool kept; /* the log outlives a reset: it is synced after each step but a telecommand, and before the kernel ends */
 	bool wanted; /* whether there should be one */
 	int64_t start_ns; /* when it came up first */
 	unsigned long sent, received;
@@ -52,6 +55,8 @@ static const struct option options_table[] = {
 	{ "log", "FILE", "what was sent and what came", OPTION_TEXT(struct options, log) },
 	{ "patience-ms", "MS", "how long the link may take to come up (10000)",
 	  OPTION_WHOLE(struct options, patience_ms, 1, PATIENCE_MS_MOST) },
+	{ "now-ns", "NS", "the machine's clock, which no reset sets back: the log outlives one",
+	  OPTION_WHOLE(struct options, now_ns, 1, INT64_MAX) },
 	{ 0 },
 };
 
@@ -204,13 +209,49 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 	case END:
 		fprintf(ground->log, "%lld end %lu %lu\n", (long long)at_ns, ground->sent, ground->received);
 		break;
+	case KERNEL: /* nothing is logged after it */
+		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		log_sync(ground->log);
+		why = fault_do(step);
+		fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why ? why : "it goes on");
+		break;
 	default:
 		why = fault_do(step);
 		if (why)
 			fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why);
 		else
 			fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		if (ground->kept)
+			log_sync(ground->log);
 	}
+}
+
+static void begin(struct ground *ground, const struct options *options, int64_t began_ns)
+{
+	const int64_t latest_ns = clock_ns() + options->patience_ms * 1000000ll;
+
+	while (!try_link(ground)) {
+		if (clock_ns() > latest_ns)
+			die(RUN_FAILED, "nobody listens at %s:%u", options->host, options->port);
+		usleep(RETRY_NS / 1000);
+	}
+	ground->start_ns = clock_ns();
+	if (options->now_ns)
+		log_began(options->log, options->now_ns + ground->start_ns - began_ns);
+	fputs("0 up\n", ground->log);
+}
+
+/* After a reset. The step that was being done is not done again. */
+static void go_on(struct ground *ground, const struct begun *begun, const struct step *steps, int64_t began_ns,
+		  int64_t machine_ns)
+{
+	for (size_t one = 0; one < begun->steps; one++)
+		if (steps[one].verb == CLOSE || steps[one].verb == OPEN)
+			ground->wanted = steps[one].verb == OPEN;
+	ground->sent = begun->sent;
+	ground->received = begun->received;
+	ground->start_ns = began_ns - (machine_ns - begun->start_ns);
+	fprintf(ground->log, "%lld reset\n", (long long)now_ns(ground));
 }
 
 int main(int argc, char **argv)
@@ -219,7 +260,8 @@ int main(int argc, char **argv)
 	static struct step steps[STEPS_MOST];
 	static struct ground ground = { .fd = -1, .wanted = true };
 	static char buffer[1 << 20], *held;
-	int64_t latest_ns;
+	const int64_t began_ns = clock_ns();
+	struct begun begun = { 0 };
 	size_t count;
 
 	command_line_read(argc, argv, &options);
@@ -230,19 +272,16 @@ int main(int argc, char **argv)
 	if (inet_pton(AF_INET, options.host, &ground.where.sin_addr) != 1)
 		die(BAD_INPUT, "--host %s: write an IPv4 address, as 127.0.0.1", options.host);
 	count = script_read(options.script, steps, &held);
-	ground.log = fopen(options.log, "we");
+	ground.log = options.now_ns ? log_kept(options.log) : fopen(options.log, "we");
 	if (!ground.log)
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
 	setvbuf(ground.log, buffer, _IOFBF, sizeof(buffer)); /* the disk does not disturb what is timed */
-	latest_ns = clock_ns() + options.patience_ms * 1000000ll;
-	while (!try_link(&ground)) {
-		if (clock_ns() > latest_ns)
-			die(RUN_FAILED, "nobody listens at %s:%u", options.host, options.port);
-		usleep(RETRY_NS / 1000);
-	}
-	ground.start_ns = clock_ns();
-	fputs("0 up\n", ground.log);
-	for (size_t one = 0; one < count; one++)
+	ground.kept = options.now_ns;
+	if (options.now_ns && log_begun(options.log, &begun))
+		go_on(&ground, &begun, steps, began_ns, options.now_ns);
+	else
+		begin(&ground, &options, began_ns);
+	for (size_t one = begun.steps; one < count; one++)
 		play(&ground, steps + one, one + 1);
 	if (fflush(ground.log) || fclose(ground.log))
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));

@@ -20,6 +20,7 @@ static const struct {
 	[CLOCK] = { "clock", .number = true },
 	[FILL] = { "fill", .word = true },
 	[FREE] = { "free", .word = true },
+	[KERNEL] = { "kernel", .word = true },
 	[END] = { "end" },
 };
 

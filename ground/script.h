@@ -9,16 +9,18 @@
  *   NS clock NS            the real-time clock, so much forwards (or, below 0, back)
  *   NS fill PATH           a file as large as its disk takes
  *   NS free PATH           deletes it
+ *   NS kernel panic | hang the kernel ends; it is logged as done before
  *   NS end                 the last line
  */
 #ifndef GROUND_SCRIPT_H
 #define GROUND_SCRIPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, END };
+enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, KERNEL, END };
 enum { STEPS_MOST = 4096, SCRIPT_MOST = 4 << 20 };
 
 struct step {
@@ -32,6 +34,20 @@ struct step {
 
 /* Reads a script; dies with the number of the line that is wrong. Returns the number of steps, which point into `held`. */
 size_t script_read(const char *path, struct step *steps, char **held);
+
+/* What a log says that a reset has cut short; half a line at its end is cut off. */
+struct begun {
+	size_t steps; /* done */
+	unsigned long sent, received;
+	int64_t start_ns; /* of the machine's clock, when the link came up first */
+};
+/* False: there is nothing yet to go on with. */
+bool log_begun(const char *path, struct begun *begun);
+/* Opens it to go on with it. */
+FILE *log_kept(const char *path);
+/* What it holds outlives a reset. */
+void log_sync(FILE *log);
+void log_began(const char *path, int64_t start_ns);
 
 /* Does what is not on the link; NULL, or why it could not. */
 const char *fault_do(const struct step *step);

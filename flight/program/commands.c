@@ -55,6 +55,25 @@ static void restart(void *argument)
 	wake(world->wake_supervisor);
 }
 
+static void load(void *argument, uint32_t file)
+{
+	struct world *world = argument;
+
+	atomic_store(&world->file_wanted, file + 1);
+	wake(world->wake_supervisor);
+}
+
+/* Reports keep half of the queue for themselves. */
+static bool send_file(void *argument, const uint8_t *packet, size_t octets)
+{
+	struct world *world = argument;
+
+	if (queue_waiting(&world->down) >= world->down.count / 2)
+		return false;
+	send_packet(world, packet, octets);
+	return true;
+}
+
 static uint32_t age_us(uint64_t now, const uint32_t at[2])
 {
 	const uint64_t then = (uint64_t)at[1] << 32 | at[0], age = now > then ? (now - then) / 1000 : 0;
@@ -107,6 +126,9 @@ void commands_ready(struct world *world, const struct kept *kept, enum cause cau
 				   .look = look,
 				   .keep = keep,
 				   .restart = restart,
+				   .load = load,
+				   .send_file = send_file,
+				   .file = world->file,
 				   .tag = world->tag_socket >= 0 ? tag_of : NULL };
 
 	flight_start(&world->flight, &outside, kept, cause, (enum mode)world->options.start, tai_ns(), now_ns());

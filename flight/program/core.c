@@ -204,7 +204,8 @@ static void take(struct flight *flight, const uint8_t *packet, size_t octets, bo
 
 void flight_telecommand(struct flight *flight, const uint8_t *packet, size_t octets)
 {
-	take(flight, packet, octets, false);
+	if (!file_take(flight, packet, octets))
+		take(flight, packet, octets, false);
 }
 
 void flight_released(struct flight *flight, const uint8_t *packet, size_t octets)
@@ -244,6 +245,12 @@ void flight_told(struct flight *flight, const struct told *told)
 	case WORD_STATE_FAILED:
 		flight_event(flight, EVENT_STATE_NOT_KEPT, told->value, told->detail);
 		break;
+	case WORD_FILE:
+		file_read(flight, flight->outside.file, told->value, told->detail);
+		break;
+	case WORD_NO_FILE:
+		file_read(flight, NULL, 0, 0);
+		break;
 	case WORD_GROUND:
 		flight_event(flight, EVENT_BOOTED, flight->cause, flight->kept.settings.boots);
 		break;
@@ -276,12 +283,15 @@ void flight_due(struct flight *flight)
 	mode_due(flight);
 	schedule_due(flight);
 	housekeeping_due(flight);
+	file_due(flight);
 }
 
 uint64_t flight_next_ns(const struct flight *flight)
 {
 	uint64_t next = flight->check_due_ns, other = housekeeping_next_ns(flight);
 
+	next = other < next ? other : next;
+	other = file_next_ns(flight);
 	next = other < next ? other : next;
 	other = schedule_next_ns(flight);
 	return other < next ? other : next;

@@ -6,6 +6,7 @@
 #ifndef FLIGHT_FLIGHT_H
 #define FLIGHT_FLIGHT_H
 
+#include "cfdp.h"
 #include "pus.h"
 
 enum {
@@ -13,6 +14,7 @@ enum {
 	SOURCE_KEPT_S = 600, /* so long a telecommand that comes again is known as the same */
 	CAMERA_PATIENCE_MS = 5000, /* until a start, a reset or a frame counts as failed */
 	CHECK_MS = 100, /* between two looks at limits and settings */
+	FILE_MOST = 512 * 1024, /* octets of a file that comes down */
 	QUIET_MS = 60000, /* without faults so long, the camera's faults are forgotten */
 	UNCLEAN_MOST = 5, /* boots in a row that no command asked for, each within QUIET_MS: SAFE */
 };
@@ -64,6 +66,8 @@ enum word {
 	WORD_SIGN, /* value: a thread, detail: ms */
 	WORD_STATE_FAILED, /* value: errno, detail: so far */
 	WORD_GROUND, /* a ground has connected */
+	WORD_FILE, /* the file asked for is read; value: octets, detail: CRC-32 */
+	WORD_NO_FILE, /* it could not be */
 };
 struct told {
 	uint32_t word, value, detail;
@@ -88,11 +92,14 @@ struct outside {
 	void (*look)(void *world, struct seen *seen);
 	void (*keep)(void *world, const struct kept *kept); /* when there is time */
 	void (*restart)(void *world);
+	void (*load)(void *world, uint32_t file); /* enum file; WORD_FILE when it is read */
+	bool (*send_file)(void *world, const uint8_t *packet, size_t octets); /* false: no room now */
+	const uint8_t *file; /* what was read */
 	/* HMAC-SHA256 with the key; NULL: telecommands have no tags. False: it could not be computed. */
 	bool (*tag)(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG]);
 };
 
-enum pending { PENDING_START, PENDING_STOP, PENDING_FRAME, PENDING_RESET, PENDING_COUNT };
+enum pending { PENDING_START, PENDING_STOP, PENDING_FRAME, PENDING_RESET, PENDING_FILE, PENDING_COUNT };
 struct waiting {
 	uint32_t request_id, acks, active;
 	uint64_t until_ns;
@@ -116,6 +123,9 @@ struct flight {
 		uint32_t row;
 	} limit[MONITOR_COUNT];
 	uint32_t came[SEQUENCES]; /* by sequence count: checksum, and when (16 bits each); 0: never */
+	struct cfdp cfdp;
+	uint32_t file, files_sent; /* enum file; packets */
+	uint64_t files_due_ns;
 	bool changed; /* `kept` is to be kept */
 };
 
@@ -157,5 +167,12 @@ uint64_t housekeeping_next_ns(const struct flight *flight);
 void schedule_due(struct flight *flight);
 uint64_t schedule_next_ns(const struct flight *flight);
 void monitor_due(struct flight *flight);
+
+/* --- file.c --- */
+/* False: it is no packet of the files' APID. */
+bool file_take(struct flight *flight, const uint8_t *packet, size_t octets);
+void file_read(struct flight *flight, const uint8_t *file, uint32_t octets, uint32_t crc);
+void file_due(struct flight *flight);
+uint64_t file_next_ns(const struct flight *flight);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/crc32.h"
+#include "sabotage.h"
 #include "world.h"
 
 static const char magic[8] = "DS325FL1"; /* another layout, another number */
@@ -110,6 +111,8 @@ bool keep_write(const char *path, struct kept *kept)
 	char new[4096];
 	int fd, error = 0;
 
+	if (SABOTAGE_FORGETS)
+		return true;
 	if (snprintf(new, sizeof(new), "%s.new", path) >= (int)sizeof(new)) {
 		errno = ENAMETOOLONG;
 		return false;

@@ -19,6 +19,7 @@ static const struct option running[] = {
 	{ "device", "PATH", "the camera (/dev/video0)", TEXT(device) },
 	{ "state", "FILE", "what a restart keeps; without it a restart keeps nothing", TEXT(state) },
 	{ "frame", "FILE", "where TAKE_FRAME puts the frame, raw", TEXT(frame) },
+	{ "log", "FILE", "what SEND_FILE LOG sends down: a file of another program's", TEXT(log) },
 	{ "start", "MODE", "without a state (standby)", OPTION_CHOICE(struct options, start, modes) },
 	{ "watchdog", "PATH", "/dev/watchdog, fed while every thread reports", TEXT(watchdog) },
 	{ "watchdog-s", "N", "until it resets the board (10)", WHOLE(watchdog_s, 1, 3600) },

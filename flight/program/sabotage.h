@@ -12,6 +12,7 @@ enum {
 	SABOTAGE_WATCHDOG = SABOTAGE == 2, /* never fed */
 	SABOTAGE_LOSES = SABOTAGE == 3, /* every hundredth frame, in silence */
 	SABOTAGE_DUPLICATES = SABOTAGE == 4, /* are run */
+	SABOTAGE_FORGETS = SABOTAGE == 5, /* what a restart is to keep */
 };
 
 #endif

@@ -38,6 +38,11 @@ void queue_taken(struct queue *queue)
 			      memory_order_release);
 }
 
+uint32_t queue_waiting(const struct queue *queue)
+{
+	return atomic_load(&queue->put) - atomic_load(&queue->taken);
+}
+
 void snapshot_write(struct snapshot *snapshot, const void *from)
 {
 	const uint32_t lock = atomic_load_explicit(&snapshot->lock, memory_order_relaxed);

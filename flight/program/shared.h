@@ -24,6 +24,7 @@ void queue_put(struct queue *queue);
 /* NULL: there is none. Read, then queue_taken(). */
 void *queue_next(struct queue *queue);
 void queue_taken(struct queue *queue);
+uint32_t queue_waiting(const struct queue *queue);
 
 struct snapshot {
 	uint32_t words;

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/crc32.h"
 #include "sabotage.h"
 #include "world.h"
 
@@ -197,6 +198,31 @@ static void write_frame(struct supervisor *supervisor)
 	atomic_store(&world->frame_held, 0);
 }
 
+/* A file that goes down, as it is now; one that does not fit is not there. */
+static void read_file(struct supervisor *supervisor)
+{
+	struct world *world = supervisor->world;
+	const uint32_t wanted = atomic_load(&world->file_wanted);
+	const char *path = wanted == FILE_LOG + 1 ? world->options.log : world->options.frame;
+	size_t octets = 0;
+	ssize_t got = -1;
+	int fd;
+
+	if (!wanted)
+		return;
+	fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC) : -1;
+	while (fd >= 0 && octets < sizeof(world->file) &&
+	       (got = read(fd, world->file + octets, sizeof(world->file) - octets)) > 0)
+		octets += (size_t)got;
+	if (fd >= 0)
+		close(fd);
+	atomic_store(&world->file_wanted, 0);
+	if (got)
+		say(supervisor, WORD_NO_FILE, 0, 0);
+	else
+		say(supervisor, WORD_FILE, (uint32_t)octets, crc32_add(0, world->file, octets));
+}
+
 /* Nothing more is to come: the last state is written, the watchdog let go or left running. */
 static void end(struct supervisor *supervisor, bool again, char **argv)
 {
@@ -239,6 +265,7 @@ void supervise(struct world *world, char **argv)
 		}
 		save(supervisor, now);
 		write_frame(supervisor);
+		read_file(supervisor);
 		if (*told_to_end())
 			end(supervisor, false, argv);
 		if (atomic_load(&world->restart))

@@ -18,7 +18,7 @@ enum {
 enum { CONTROL_PERIOD_NS = 1000000 };
 
 struct options {
-	const char *address, *serial, *state, *frame, *watchdog, *key, *device;
+	const char *address, *serial, *state, *frame, *log, *watchdog, *key, *device;
 	uint32_t port, baud, watchdog_s;
 	int start; /* enum target */
 	bool no_realtime;
@@ -52,6 +52,8 @@ struct world {
 	_Atomic uint32_t damaged, commands_lost, packets_sent, packets_lost, connections;
 	_Atomic uint32_t memory_kib, page_faults, state_writes, state_failures, watchdog_on, temperature_mc,
 		temperature_known;
+	_Atomic uint32_t file_wanted; /* enum file and 1; 0: none */
+	uint8_t file[FILE_MOST]; /* what goes down; the supervisor's while file_wanted, then the commands' */
 	uint8_t frame[DS325_FRAME_BYTES];
 	int tag_socket; /* -1: no key */
 };

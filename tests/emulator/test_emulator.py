@@ -268,6 +268,7 @@ BAD = {
     "not to be written": ["--write", "/nowhere/x"],
     "truth of a recording": ["--attach", "--replay", "x", "--truth", "y"],
     "ranges of a stream": ["--attach", "--truth-range"],
+    "another machine's interrupts": ["--listen", "0", "--interrupts", "50"],
 }
 
 

@@ -4,8 +4,9 @@
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,9 @@ def server(*answers: bytes) -> Iterator[int]:
                 if link.recv(4096):
                     link.sendall(answer)
                 if answer is answers[-1]:
-                    while link.recv(4096):
-                        pass
+                    with suppress(ConnectionResetError):  # by a ground that is killed
+                        while link.recv(4096):
+                            pass
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -98,3 +100,29 @@ def test_nobody_who_listens_is_told(ground: Path, tmp_path: Path) -> None:
         port = taken.getsockname()[1]
     done, _ = played(ground, tmp_path, "0 end\n", port)
     assert (done.returncode, done.stderr) == (3, f"rtqual-ground: nobody listens at 127.0.0.1:{port}\n")
+
+
+def test_a_log_outlives_a_reset_of_the_machine(ground: Path, tmp_path: Path) -> None:
+    """SIGKILL stands for the reset: half a line is cut off, no step is done twice, and time goes on."""
+    (tmp_path / "script").write_text(
+        f"0 send {PACKET.hex()}\n100000000 fill {tmp_path}/none/x\n20000000000 send {PACKET.hex()}\n20000000000 end\n"
+    )
+    log = tmp_path / "log"
+    with server(PACKET, PACKET) as port:
+        command = [ground, f"--port={port}", f"--script={tmp_path}/script", f"--log={log}"]
+        first = subprocess.Popen([*command, "--now-ns=5000000000"])
+        while not (log.exists() and "failed 2" in log.read_text()):
+            assert first.poll() is None
+            time.sleep(0.01)
+        first.kill()
+        first.wait()
+        before = log.read_text()
+        log.write_text(before + "19999 re")
+        done = subprocess.run([*command, "--now-ns=26000000000"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = log.read_text().removeprefix(before).splitlines()
+    said = [row.split(" ", 1)[1] for row in rows]
+    assert said[0] == "reset" and said[1] == "up" and said[2] == f"send 3 {PACKET.hex()}"
+    assert said[-1].startswith("end 2 ")
+    assert 20 * 10**9 < int(rows[0].split(" ")[0]) <= 21 * 10**9
+    assert [row for row in before.splitlines() if "send" in row] == [before.splitlines()[1]]

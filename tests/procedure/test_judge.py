@@ -210,6 +210,8 @@ expect = [{ link = "lost", within = "100 ms" }, { link = "up", within = "1 s" }]
         return log.closed().judged()
 
     assert judged((101, "lost 0"), (300, "up")).passed
+    assert judged((101, "reset"), (300, "up")).passed, "the board was reset, and the ground on it"
+    assert "no step expects" in judged((101, "lost 0"), (300, "up"), (900, "reset"), (901, "up")).why
     assert judged((101, "lost 0"), (102, "up"), (103, "lost 0"), (300, "up")).passed
     assert "no step expects" in judged((101, "lost 0"), (300, "up"), (900, "lost 0"), (901, "up")).why
     assert "link lost" in judged().why

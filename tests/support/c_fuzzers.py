@@ -65,7 +65,8 @@ FUZZERS = (
         "flight", "a million telecommands in runs of some 13, between what threads tell, time, states", 80_000,
         {f"flight/program/{name}.c": 0.95 for name in ("pus", "tables", "core", "housekeeping", "schedule", "monitor",
                                                        "cobs")}
-        | {"flight/program/mode.c": 0.93, "flight/program/keep.c": 0.3},
+        | {"flight/program/mode.c": 0.93, "flight/program/file.c": 0.9, "flight/program/cfdp.c": 0.75,
+           "flight/program/keep.c": 0.3},
     ),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in FUZZERS}

@@ -40,10 +40,16 @@ static void restart(void *world)
 	(void)world;
 }
 
+static void load(void *world, uint32_t file)
+{
+	(void)world;
+	(void)file;
+}
+
 int main(void)
 {
 	static const struct outside outside = {
-		.send = print_packet, .order = order, .look = look, .keep = keep, .restart = restart
+		.send = print_packet, .order = order, .look = look, .keep = keep, .restart = restart, .load = load
 	};
 	static struct flight flight;
 	static char line[4096];

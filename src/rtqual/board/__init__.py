@@ -62,6 +62,7 @@ class Machine:
     memory_mib: int = 512
     disks: bool = False
     whole_boot: bool = False  # as it flies, where that shows: a kernel's file unpacks itself
+    resets: bool = False  # a reset boots it again, and it has a watchdog
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ class Cell:
 
     @property
     def machine(self) -> Machine:
-        machine = Machine(self.cpus, disks=self.instrument.disks, whole_boot=self.instrument.whole_boot)
+        of = self.instrument
+        machine = Machine(self.cpus, disks=of.disks, whole_boot=of.whole_boot, resets=of.resets)
         return replace(machine, memory_mib=MEMORY_MIB) if self.candidate.root else machine
 
     @property

@@ -2,6 +2,7 @@
 """Where a record comes from, as its board told it."""
 
 import platform
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -50,8 +51,13 @@ def replayed(inputs: Inputs, path: Path, mission_sha256: str) -> Record:
     return make(inputs, measurement, old.provenance.model_copy(update=now), timing=old.timing, repeat=0)
 
 
-def kernel_complaints(console: str) -> list[str]:
-    """What the kernel itself says went wrong while it ran."""
+# What a kernel says that was told to panic, by sysrq.
+_BY_INTENT = re.compile(r"Kernel panic - not syncing: sysrq triggered crash.*?Kernel Offset", re.DOTALL)
+
+
+def kernel_complaints(console: str, *, resets: bool = False) -> list[str]:
+    """What the kernel itself says went wrong while it ran. `resets`: its end may have been asked for."""
+    console = _BY_INTENT.sub("", console) if resets else console
     signs = ("BUG:", "Oops", "WARNING: CPU", "RT throttling activated", "Call Trace", "rcu: INFO")
     return [f"the kernel said: {line.strip()[:160]}" for line in console.splitlines() if any(s in line for s in signs)][
         :3

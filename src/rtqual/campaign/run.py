@@ -263,7 +263,8 @@ class Campaign:
         outcome = board.run(job, seed=cell.seed, timeout_s=cell.timeout_s)
         outcome = replace(outcome, facts={**outcome.facts, **self._prepared.sizes(cell.candidate)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
-        problems = (*measurement.problems, *outcome.problems, *kernel_complaints(outcome.console))
+        complaints = kernel_complaints(outcome.console, resets=cell.instrument.resets)
+        problems = (*measurement.problems, *outcome.problems, *complaints)
         measurement = replace(measurement, problems=problems)
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)

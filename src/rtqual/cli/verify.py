@@ -10,6 +10,8 @@ from rtqual.base.errors import BadInput
 from rtqual.cli.app import STDERR, STDOUT, Json, print_json
 from rtqual.mission import load_mission
 
+SEEDS_MOST = 1000
+
 
 def verify(
     mission: Path,
@@ -19,6 +21,7 @@ def verify(
     only: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     out: Path | None = None,
+    seeds: int = 1,
     jobs: int = 2,
     as_json: Json = False,
 ) -> int:
@@ -36,6 +39,8 @@ def verify(
         List the procedures and stop.
     out
         Folder for records and reports; out/MISSION-verify-SCALE unless given. The same command resumes there.
+    seeds
+        So many runs of each procedure, each beside another course of the load: more samples of the latencies.
     jobs
         Guests at a time, 1 or 2.
     """
@@ -47,6 +52,8 @@ def verify(
 
     if jobs not in (1, 2):
         raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
+    if not 1 <= seeds <= SEEDS_MOST:
+        raise BadInput(f"--seeds {seeds}: write 1 to {SEEDS_MOST}")
     asked = stage.plan(load_mission(mission), scale, only)
     if list_:
         if as_json:
@@ -55,7 +62,7 @@ def verify(
             print_procedures(STDOUT, asked.procedures)
         return 0
     folder = out or OUT / f"{asked.mission.mission.name}-verify-{scale}"
-    campaign = stage.campaign(asked, folder, jobs)
+    campaign = stage.campaign(asked, folder, jobs, seeds)
     display = Display(STDERR, campaign.cells, jobs)
     with display.shown():
         verified = stage.verify(asked, campaign, display)

@@ -27,6 +27,8 @@ PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 # Kernel modules a job may need. Modules that a kernel has built in or lacks are left out here; modprobe reports them.
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
+# And the one that a program of ours needs, by its place in the guest: the watchdog.
+OWN_MODULES = {"usr/bin/rtqual-ground": ("i6300esb",)}
 DISKS = ("/dev/vda", "/dev/sda")
 
 
@@ -101,7 +103,8 @@ def _fill(
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, root / place)
     boot = DISK_MODULES if disks else ()
-    copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES))
+    of_own = (module for place in own for module in OWN_MODULES.get(place, ()))
+    copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES, *of_own))
     (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in boot))
     (root / "etc/rtqual/disks").write_text("".join(f"{disk}\n" for disk in DISKS if disks))
     (root / "etc/passwd").write_text("root:x:0:0:root:/run:/bin/sh\n")

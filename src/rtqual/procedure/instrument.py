@@ -14,7 +14,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar.output import of_emulator
-from rtqual.instrument.lidar.script import COMMON, RAISED, STREAM, UVC_NODE, flown
+from rtqual.instrument.lidar.script import COMMON, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
 from rtqual.instrument.output import clock_problems, last_line
 from rtqual.packet.definition import Definition
 from rtqual.procedure.figures import figures
@@ -32,8 +32,15 @@ _STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap
 _BUS_MB_S = 40  # as USB 2.0 carries them: at once, a frame would hold up the CPU that stands for the bus
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
-_FLY = """\
+_PLUGGED = f"plug --replay flown --stamp --bus {_BUS_MB_S} --interrupts {INTERRUPTS_FIFO} --control {CONTROL}"
+_SETUP = """\
 mkdir state && mount -t tmpfs -o size=256k none state || fail 'no disk for the state'
+{flown}
+cat > script <<'END'
+{script}END
+{plugged}; awaited [ -e {node} ] || fail 'no camera'
+{raised}"""
+_FLY = """\
 fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
 rtqual-agent raise 1
 fly & fly=$!
@@ -41,6 +48,34 @@ rtqual-agent run . ground {fifo} {ground} --script script --log {log} || {{ cat 
 kill $fly; kill -9 $(pidof {name})
 unplug
 """
+# A board that is reset runs the same job again when it has booted, and finds `began` on the disk; so is the camera's
+# recording. The program starts at once, and uvcvideo's workers are raised when it streams.
+_RESET_SETUP = """\
+mkdir state && mount -t ext4 -o nobarrier {disk} state || fail 'no disk that a reset keeps'
+[ -e state/flown ] || {{ {{ {flown}
+}} && mv flown state/flown && : > state/{log} && : > state/{log}.start && sync; }} || fail 'no room for the recording'
+ln -s state/flown flown
+cat > script <<'END'
+{script}END
+{plugged}; awaited [ -e {node} ] || fail 'no camera'
+[ -e state/began ] || {{ {raised}}}
+"""
+_RESET_FLY = """\
+fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
+busy() {{ cat /proc/[0-9]*/comm 2> /dev/null | grep -q '[-+]uvcvideo$'; }}
+ended() {{ ! pidof {name} > /dev/null; }}
+rtqual-agent raise 1
+fly & fly=$!
+[ ! -e state/began ] || {{ {raised}}} &
+: > state/began; sync
+rtqual-agent run . ground {fifo} {ground} --script script --log state/{log} --now-ns $(rtqual-agent now) || {{
+    cat ground.err flight.err >&2; exit 1; }}
+kill $fly; kill $(pidof {name}); awaited ended
+unplug
+cp state/{log} {log}
+"""
+_WATCHDOG = "--watchdog=/dev/watchdog --watchdog-s=2"  # what a program has that must not end in silence
+_DISK, _WATCHDOG_MODULE = "/dev/vda", "i6300esb"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # known by its name, as every instrument
@@ -55,19 +90,24 @@ class Played(Instrument):
 
     def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:  # noqa: ARG002
         text = script(compiled(self.procedure, self.definition))
-        fly = _FLY.format(
-            program=f"{PROGRAM} {self.arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG
-        )
-        raised = RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
-        camera = f"plug --replay flown --stamp --bus {_BUS_MB_S} --control {CONTROL}"
-        plugged = f"{camera}; awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
+        setup, measure, arguments = _SETUP, _FLY, self.arguments
+        modules: tuple[str, ...] = ()
+        if self.resets:
+            setup, measure, modules = _RESET_SETUP, _RESET_FLY, (_WATCHDOG_MODULE,)
+            arguments = f"{arguments} {_WATCHDOG}"
+        prepared = setup.format(
+            flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, disk=_DISK, log=LOG,
+            raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
+        )  # fmt: skip
+        fly = measure.format(
+            program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG,
+            raised=RAISED.format(stream="awaited busy", priority=_WORKERS_FIFO),
+        )  # fmt: skip
         return Job(
-            setup=(
-                Command(("sh", "-c", f"{COMMON}{flown(seed)}\ncat > script <<'END'\n{text}END\n{plugged}{raised}")),
-            ),
+            setup=(Command(("sh", "-c", f"{COMMON}{prepared}")),),
             measure=Command(("sh", "-c", COMMON + fly), fifo=1),
             collect=(LOG, REPORT),
-            modules=("uvcvideo", "vhci-hcd"),
+            modules=("uvcvideo", "vhci-hcd", *modules),
             version=(PROGRAM, "--version"),
         )
 
@@ -98,6 +138,8 @@ def instruments(procedures: Sequence[Procedure], definition: Definition, argumen
             name=PREFIX + one.name,
             title=one.title,
             program=PROGRAM,
+            disks=one.resets,
+            resets=one.resets,
             procedure=one,
             definition=definition,
             arguments=arguments,

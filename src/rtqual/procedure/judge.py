@@ -242,14 +242,14 @@ def _assigned(wanted: Sequence[Sequence[int]]) -> dict[int, int]:
 def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], list[Entry]]:
     """Each change of the link serves one expectation. And the losses at times when none is expected: a program that
     ends and is started again would show nothing else. A link may flap while it goes: who dies still listens."""
-    kinds = {"lost": What.LOST, "up": What.UP}
-    changes = [(place, one) for place, one in enumerate(entries) if one.what in kinds.values()]
+    kinds = {"lost": (What.LOST, What.RESET), "up": (What.UP,)}
+    changes = [(place, one) for place, one in enumerate(entries) if one.what in (*kinds["lost"], *kinds["up"])]
     served = _assigned(
         [
             [
                 n
                 for n, (place, one) in enumerate(changes)
-                if one.what is kinds[str(d.expect.link)] and place > d.anchor.place and one.at_ns <= d.until_ns
+                if one.what in kinds[str(d.expect.link)] and place > d.anchor.place and one.at_ns <= d.until_ns
             ]
             for d in due
         ]
@@ -259,7 +259,7 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], 
         after = changes[served[number]][1].at_ns - one.anchor.at_ns if number in served else None
         checks.append(_told(one, after, f"it did not happen within {one.expect.within / 10**6:g} ms"))
     times = [(one.anchor.place, one.until_ns) for one in due if one.expect.link == "lost"]
-    losses = [(place, one) for place, one in changes if one.what is What.LOST]
+    losses = [(place, one) for place, one in changes if one.what is not What.UP]
     return checks, [one for at, one in losses if not any(place < at and one.at_ns <= to for place, to in times)]
 
 

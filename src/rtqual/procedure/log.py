@@ -12,15 +12,16 @@ from rtqual.procedure.script import Line
 MOST_B = 8 * 2**20
 LATE_NS = 20_000_000  # the ground may be so late with a step; it runs at a real-time priority
 _LINE = re.compile(
-    r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})|did (?P<did>\d{1,5})"
-    r"|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
+    r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed|reset)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})"
+    r"|did (?P<did>\d{1,5})|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})"
+    r"|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
     r"|recv (?P<got>(?:[0-9a-f]{2})+)|end (?P<sends>\d{1,9}) (?P<recvs>\d{1,9}))",
     re.ASCII,
 )
 
 
 class What(StrEnum):
-    UP, CLOSED, LOST = "up", "closed", "lost"
+    UP, CLOSED, LOST, RESET = "up", "closed", "lost", "reset"
     SENT, DID, RECEIVED = "sent", "did", "received"
 
 
@@ -106,7 +107,7 @@ def _require_link(entries: tuple[Entry, ...]) -> None:
             if up is (entry.what is What.UP):
                 raise Unsound("says that the link came up or was lost, and it was so already")
             up = entry.what is What.UP
-        elif entry.what is What.CLOSED:
+        elif entry.what in (What.CLOSED, What.RESET):
             up = False
         elif entry.what in (What.SENT, What.RECEIVED) and not up:
             raise Unsound("has packets without a link")

@@ -125,6 +125,8 @@ class Fault(Table):
     """The ground closes the link, or opens it again."""
     clock: Annotated[str, *matching(r"[+-]\d{1,7} (ms|s|min|h)", "a step of the clock, as '+10 s'")] | None = None
     """The board's real-time clock is set forwards or back."""
+    kernel: Literal["panic", "hang"] | None = None
+    """The kernel panics, and resets the board; or nothing runs any more, until the watchdog does."""
     disk: Literal["full", "free"] | None = None
     """The disk that the program keeps its state on is filled, or freed."""
 
@@ -132,7 +134,7 @@ class Fault(Table):
     def _one(self) -> Self:
         given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError("is one fault: write exactly one of camera, signal, link, clock, disk")
+            raise ValueError("is one fault: write exactly one of camera, signal, link, clock, kernel, disk")
         return self
 
     @property
@@ -200,6 +202,8 @@ class Procedure(Table):
     """The requirements of the mission that it verifies."""
     smoke: Annotated[bool, Strict()] = False
     """Whether it runs at the scale "smoke" too."""
+    resets: Annotated[bool, Strict()] = False
+    """Whether the board is reset: it has a watchdog then, and keeps the state on a disk."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Events of severity medium or high that may come without being expected."""
     ends: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
@@ -240,6 +244,8 @@ class Procedure(Table):
                 raise At(
                     "step", f"step {number + 1} is earlier than the one before; put them in the order of their times"
                 )
+            if step.fault and step.fault.kernel and not self.resets:
+                raise At("step", f"step {number + 1} ends the kernel; write resets = true")
             if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
                 raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
             spans = [*(one.within for one in step.expect), *(one.within or 0 for one in step.forbid)]

@@ -99,6 +99,8 @@ def _fault(fault: Fault) -> str:
         return f"signal {PROGRAM} {int(signal.Signals[f'SIG{fault.signal}'])}"
     if fault.link:
         return fault.link
+    if fault.kernel:
+        return f"kernel {fault.kernel}"
     if fault.clock:
         return f"clock {parse_duration_ns(fault.clock[1:]) * (-1 if fault.clock[0] == '-' else 1)}"
     return f"{'fill' if fault.disk == 'full' else 'free'} {FULL_FILE}"

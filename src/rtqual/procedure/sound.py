@@ -54,7 +54,7 @@ def _gaps(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
     of = {one.place: one for one in got}
     before: int | None = None
     for place, entry in enumerate(entries):
-        if entry.what in (What.UP, What.LOST, What.CLOSED):
+        if entry.what in (What.UP, What.LOST, What.CLOSED, What.RESET):
             before = None
         elif place in of:
             count = of[place].report.sequence

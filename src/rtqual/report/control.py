@@ -221,7 +221,7 @@ def _latencies(verified: Verified, numbering: Numbering, mark: str) -> Iterator[
     plots = list(_plots(verified, found, numbering, mark))
     yield Plots(tuple(plots), _notes(mark))
     note = Note("", "Below a figure: its 95 % interval, by order statistics, where there are samples enough.")
-    columns = [Column("Latency", False), *numbers("Samples", "p50", "p99", "Largest")]
+    columns = [Column("Latency", False), *numbers("Samples", "p50", "p99", "p99.9", "Largest")]
     rows = [_latency_row(one, mark) for one in found]
     yield numbering.table("Latencies, all procedures together", columns, rows, (*_notes(mark), note))
 

@@ -21,7 +21,7 @@ from rtqual.procedure.model import Procedure
 from rtqual.record.schema import Record
 from rtqual.report.machine.junit import Case, Suite, as_xml
 
-_QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100)}
+_QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100), "p99.9": Fraction(999, 1000)}
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Latency:
 
     name: str
     samples: int
-    figures: Mapping[str, tuple[int, int | None, int | None]]  # p50, p99: value, and the interval's ends where known
+    figures: Mapping[str, tuple[int, int | None, int | None]]  # value, and its interval where known
     most: int
 
 

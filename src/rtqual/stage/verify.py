@@ -69,17 +69,18 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Pla
     return Plan(mission, mission.verify, procedures, played, scale, definition)
 
 
-def campaign(asked: Plan, folder: Path, workers: int) -> Campaign:
-    """Its cells: each procedure, and then each once more where a second run must be equal."""
+def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaign:
+    """Its cells: each procedure with each seed, and then each once more where a second run must be equal."""
     candidate = next(one for one in asked.mission.candidates if one.name == asked.verify.candidate)
     place = candidate.place
     if place is None or not place.linux or place.here:
         raise BadInput(f"candidate {candidate.name}: procedures are played on the virtual board only")
     cells = [
-        Cell(candidate, one, NoParameters(), asked.verify.load, 1, seed=1, place=place)
+        Cell(candidate, one, NoParameters(), asked.verify.load, 1, seed=seed, place=place)
+        for seed in range(1, seeds + 1)
         for one in instruments(asked.played, asked.definition, ARGUMENTS)
     ]
-    again = [replace(cell, repeat=1) for cell in cells] if place.repeats else []
+    again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
     return Campaign(asked.mission, kept.VERIFY + asked.scale, folder, workers=workers, cells=[*cells, *again])
 
 

@@ -10,7 +10,7 @@
 #include "flight/program/world.h"
 #include "fuzz.h"
 
-enum { STEPS = 40, ROOM = 1200 };
+enum { STEPS = 50, ROOM = 1200 };
 enum { REPORTS, ACCEPTED, FAILED, RESTARTS, STATES };
 
 const char *const reaches[] = { "reports", "accepted", "failed", "restarts", "states taken up", NULL };
@@ -18,6 +18,7 @@ const char *const reaches[] = { "reports", "accepted", "failed", "restarts", "st
 static struct flight flight;
 static struct kept kept;
 static bool with_tag;
+static uint8_t file_down[FILE_MOST];
 
 void prepare(void)
 {
@@ -72,6 +73,21 @@ static void restart(void *world)
 	(void)world;
 }
 
+static void load(void *world, uint32_t which)
+{
+	(void)world;
+	if (which >= FILE_COUNT)
+		broken("a file that is none");
+}
+
+static bool send_file(void *world, const uint8_t *packet, size_t octets)
+{
+	(void)world;
+	if (octets > PACKET_LARGEST || pus_length(packet) != octets || pus_crc(packet, octets))
+		broken("a PDU in no packet");
+	return draw(8);
+}
+
 static bool tag(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG])
 {
 	(void)world;
@@ -86,6 +102,9 @@ static void start(enum cause cause, const struct kept *from)
 					 .look = look,
 					 .keep = keep,
 					 .restart = restart,
+					 .load = load,
+					 .send_file = send_file,
+					 .file = file_down,
 					 .tag = with_tag ? tag : NULL };
 
 	flight_start(&flight, &outside, from, cause, draw(TARGET_COUNT), flight.tai_ns, flight.now_ns);
@@ -153,7 +172,7 @@ static size_t make_telecommand(uint8_t *packet)
 	static const uint8_t services[] = { 3, 5, 8, 8, 8, 9, 11, 11, 12, 17, 20, 99 };
 	static const uint8_t subtypes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 16, 27, 31 };
 	const uint8_t service = services[draw(sizeof(services))];
-	uint8_t data[2] = { (uint8_t)(1 + draw(9)), 0 }, *at = packet + PUS_HEADER;
+	uint8_t data[2] = { (uint8_t)(1 + draw(10)), 0 }, *at = packet + PUS_HEADER;
 	enum failure failure;
 	const uint8_t subtype = service == 8 ? 1 : subtypes[draw(sizeof(subtypes))];
 	const struct command_row *command = pus_command(service, subtype, data, 1, &failure);
@@ -192,6 +211,27 @@ static size_t make_telecommand(uint8_t *packet)
 	return octets + PUS_CRC;
 }
 
+/* What a receiver of files says, in a packet. */
+static size_t make_pdu(uint8_t *packet)
+{
+	const size_t octets = CFDP_HEADER + 1 + draw(60);
+	uint8_t *pdu = packet + 6;
+
+	for (size_t at = 0; at < octets; at++)
+		pdu[at] = draw(3) ? (uint8_t)draw(256) : 0;
+	memcpy(pdu, (const uint8_t[]){ 0x28, 0, (uint8_t)(octets - CFDP_HEADER), 3, CFDP_BOARD }, 5);
+	pus_put(pdu + 5, flight.cfdp.transaction, 4);
+	pdu[9] = CFDP_GROUND;
+	pdu[CFDP_HEADER] = (uint8_t)(4 + draw(6));
+	if (draw(8) == 0)
+		pdu[draw((uint32_t)octets)] ^= (uint8_t)(1 << draw(8));
+	pus_put(packet, 0x1000 | (PACKET_APID + 1), 2);
+	pus_put(packet + 2, 0xc000, 2);
+	pus_put(packet + 4, (uint32_t)octets + 1, 2);
+	pus_put(pdu + octets, pus_crc(packet, 6 + octets) ^ (draw(20) == 0), PUS_CRC);
+	return 6 + octets + PUS_CRC;
+}
+
 static void through_serial(const uint8_t *packet, size_t octets)
 {
 	static uint8_t frame[COBS_MOST(ROOM + 16)], back[sizeof(frame)];
@@ -209,11 +249,13 @@ static void through_serial(const uint8_t *packet, size_t octets)
 static void step(void)
 {
 	uint8_t packet[ROOM + 64];
-	const struct told told = { draw(WORD_GROUND + 1), draw(CAMERA_COUNT), draw(1000) };
+	struct told told = { draw(WORD_NO_FILE + 1), draw(CAMERA_COUNT), draw(1000) };
 	size_t octets;
 
-	switch (draw(13)) {
+	switch (draw(16)) {
 	case 0:
+		if (told.word == WORD_FILE)
+			told.value = draw(FILE_MOST + 2);
 		flight_told(&flight, &told);
 		break;
 	case 1:
@@ -238,6 +280,9 @@ static void step(void)
 		memset(packet, 1 + (int)draw(255), sizeof(packet)); /* blocks without a zero */
 		packet[draw(ROOM)] = 0;
 		through_serial(packet, draw(ROOM));
+		break;
+	case 6:
+		flight_telecommand(&flight, packet, make_pdu(packet));
 		break;
 	default:
 		octets = make_telecommand(packet);

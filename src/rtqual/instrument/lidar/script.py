@@ -9,6 +9,7 @@ STREAM, EMULATOR = "ds325-stream", "ds325-emulator"
 RING_MODULE, DRIVER_MODULE, DMABUF_MODULE = "ds325-ring.ko", "ds325-usb.ko", "ds325-dmabuf.ko"
 MODULES_AT = "/lib/rtqual"  # in the guest
 UVC_NODE, RING_NODE = "/dev/video0", "/dev/ds325-0"
+INTERRUPTS_FIFO = 50  # as PREEMPT_RT has it
 RECORDED = 8  # frames, spread over the approach, that the camera sends over and over
 _STEP_S = 2.5  # of scene between two of them
 # The second recording is for poses, which need a realistically moving target: 7 cm/s from 0.6 m on. It is sent forwards
@@ -23,7 +24,7 @@ fail() {{ echo "$*" >&2; exit 1; }}
 awaited() {{ i=0; until "$@"; do i=$((i + 1)); [ $i -lt 300 ] || return 1; usleep 10000; done; }}
 as_interrupts() {{
     for thread in vhci_rx vhci_tx; do
-        awaited pidof $thread > /dev/null && chrt -f -p 50 "$(pidof $thread)" || return
+        awaited pidof $thread > /dev/null && chrt -f -p {INTERRUPTS_FIFO} "$(pidof $thread)" || return
     done
 }}
 plug() {{
