@@ -50,7 +50,6 @@ struct port_timer {
 	struct port_semaphore expired; /* hard and soft timer */
 	struct wdog_s watchdog;
 	timer_t soft;
-	int socket; /* network */
 };
 
 static inline uint64_t port_divide(uint64_t dividend, uint32_t divisor)

@@ -1,32 +1,24 @@
 // SPDX-License-Identifier: MIT
 /*
  * Waiting for a time by the paths that NuttX has: the absolute sleep and the watchdog timer, which both expire in the
- * timer's interrupt, the POSIX timer, whose SIGEV_THREAD runs in the work queue's thread, a datagram, another thread.
+ * timer's interrupt, the POSIX timer, whose SIGEV_THREAD runs in the work queue's thread, another thread. There is no
+ * wait by its network: no build with one was tried.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <nuttx/clock.h>
 #include <nuttx/config.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "nuttx.h"
 
-#if defined(CONFIG_NET_UDP) && defined(CONFIG_NET_LOOPBACK)
-#define NETWORK
-#endif
+enum { NS_OF_TICK = CONFIG_USEC_PER_TICK * 1000 };
 
-enum { NS_OF_TICK = CONFIG_USEC_PER_TICK * 1000, PORT = 50000 };
-
-/* The other thread of the paths that need one: sleeps until the time, then wakes the thread that asked. */
+/* The other thread of PORT_PATH_FUTEX: sleeps until the time, then wakes the thread that asked. */
 static struct helper {
 	struct port_thread thread;
 	struct port_semaphore asked;
-	struct port_semaphore woken; /* PORT_PATH_FUTEX */
-	int socket; /* PORT_PATH_NETWORK, or -1 */
+	struct port_semaphore woken;
 	uint64_t due_ns; /* 0: end */
 	bool taken;
 } helper;
@@ -42,19 +34,6 @@ static enum port_status sleep_until(uint64_t due_ns)
 	return error ? linux_fail(PORT_FAILED, "clock_nanosleep", error) : PORT_OK;
 }
 
-/* false where there is no network, so that the linker need not find one. */
-static bool send_datagram(int socket)
-{
-#ifdef NETWORK
-	if (send(socket, "", 1, 0) != 1)
-		linux_fail(PORT_FAILED, "sending on the loopback", errno);
-	return true;
-#else
-	(void)socket;
-	return false;
-#endif
-}
-
 /* Its failures reach main through linux_fail(). */
 static void helper_main(void *argument)
 {
@@ -64,12 +43,11 @@ static void helper_main(void *argument)
 			return;
 		if (sleep_until(helper.due_ns) != PORT_OK)
 			return;
-		if (helper.socket < 0 || !send_datagram(helper.socket))
-			port_semaphore_post(&helper.woken);
+		port_semaphore_post(&helper.woken);
 	}
 }
 
-static enum port_status helper_start(int socket)
+static enum port_status helper_start(void)
 {
 	enum port_status status;
 
@@ -77,7 +55,6 @@ static enum port_status helper_start(int socket)
 		return linux_fail(PORT_FULL, "one thread at a time can be woken by another", 0);
 	port_semaphore_open(&helper.asked, 0);
 	port_semaphore_open(&helper.woken, 0);
-	helper.socket = socket;
 	status = port_thread_start(&helper.thread, "waker", PORT_HIGHEST, PORT_ANY_CPU, helper_main, NULL);
 	helper.taken = status == PORT_OK;
 	return status;
@@ -88,8 +65,6 @@ static void helper_stop(void)
 	helper.due_ns = 0;
 	port_semaphore_post(&helper.asked);
 	port_thread_join(&helper.thread);
-	if (helper.socket >= 0)
-		close(helper.socket);
 	helper.taken = false;
 }
 
@@ -144,59 +119,9 @@ static enum port_status wait_soft(struct port_timer *timer, uint64_t due_ns)
 	return port_semaphore_wait(&timer->expired);
 }
 
-#ifdef NETWORK
-static enum port_status open_network(struct port_timer *timer)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_port = htons(PORT),
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int receiver = socket(AF_INET, SOCK_DGRAM, 0);
-	int sender = socket(AF_INET, SOCK_DGRAM, 0);
-	enum port_status status;
-
-	if (receiver < 0 || sender < 0 || bind(receiver, (struct sockaddr *)&address, sizeof(address)) ||
-	    connect(sender, (struct sockaddr *)&address, sizeof(address)))
-		status = linux_fail(PORT_FAILED, "UDP on 127.0.0.1", errno);
-	else
-		status = helper_start(sender);
-	if (status == PORT_OK) {
-		timer->socket = receiver;
-	} else {
-		close(receiver);
-		close(sender);
-	}
-	return status;
-}
-
-static enum port_status wait_network(int socket, uint64_t due_ns)
-{
-	char datagram;
-
-	if (helper_ask(due_ns) != PORT_OK)
-		return PORT_FAILED;
-	while (recv(socket, &datagram, 1, 0) != 1)
-		if (errno != EINTR)
-			return linux_fail(PORT_FAILED, "receiving on the loopback", errno);
-	return PORT_OK;
-}
-#else
-static enum port_status open_network(struct port_timer *timer)
-{
-	(void)timer;
-	return linux_fail(PORT_NOT_OFFERED, "this build of NuttX has no network (CONFIG_NET_LOOPBACK)", 0);
-}
-
-static enum port_status wait_network(int socket, uint64_t due_ns)
-{
-	(void)socket;
-	(void)due_ns;
-	return PORT_NOT_OFFERED;
-}
-#endif
-
 enum port_status port_timer_open(struct port_timer *timer, enum port_path path)
 {
-	*timer = (struct port_timer){ .path = path, .socket = -1 };
+	*timer = (struct port_timer){ .path = path };
 	switch (path) {
 	case PORT_PATH_SLEEP:
 		return PORT_OK;
@@ -205,9 +130,9 @@ enum port_status port_timer_open(struct port_timer *timer, enum port_path path)
 	case PORT_PATH_SOFT_TIMER:
 		return open_soft(timer);
 	case PORT_PATH_NETWORK:
-		return open_network(timer);
+		return linux_fail(PORT_NOT_OFFERED, "NuttX with a network was not tried", 0);
 	case PORT_PATH_FUTEX:
-		return helper_start(-1);
+		return helper_start();
 	case PORT_PATHS:
 		break;
 	}
@@ -230,8 +155,6 @@ enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
 		return wait_hard(timer, due_ns);
 	case PORT_PATH_SOFT_TIMER:
 		return wait_soft(timer, due_ns);
-	case PORT_PATH_NETWORK:
-		return wait_network(timer->socket, due_ns);
 	case PORT_PATH_FUTEX:
 		return helper_ask(due_ns) != PORT_OK ? PORT_FAILED : port_semaphore_wait(&helper.woken);
 	default:
@@ -241,12 +164,10 @@ enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
 
 void port_timer_close(struct port_timer *timer)
 {
-	if (timer->path == PORT_PATH_NETWORK || timer->path == PORT_PATH_FUTEX)
+	if (timer->path == PORT_PATH_FUTEX)
 		helper_stop();
 	if (timer->path == PORT_PATH_SOFT_TIMER)
 		timer_delete(timer->soft);
 	if (timer->path == PORT_PATH_HARD_TIMER || timer->path == PORT_PATH_SOFT_TIMER)
 		port_semaphore_close(&timer->expired);
-	if (timer->socket >= 0)
-		close(timer->socket);
 }
