@@ -151,9 +151,10 @@ def require(path: Path, record: Record) -> None:
             f"{path}: measured on the {inputs.board} board; only runs of the virtual boards can be had again and "
             f"watched: on a real board use rtla timerlat"
         )
-    if not row.linux and not (record.manifest.provenance.kernel or "").startswith(processor_of(None).name):
+    kernel = record.manifest.provenance.kernel
+    if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
         raise BadInput(
-            f"{path}: a run of {record.manifest.provenance.kernel}; of RTOS images FreeRTOS's alone can be watched"
+            f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched"
         )
     wanted = _MEASURED[row.linux]
     if inputs.instrument != wanted.instrument.name:
