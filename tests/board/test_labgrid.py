@@ -141,6 +141,8 @@ def test_places_and_power_of_a_farm(farm: dict[str, str], tmp_path: Path, monkey
                 monkeypatch.delenv("LG_USERNAME")
                 other.give()
                 assert "acquired: None" in said("-p", "place-2", "show")
+                kept = tmp_path / "places.yaml"  # which the coordinator writes every few seconds
+                until(lambda: kept.exists() and "place-2" in kept.read_text())
         with running(farm, tmp_path, "labgrid-coordinator", "-l", coordinator):
             until(lambda: "rror" not in said("places"))
             with running(farm, tmp_path, *exporter):
