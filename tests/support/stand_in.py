@@ -32,7 +32,7 @@ from support.known_good import HARDWARE, good_initrd, own
 
 KERNELS = {"stock": "linux-image-amd64", "rt": "linux-image-rt-amd64"}
 NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
-_UUID, _ESP_MIB = "5254-0012", 112
+_UUID, _ESP_MIB = "5254-0012", 96
 SECOND, _SECOND_MIB = "/dev/vdb", 64  # a disk that jobs may write to
 # On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
 # more than 95 % of a second, where the kernel would throttle it.
