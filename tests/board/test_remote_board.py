@@ -49,6 +49,17 @@ def boot_id(there: StandIn) -> str:
     return there.ssh("cat /proc/sys/kernel/random/boot_id").stdout
 
 
+def test_check_tells_what_is_there_and_what_is_missing(there: StandIn, settings: Settings) -> None:
+    """Before there are candidates on it: with those of the others there is room for one more."""
+    found = {one.name: one for one in check(settings)}
+    assert [one for one in found.values() if not one.good] == []
+    assert (found["serial"].what, found["boot partition"].what, found["lease"].what) == (SERIAL, "/boot", "free")
+    assert "clock source ," not in found["time"].what
+    other = {one.name: one for one in check(replace(settings, good="6.9", power_on=(), console=""))}
+    assert [name for name, one in other.items() if not one.good] == ["system", "power", "console"]
+    assert other["system"].mend == f'write good = "{there.release}", or boot 6.9'
+
+
 def test_another_host_key_or_serial_number_is_refused(settings: Settings, there: StandIn, tmp_path: Path) -> None:
     another = (there.folder / "identity.pub").read_text().strip()
     for other, why in (
@@ -148,16 +159,6 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     assert "debian-rt and debian meet the one requirement" in verdict["headline"]  # nothing ranks them
     assert there.ssh("uname -r").stdout.strip() == there.release
     assert there.ssh("sha256sum /boot/loader/loader.conf /boot/loader/entries/*").stdout == entries
-
-
-def test_check_tells_what_is_there_and_what_is_missing(there: StandIn, settings: Settings) -> None:
-    found = {one.name: one for one in check(settings)}
-    assert [one for one in found.values() if not one.good] == []
-    assert (found["serial"].what, found["boot partition"].what, found["lease"].what) == (SERIAL, "/boot", "free")
-    assert "clock source ," not in found["time"].what
-    other = {one.name: one for one in check(replace(settings, good="6.9", power_on=(), console=""))}
-    assert [name for name, one in other.items() if not one.good] == ["system", "power", "console"]
-    assert other["system"].mend == f'write good = "{there.release}", or boot 6.9'
 
 
 def test_settings_are_steadied_and_put_back_or_go_with_the_next_start(session: Session) -> None:
