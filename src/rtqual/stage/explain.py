@@ -153,9 +153,7 @@ def require(path: Path, record: Record) -> None:
         )
     kernel = record.manifest.provenance.kernel
     if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
-        raise BadInput(
-            f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched"
-        )
+        raise BadInput(f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched")
     wanted = _MEASURED[row.linux]
     if inputs.instrument != wanted.instrument.name:
         raise BadInput(
