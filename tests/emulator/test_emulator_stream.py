@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.listening_camera import FRAMES, Start
+from support.listening_camera import FRAMES, Camera, Start
 from support.software_camera import FRAME_BYTES, Z16_BYTES
 from support.usbip_client import ENDPOINT, STALLED
 
@@ -54,28 +54,29 @@ def test_frames_come_at_the_rate_agreed_on_and_the_units_rate_goes_first(camera:
     assert steps.count(40_000_000) >= 4
 
 
-def test_a_frame_takes_the_time_of_the_bus(camera: Start, frames: list[bytes]) -> None:
-    one = camera("--bus", "40")
+def rows_sent(one: Camera, frames: list[bytes]) -> list[list[str]]:
+    """The log's, of the frames that a host got."""
     with one.host() as host:
         host.commit()
         urbs = host.urbs()
         assert all(host.payload(urbs).data[2:] in frames for _ in range(3))
     one.end()
     rows = [line.split() for line in (one.folder / "log").read_text().splitlines()[1:]]
-    took_ns = [int(row[6]) - int(row[5]) for row in rows if row[3] == "sent"]
+    return [row for row in rows if row[3] == "sent"]
+
+
+def test_a_frame_takes_the_time_of_the_bus(camera: Start, frames: list[bytes]) -> None:
+    one = camera("--bus", "40")
+    rows = rows_sent(one, frames)
+    took_ns = [int(row[6]) - int(row[5]) for row in rows]
     last = 32 * 1024 * 25  # its last transfer goes when those before have had their time
     assert len(took_ns) >= 3 and min(took_ns) >= FRAME_BYTES * 25 - last
 
 
 def test_a_frames_lines_leave_once_they_are_read_out(camera: Start, frames: list[bytes]) -> None:
     one = camera("--line-rate", "24000")
-    with one.host() as host:
-        host.commit()
-        urbs = host.urbs()
-        assert all(host.payload(urbs).data[2:] in frames for _ in range(3))
-    one.end()
-    rows = [line.split() for line in (one.folder / "log").read_text().splitlines()[1:]]
-    sent = [(int(row[4]), int(row[5]), int(row[6])) for row in rows if row[3] == "sent"]
+    rows = rows_sent(one, frames)
+    sent = [(int(row[4]), int(row[5]), int(row[6])) for row in rows]
     assert len(sent) >= 3
     assert min(ended - due for due, _, ended in sent) >= 240 * 10**9 // 24000
     assert min(began - due for due, began, _ in sent) >= 26 * 10**9 // 24000  # the lines of its first transfer
