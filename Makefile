@@ -36,8 +36,9 @@ KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
 IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # The tests read the PDF, open the report in a browser, ask every real program for its version, watch the probe's
-# system calls, count the camera library's instructions, run its ARM builds, and build OpenNI2's driver and sample.
-TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user g++
+# system calls, count the camera library's instructions, run its ARM builds, build OpenNI2's driver and sample, and
+# read traces back.
+TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user g++ babeltrace2
 # Debian's Python comes without venv; another one brings its own.
 ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
 PACKAGES += python3-venv

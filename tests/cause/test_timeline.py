@@ -2,13 +2,17 @@
 """Samples found among the readings, and told in parts that add up."""
 
 import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.cause import context
 from rtqual.cause.context import slices
-from rtqual.cause.export import chrome
+from rtqual.cause.export import chrome, write_ctf
 from rtqual.cause.matching import Sample, match
 from rtqual.cause.processor import X86_64
 from rtqual.cause.sections import longest
@@ -222,3 +226,32 @@ def test_the_trace_for_viewers_holds_each_part_in_us() -> None:
     kinds = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["tid"] == 1]
     assert sum(event["dur"] for event in kinds) == pytest.approx(10.0)
     assert kinds[0]["name"] == "interrupts off"
+
+
+def test_babeltrace_reads_each_part_at_the_guests_time(tmp_path: Path) -> None:
+    line = told("irqs")
+    strange = replace(line, parts=(replace(line.parts[0], thread='a"\x1b\0;{é'), *line.parts[1:]))
+    write_ctf([('stock "rt"\\', line), ("stock, seed 2", strange)], tmp_path / "late")
+    names = sorted(path.name for path in (tmp_path / "late").iterdir())
+    assert names == [f"{number}-sample-{line.sample.number}" for number in (1, 2)]
+    for name in names:
+        read = run_babeltrace(tmp_path / "late" / name)
+        assert len(read) == len(line.parts)
+        for text, part in zip(read, line.parts, strict=True):
+            at_s, at_ns = divmod(line.sample.expiry_ns + part.begin_ns, 10**9)
+            assert text.startswith(f"[{at_s}.{at_ns:09}] ")
+            assert f"{part.kind}: {{ duration_ns = {part.duration_ns}," in text
+            assert f'where = "{part.where}"' in text
+    with pytest.raises(BadInput, match="File exists: name a new folder"):
+        write_ctf([("stock", line)], tmp_path / "late")
+
+
+def run_babeltrace(trace: Path) -> list[str]:
+    """What babeltrace2 prints, a line each event."""
+    if not shutil.which("babeltrace2"):
+        pytest.fail("no babeltrace2: `apt-get install babeltrace2`, or `make test`")
+    done = subprocess.run(
+        ["babeltrace2", "--clock-seconds", "--no-delta", trace], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.splitlines()

@@ -137,7 +137,8 @@ def test_what_cannot_be_explained_is_refused(
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--worst", "0"), ("--worst", "1", "--sample", "2"), ("--above", "30"), ("--worst", "201")]
+    "arguments",
+    [("--worst", "0"), ("--worst", "1", "--sample", "2"), ("--above", "30"), ("--worst", "201"), ("--ctf", ".")],
 )
 def test_a_mistaken_question_is_refused(fails: Callable[..., str], tmp_path: Path, arguments: tuple[str, ...]) -> None:
     assert arguments[0] in fails(2, "explain", tmp_path, *arguments)

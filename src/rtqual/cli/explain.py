@@ -20,6 +20,7 @@ def explain(
     sample: int | None = None,
     above: str | None = None,
     trace: Annotated[Path | None, Parameter(help="Write the timelines there as a trace that Perfetto opens.")] = None,
+    ctf: Annotated[Path | None, Parameter(help="The same as CTF in a new folder: babeltrace2, Trace Compass.")] = None,
     as_json: Json = False,
 ) -> int:
     """Say why samples were late: the run is made again and watched from outside of the guest, which stays as it is.
@@ -42,7 +43,7 @@ def explain(
     from rtqual.base.errors import BadInput  # noqa: PLC0415
     from rtqual.base.units import parse_duration_ns  # noqa: PLC0415
     from rtqual.campaign.find import find  # noqa: PLC0415
-    from rtqual.cause.export import chrome  # noqa: PLC0415
+    from rtqual.cause.export import chrome, write_ctf  # noqa: PLC0415
     from rtqual.cause.tally import waterfalls  # noqa: PLC0415
     from rtqual.record.store import read  # noqa: PLC0415
     from rtqual.stage.advice import advice  # noqa: PLC0415
@@ -57,6 +58,8 @@ def explain(
 
     if sum(one is not None for one in (worst, sample, above)) > 1:
         raise BadInput("--worst, --sample and --above: give one of them")
+    if ctf is not None and ctf.exists():
+        raise BadInput(f"--ctf {ctf}: is there already: name a new folder")
     if worst is not None and not 1 <= worst <= MOST:
         raise BadInput(f"--worst: {worst} samples cannot be told: give 1 to {MOST}")
     try:
@@ -75,9 +78,11 @@ def explain(
     tallies = tally_all(told) if many else []
     falls = waterfalls(tallies)
     advised = advice(record, tallies) if many else []
+    named = [(f"{one.candidate}, seed {one.seed}", line) for one, line in tail_of(told)]
     if trace is not None:
-        named = [(f"{one.candidate}, seed {one.seed}", line) for one, line in tail_of(told)]
         trace.write_text(json.dumps(chrome(named), indent=1) + "\n")
+    if ctf is not None:
+        write_ctf(named, ctf)
     if as_json:
         print_json({"runs": [explained_dict(one) for one in told], **tallies_dict(tallies, falls, advised)})
     elif many:
