@@ -22,6 +22,17 @@ from rtqual.record.store import Store, read
 from support.command import Run
 from support.stand_in import NAME, SERIAL, StandIn, mission_of, settings_of, stand_in
 
+# The system's own kernel tells why its samples were late.
+LATE = f"""
+[parameters.timerlat-late]
+cycles = 100
+
+[[scale.demo.plan]]
+boards = ["{NAME}"]
+candidates = ["debian-rt"]
+instruments = ["timerlat-late"]
+"""
+
 pytestmark = [pytest.mark.full]  # a machine that starts several times: 6 minutes
 
 
@@ -137,12 +148,18 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     broken = (
         '[[candidate]]\nname = "broken"\ntitle = "Panics"\npackage = "linux-image-amd64"\nboot = ["rdinit=/none"]\n'
     )
-    mission.write_text(mission_of(there, others=broken, runs=6))
+    mission.write_text(mission_of(there, others=broken, runs=6) + LATE)
     done = rtqual("select", mission, "--out", tmp_path / "out", "--json", env={})
     assert done.returncode == 3, done.stderr  # a candidate failed
     said = json.loads(done.stdout)
     assert "Kernel panic" in json.dumps(said["failures"]) and "fell back to its known-good system" in done.stderr
-    records = [read(path).manifest for path in Store(tmp_path / "out/records").paths()]
+    paths = Store(tmp_path / "out/records").paths()
+    (traced,) = (path for path in paths if read(path).inputs.instrument == "timerlat-late")
+    told = rtqual("explain", traced, "--worst", "1")
+    assert told.returncode == 0 and "debian-rt idle on the qemu-pc board" in told.stdout
+    assert "Watching moves what it watches" in told.stdout and "count instructions" not in told.stdout
+    assert "until the timer's interrupt" in told.stdout and "_idle" in told.stdout
+    records = [read(path).manifest for path in paths if path != traced]
     assert sorted(one.inputs.candidate for one in records) == ["debian"] * 6 + ["debian-rt"] * 6
     assert "own" not in there.ssh("ls /boot/rtqual").stdout.split(), "its host key stays on no partition"
     for one in records:

@@ -56,6 +56,7 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
         for what in ("user", "kernel", "irq")
     },
     "timerlat": ("timerlat.txt", {"cycles": 8}),
+    "timerlat-late": ("timerlat-late.txt", {"cycles": 8}),
     "osnoise": ("osnoise.txt", {"cycles": 4}),
 }
 SYSBENCH_NAMES = [name for name in CAPTURED if name.startswith("sysbench")]

@@ -35,12 +35,12 @@ class LateGuest:
         self.folder = folder
         self.board = VirtualBoard(ready, Machine(), folder / "scratch")
 
-    def record(self, way: str) -> Path:
-        """A run of cyclictest with the module doing that."""
-        plain = CYCLICTEST.job(PARAMETERS, cpus=1, seed=1)
+    def record(self, way: str, instrument: Instrument = CYCLICTEST, parameters: Parameters = PARAMETERS) -> Path:
+        """A run of cyclictest, or of another instrument, with the module doing that."""
+        plain = instrument.job(parameters, cpus=1, seed=1)
         load = Command(("insmod", f"/lib/rtqual/{MODULE}", f"way={way}"))
         job = plain.__class__(**{**vars(plain), "setup": (load,)})
-        run = Run(self.board, "virtual", CYCLICTEST, PARAMETERS, job)
+        run = Run(self.board, "virtual", instrument, parameters, job)
         return recorded(run, self.folder / "out" / way)
 
 

@@ -3,11 +3,16 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from rtqual.cli.app import LITERAL, Json, print_json, tell
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtqual.stage.explain import Timed
 
 _WORST, _LATEST = 3, 10
 
@@ -43,15 +48,17 @@ def explain(
     from rtqual.base.errors import BadInput  # noqa: PLC0415
     from rtqual.base.units import parse_duration_ns  # noqa: PLC0415
     from rtqual.campaign.find import find  # noqa: PLC0415
-    from rtqual.cause.export import chrome, write_ctf  # noqa: PLC0415
     from rtqual.cause.tally import waterfalls  # noqa: PLC0415
     from rtqual.record.store import read  # noqa: PLC0415
+    from rtqual.stage import late  # noqa: PLC0415
     from rtqual.stage.advice import advice  # noqa: PLC0415
-    from rtqual.stage.explain import MOST, Asked, latest_of, tail_of, tally_all  # noqa: PLC0415
+    from rtqual.stage.explain import MOST, Asked, explainable, latest_of, tally_all  # noqa: PLC0415
     from rtqual.stage.explain import explain as explained_by  # noqa: PLC0415
     from rtqual.terminal.explain import (  # noqa: PLC0415
         explained_dict,
+        late_dict,
         print_explained,
+        print_late,
         print_tallies,
         tallies_dict,
     )
@@ -67,26 +74,38 @@ def explain(
     except ValueError as error:
         raise BadInput(f"--above: {error}") from None
     paths = find(record)
+    records = {path: read(path) for path in paths}
     many = len(paths) > 1
     if many and (sample is not None or above is not None):
         raise BadInput(f"{record}: holds {len(paths)} records: --sample and --above take one of them")
-    if many:
-        asked = latest_of({path: read(path) for path in paths}, worst or _LATEST)
+    asked = Asked(worst or (0 if above else _WORST), sample, above_ns)
+    traced = [late.of(path, records[path], asked) for path in late.kept(records)]
+    if many and (explainable(records) or not traced):
+        told = explained_by(latest_of(records, worst or _LATEST), tell)
     else:
-        asked = {paths[0]: Asked(worst or (0 if above else _WORST), sample, above_ns)}
-    told = explained_by(asked, tell)
+        told = [] if traced else explained_by({paths[0]: asked}, tell)
     tallies = tally_all(told) if many else []
     falls = waterfalls(tallies)
     advised = advice(record, tallies) if many else []
-    named = [(f"{one.candidate}, seed {one.seed}", line) for one, line in tail_of(told)]
+    _keep([*told, *traced], trace, ctf)
+    if as_json:
+        said = [*map(explained_dict, told), *map(late_dict, traced)]
+        print_json({"runs": said, **tallies_dict(tallies, falls, advised)})
+    else:
+        if tallies:
+            print_tallies(LITERAL, tallies, falls, advised)
+        elif told:
+            print_explained(LITERAL, told)
+        print_late(LITERAL, traced)
+    return 0
+
+
+def _keep(runs: "Sequence[Timed]", trace: Path | None, ctf: Path | None) -> None:
+    from rtqual.cause.export import chrome, write_ctf  # noqa: PLC0415
+    from rtqual.stage.explain import tail_of  # noqa: PLC0415
+
+    named = [(f"{one.candidate}, seed {one.seed}", line) for one, line in tail_of(runs)]
     if trace is not None:
         trace.write_text(json.dumps(chrome(named), indent=1) + "\n")
     if ctf is not None:
         write_ctf(named, ctf)
-    if as_json:
-        print_json({"runs": [explained_dict(one) for one in told], **tallies_dict(tallies, falls, advised)})
-    elif many:
-        print_tallies(LITERAL, tallies, falls, advised)
-    else:
-        print_explained(LITERAL, told)
-    return 0

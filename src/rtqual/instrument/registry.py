@@ -9,6 +9,7 @@ from rtqual.instrument.dual.latmus import LATMUS
 from rtqual.instrument.exercise import EXERCISE
 from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.hackbench import HACKBENCH
+from rtqual.instrument.late import LATE
 from rtqual.instrument.lidar.faults import WITH_FAULTS
 from rtqual.instrument.lidar.ways import WAYS
 from rtqual.instrument.probe.families import KERNEL_PROBES, MEMORY_PROBE, PROBES
@@ -25,6 +26,7 @@ _ALL: tuple[Instrument, ...] = (
     *SYSBENCH,
     *PROBES,
     *TRACERS,
+    LATE,
     MEMORY_PROBE,
     *KERNEL_PROBES,
     *ALCHEMY_PROBES,

@@ -24,10 +24,10 @@ _MAIN_THREAD_FIFO = 1  # above the loads: the tracer is stopped in time
 _MOST_LINES = 1_000_000  # of a trace: 100 bytes of text each
 _SPARE_INTERVALS = 3  # the first begins a while after the tracer is switched on
 _ENTRY_B = 128  # in the kernel's buffer, with room to spare
-_NOT_OFFERED, _END = "not offered", "end of the trace"
+_NOT_OFFERED, END = "not offered", "end of the trace"
 # $1 tracer, $2 CPUs, $3 KiB of buffer for each, $4 s; then pairs of a file below osnoise/ and its value. The threads'
 # scheduling stands before the trace: what `stat` calls rt_priority and policy.
-_SCRIPT = f"""
+BEGIN = f"""
 cd /sys/kernel/tracing || {{ echo '{_NOT_OFFERED}'; exit 0; }}
 [ -e available_tracers ] || {{ mount -t tracefs tracefs . && cd /sys/kernel/tracing; }} || exit
 grep -qw "$1" available_tracers || {{ echo '{_NOT_OFFERED}'; exit 0; }}
@@ -35,6 +35,8 @@ tracer=$1 seconds=$4
 echo nop > current_tracer && echo "$3" > buffer_size_kb && echo "$2" > osnoise/cpus || exit
 shift 4
 while [ $# -gt 0 ]; do echo "$2" > "osnoise/$1" || exit; shift 2; done
+"""
+TRACE = """\
 echo 1 > tracing_on && echo "$tracer" > current_tracer && sleep "$seconds" || exit
 for process in /proc/[0-9]*; do
 	read -r name < "$process/comm" || continue
@@ -42,8 +44,8 @@ for process in /proc/[0-9]*; do
 done 2> /dev/null
 echo 0 > tracing_on || exit
 cat trace
-echo nop > current_tracer && echo 1 > tracing_on && echo "{_END}"
 """
+_SCRIPT = f'{BEGIN}{TRACE}echo nop > current_tracer && echo 1 > tracing_on && echo "{END}"\n'
 _ON_CPU = r"^ *\S.*-\d+ +\[(\d+)\] +\S+ +\d+\.\d+:"
 _TIMERLAT = re.compile(_ON_CPU + r" #(\d{1,18}) +context +(irq|thread) timer_latency +(\d{1,18}) ns$", re.M | re.A)
 _OSNOISE = re.compile(_ON_CPU + r" (\d{1,12}) +(\d{1,12}) +[\d.]+ +(\d{1,12})((?: +\d{1,12}){5})$", re.M | re.A)
@@ -65,28 +67,19 @@ class _Timerlat(Instrument):
 
     def job(self, parameters: TimerlatParameters, *, cpus: int, seed: int) -> Job:
         period_us = parameters.interval // _NS_PER_US
-        return _job("timerlat", parameters, cpus, 2 * parameters.cycles, {"timerlat_period_us": period_us})
+        return tracing("timerlat", parameters, cpus, 2 * parameters.cycles, {"timerlat_period_us": period_us})
 
     def read(self, parameters: TimerlatParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("timerlat", outcome)
-        if _is_not_offered(outcome):
-            return _absent("timerlat", ("thread", "irq"))
-        taken: dict[tuple[str, int], list[tuple[int, int]]] = {}
-        for cpu, cycle, context, latency_ns in _TIMERLAT.findall(outcome.stdout):
-            taken.setdefault((context, int(cpu)), []).append((int(cycle), int(latency_ns)))
-        problems = [*clock_problems(outcome), *_thread_problems("timerlat", outcome, cpus, fifo=True)]
-        series = []
-        for context in ("thread", "irq"):
-            for cpu in range(cpus):
-                samples = taken.get((context, cpu), [])[: parameters.cycles]
-                if [cycle for cycle, _ in samples] != [*range(1, parameters.cycles + 1)]:
-                    taken_of = f"{len(samples)} of {parameters.cycles}"
-                    problems.append(f"timerlat on CPU {cpu}: {taken_of} samples of {context}, or not in a row")
-                series.append(Series.raw([ns for _, ns in samples], name=context, cpu=cpu))
-        return _measured("timerlat", outcome, series, {}, problems)
+        if is_not_offered(outcome):
+            return absent("timerlat", ("thread", "irq"))
+        problems = [*clock_problems(outcome), *thread_problems("timerlat", outcome.stdout, cpus, fifo=True)]
+        taken, missing = latencies(outcome.stdout, parameters.cycles, cpus)
+        series = [Series.raw(samples, name=context, cpu=cpu) for (context, cpu), samples in taken.items()]
+        return measured("timerlat", outcome, series, {}, [*problems, *missing])
 
     def seconds(self, parameters: TimerlatParameters, load: str) -> float:
-        return _seconds(parameters)
+        return seconds_of(parameters)
 
 
 class _Osnoise(Instrument):
@@ -96,15 +89,15 @@ class _Osnoise(Instrument):
         # The runtime first, since it may not be longer than the period, which is 1 s unless set.
         interval_us = parameters.interval // _NS_PER_US
         order = ("runtime_us", "period_us") if interval_us <= 10**6 else ("period_us", "runtime_us")
-        return _job("osnoise", parameters, cpus, parameters.cycles, dict.fromkeys(order, interval_us))
+        return tracing("osnoise", parameters, cpus, parameters.cycles, dict.fromkeys(order, interval_us))
 
     def read(self, parameters: OsnoiseParameters, outcome: Outcome, *, cpus: int) -> Measurement:
         require_success("osnoise", outcome)
-        if _is_not_offered(outcome):
-            return _absent("osnoise", ("noise", "largest part of it"))
+        if is_not_offered(outcome):
+            return absent("osnoise", ("noise", "largest part of it"))
         interval_us = parameters.interval // _NS_PER_US
         found = [(int(cpu), *map(int, some), counts) for cpu, *some, counts in _OSNOISE.findall(outcome.stdout)]
-        problems = [*clock_problems(outcome), *_thread_problems("osnoise", outcome, cpus, fifo=False)]
+        problems = [*clock_problems(outcome), *thread_problems("osnoise", outcome.stdout, cpus, fifo=False)]
         series, counted = [], dict.fromkeys(_SOURCES, 0)
         for cpu in range(cpus):
             some = [one for one in found if one[0] == cpu][: parameters.cycles]
@@ -118,35 +111,56 @@ class _Osnoise(Instrument):
                     counted[source] += int(number)
         scalars = {f"interruptions by {source}": Scalar(value=number, unit="1") for source, number in counted.items()}
         scalars["resolution"] = Scalar(value=_NS_PER_US, unit="ns")
-        return _measured("osnoise", outcome, series, scalars, problems)
+        return measured("osnoise", outcome, series, scalars, problems)
 
     def seconds(self, parameters: OsnoiseParameters, load: str) -> float:
-        return _seconds(parameters)
+        return seconds_of(parameters)
 
 
-def _job(
-    tracer: str, parameters: TimerlatParameters | OsnoiseParameters, cpus: int, lines: int, files: Mapping[str, int]
+def tracing(
+    tracer: str,
+    parameters: TimerlatParameters | OsnoiseParameters,
+    cpus: int,
+    lines: int,
+    files: Mapping[str, int],
+    script: str = _SCRIPT,
 ) -> Job:
     on = "0" if cpus == 1 else f"0-{cpus - 1}"
     buffer_kib = 64 + lines * _ENTRY_B // 1024
     options = [part for name, value in files.items() for part in (name, str(value))]
     taking_s = f"{(parameters.cycles + _SPARE_INTERVALS) * parameters.interval / 1e9:.6f}"
-    argv = ("sh", "-c", _SCRIPT, "sh", tracer, on, str(buffer_kib), taking_s, *options)
+    argv = ("sh", "-c", script, "sh", tracer, on, str(buffer_kib), taking_s, *options)
     return Job(measure=Command(argv, fifo=_MAIN_THREAD_FIFO))
 
 
-def _is_not_offered(outcome: Outcome) -> bool:
+def latencies(trace: str, cycles: int, cpus: int) -> tuple[dict[tuple[str, int], list[int]], list[str]]:
+    """timerlat's samples in ns by context and CPU, the thread's first, and what is missing of so many cycles."""
+    seen: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for cpu, cycle, context, latency_ns in _TIMERLAT.findall(trace):
+        seen.setdefault((context, int(cpu)), []).append((int(cycle), int(latency_ns)))
+    taken, missing = {}, []
+    for context in ("thread", "irq"):
+        for cpu in range(cpus):
+            samples = seen.get((context, cpu), [])[:cycles]
+            if [cycle for cycle, _ in samples] != [*range(1, cycles + 1)]:
+                taken_of = f"{len(samples)} of {cycles}"
+                missing.append(f"timerlat on CPU {cpu}: {taken_of} samples of {context}, or not in a row")
+            taken[context, cpu] = [ns for _, ns in samples]
+    return taken, missing
+
+
+def is_not_offered(outcome: Outcome) -> bool:
     return outcome.stdout.strip() == _NOT_OFFERED
 
 
-def _absent(tracer: str, names: Sequence[str]) -> Measurement:
+def absent(tracer: str, names: Sequence[str]) -> Measurement:
     why = f"the kernel was built without the tracer {tracer} (CONFIG_{tracer.upper()}_TRACER)"
     return Measurement(absent=dict.fromkeys(names, why))
 
 
-def _thread_problems(tracer: str, outcome: Outcome, cpus: int, *, fifo: bool) -> Iterator[str]:
+def thread_problems(tracer: str, trace: str, cpus: int, *, fifo: bool) -> Iterator[str]:
     """The kernel's threads must be there, and timerlat's be real-time threads."""
-    seen = re.findall(rf"^\({tracer}/(\d+)\) (\d+) (\d+)$", outcome.stdout, re.M | re.A)
+    seen = re.findall(rf"^\({tracer}/(\d+)\) (\d+) (\d+)$", trace, re.M | re.A)
     if sorted(int(cpu) for cpu, _, _ in seen) != [*range(cpus)]:
         yield f"{tracer}: its threads were seen on {len(seen)} of {cpus} CPUs"
     wrong = [f"{policy}, priority {priority}" for _, priority, policy in seen if (policy == "1") != fifo]
@@ -154,17 +168,17 @@ def _thread_problems(tracer: str, outcome: Outcome, cpus: int, *, fifo: bool) ->
         yield f"{tracer}: a thread has policy {wrong[0]}"
 
 
-def _measured(
+def measured(
     tracer: str, outcome: Outcome, series: Sequence[Series], scalars: Mapping[str, Scalar], problems: Sequence[str]
 ) -> Measurement:
-    if not outcome.stdout.rstrip().endswith(_END):
+    if not outcome.stdout.rstrip().endswith(END):
         raise RunFailed(f"{tracer}'s trace was cut off after {last_line(outcome.stdout)!r}; run it again")
     if not any(one.total for one in series):
         raise RunFailed(f"{tracer} gave no samples, last words: {last_line(outcome.stdout)!r}; read its trace by hand")
     return Measurement(tuple(series), scalars, tuple(problems))
 
 
-def _seconds(parameters: TimerlatParameters | OsnoiseParameters) -> float:
+def seconds_of(parameters: TimerlatParameters | OsnoiseParameters) -> float:
     return 0.2 + (parameters.cycles + _SPARE_INTERVALS) * parameters.interval / 1e9
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -161,6 +161,25 @@ class Inputs(_Model):
         return digest(self.model_dump(mode="json"))
 
 
+class LatePart(_Model):
+    """Of a late sample, as a tracer of the system it was measured on told it."""
+
+    source: Literal["before", "nmi", "irq", "softirq", "thread", "switch", "untold"]
+    begin_ns: int  # since the timer's expiry
+    duration_ns: int
+    name: str  # of the interrupt, softirq or thread; what ran until the timer's interrupt came
+
+
+class LateSample(_Model):
+    """A sample whose parts add up to it."""
+
+    number: int  # among its series' samples, from 1
+    cpu: int
+    value_ns: int
+    parts: list[LatePart]
+    calls: list[str]  # what the timer's interrupt hit, the innermost last
+
+
 class Provenance(_Model):
     """Where and how a run was made. What could not be read is absent, not guessed."""
 
@@ -189,6 +208,7 @@ class Manifest(_Model):
     scalars: dict[str, Scalar] = {}
     problems: list[str] = []  # each a reason to refuse a verdict that rests on this record
     absent: dict[str, str] = {}  # what the system does not offer to measure, and why: no figure, never zero
+    late: list[LateSample] | None = None  # the latest samples, where the instrument saw what made them late
     provenance: Provenance
     samples_sha256: str
     files: dict[str, str] = {}  # the Parquet files and their hashes (files.py); none in the first records
@@ -213,6 +233,7 @@ class Measurement:
     scalars: Mapping[str, Scalar] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
+    late: tuple[LateSample, ...] = ()
 
 
 def parse(content: bytes) -> Any:

@@ -56,6 +56,7 @@ def make(inputs: Inputs, measurement: Measurement, provenance: Provenance, *, ti
         scalars=dict(measurement.scalars),
         problems=list(measurement.problems),
         absent=dict(measurement.absent),
+        late=list(measurement.late) or None,
         provenance=provenance,
         samples_sha256=samples,
     )
@@ -236,13 +237,15 @@ def _timing(members: Iterable[Record]) -> Timing:
 
 def _write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """As it was written: whole or not at all, also when the power fails. One of an older version stays of that."""
+    unsaid = {"late"} if manifest.late is None else None
     if manifest.schema_version >= SEALED:
-        manifest = manifest.model_copy(update={"manifest_sha256": _seal(json.loads(manifest.model_dump_json()))})
+        said = json.loads(manifest.model_dump_json(exclude=unsaid))
+        manifest = manifest.model_copy(update={"manifest_sha256": _seal(said)})
     path = folder / MANIFEST
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with naming(path), fresh.open("w") as file:
-            file.write(manifest.model_dump_json(indent=1) + "\n")
+            file.write(manifest.model_dump_json(indent=1, exclude=unsaid) + "\n")
             file.flush()
             os.fsync(file.fileno())
     except OSError:

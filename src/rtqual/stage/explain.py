@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -149,7 +150,7 @@ def require(path: Path, record: Record) -> None:
     if row is None or row.rebuilt is None:
         raise BadInput(
             f"{path}: measured on the {inputs.board} board; only runs of the virtual boards can be had again and "
-            f"watched: on a real board use rtla timerlat"
+            f"watched: elsewhere plan the instrument timerlat-late (docs/explain.md)"
         )
     kernel = record.manifest.provenance.kernel
     if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
@@ -312,7 +313,25 @@ def choose(matched: Matched, asked: Asked) -> list[Sample]:
     return samples[: min(max(asked.worst, above), MOST)]
 
 
-def tally_all(explained: Iterable[Explained]) -> list[Tally]:
+class Timed(Protocol):
+    """A run some of whose samples are told."""
+
+    @property
+    def record(self) -> str: ...
+    @property
+    def candidate(self) -> str: ...
+    @property
+    def load(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def timelines(self) -> tuple[Timeline, ...]: ...
+
+
+_Timed = TypeVar("_Timed", bound=Timed)
+
+
+def tally_all(explained: Iterable[Timed]) -> list[Tally]:
     """By candidate and load, in the order in which they come."""
     groups: dict[tuple[str, str], list[Timeline]] = {}
     for one in explained:
@@ -320,7 +339,7 @@ def tally_all(explained: Iterable[Explained]) -> list[Tally]:
     return [tally(candidate, load, lines) for (candidate, load), lines in groups.items()]
 
 
-def tail_of(explained: Iterable[Explained]) -> list[tuple[Explained, Timeline]]:
+def tail_of(explained: Iterable[_Timed]) -> list[tuple[_Timed, Timeline]]:
     """All timelines of several runs, the latest sample first."""
     both = [(one, line) for one in explained for line in one.timelines]
     return sorted(both, key=lambda pair: (-pair[1].sample.value_ns, pair[0].record, pair[1].sample.number))

@@ -14,8 +14,10 @@ from rtqual.cause.sections import Placed
 from rtqual.cause.tally import Tally, Waterfall
 from rtqual.cause.timeline import Timeline
 from rtqual.cause.wording import calls, cause, described, plain
+from rtqual.record.schema import Timing
 from rtqual.stage.advice import Advice
 from rtqual.stage.explain import Explained
+from rtqual.stage.late import Told
 
 _SMALL = 0.01  # of a sample: parts below it share a line
 CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels, and are no time of real hardware."
@@ -33,6 +35,30 @@ def print_explained(console: Console, explained: Sequence[Explained]) -> None:
         _print_longest(console, one.longest)
     console.print()
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def print_late(console: Console, runs: Sequence[Told]) -> None:
+    for one in runs:
+        what = f"{one.candidate} {under(one.load)} on the {one.board} board, seed {one.seed}"
+        title = f"{what}: told by its own kernel in the run ({one.record})"
+        console.print(Text(clean(title), "bold"), soft_wrap=True)
+        for line in one.timelines:
+            _print_timeline(console, line)
+        console.print()
+        console.print(Text(moved(one)), soft_wrap=True)
+        console.print()
+    if any(one.timing != Timing.REAL for one in runs):
+        console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def moved(one: Told) -> str:
+    """What watching cost."""
+    (plain_ns, watched_ns), halves = one.median_ns, " and ".join(f"{ns / 1000:+.2f}" for ns in one.moved_ns)
+    return (
+        f"Watching moves what it watches: the median is {format_ns(round(watched_ns))} with it and "
+        f"{format_ns(round(plain_ns))} without ({one.samples[1]:,} and {one.samples[0]:,} samples); "
+        f"in the halves of the run {halves} us."
+    )
 
 
 def _print_timeline(console: Console, line: Timeline) -> None:
@@ -134,6 +160,23 @@ def explained_dict(one: Explained) -> dict[str, object]:
             }
             for placed in one.longest
         ],
+    }
+
+
+def late_dict(one: Told) -> dict[str, object]:
+    return {
+        "record": one.record,
+        "candidate": one.candidate,
+        "load": one.load,
+        "board": one.board,
+        "seed": one.seed,
+        "samples": one.samples[1],
+        "samples_unwatched": one.samples[0],
+        "median_ns": one.median_ns[1],
+        "median_unwatched_ns": one.median_ns[0],
+        "moved_ns": list(one.moved_ns),
+        "clock": one.timing.value,
+        "timelines": [_timeline_dict(line) for line in one.timelines],
     }
 
 
