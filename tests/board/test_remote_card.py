@@ -25,7 +25,8 @@ from rtqual.image.card import Planned, results, write
 from rtqual.image.root import tool
 from rtqual.record.store import Store, read
 from support.command import Fails, Run
-from support.stand_in import KERNELS, MODEL, PARAMETERS, SERIAL, stand_in
+from support.machines import MODEL, PARAMETERS
+from support.stand_in import KERNELS, SERIAL, stand_in
 from support.stand_in import SECOND as SECOND_DISK
 
 LONELY = Settings("lonely", MODEL, AMD64, "", "", 0, "", "", "systemd-boot", parameters=PARAMETERS)

@@ -13,7 +13,6 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from rtqual.base import unlinked
-from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed, naming
 from rtqual.base.scratch import scratch
@@ -22,7 +21,7 @@ from rtqual.board.remote.link import FILE_MOST_B
 from rtqual.board.remote.settings import STORE, Settings
 from rtqual.board.remote.staged import NONCE, Candidate
 from rtqual.board.remote.switch import VOLUME
-from rtqual.image.bootpart import BootFiles, add_device_trees, add_firmware, add_loader
+from rtqual.image.bootpart import UEFI, BootFiles, add_device_trees, add_firmware, add_loader
 from rtqual.image.flash import PART, Identity, write_disk, write_fat
 from rtqual.image.root import epoch_s, tool
 
@@ -30,11 +29,6 @@ _NAMESPACE = UUID("2f0a6f0e-0d0a-4b7c-9b2e-6c7f5f1f4c55")
 _RESULT_B, _RESULTS_B = 2**20, 16 * 2**20  # left for results: of each cell, and besides
 _KEY = re.compile(r"[0-9a-f]{32}")
 _MOST_CELLS, _MOST_CARD_B = 100_000, 4 * 2**30
-_CONSOLES = {  # which of them a board has is not known; the last is the one that card.sh writes to
-    ("systemd-boot", AMD64): "console=tty0 console=ttyS0",
-    ("systemd-boot", ARM64): "console=tty0 console=ttyAMA0",
-    ("tryboot", ARM64): "console=ttyS1,115200 console=tty0",
-}
 
 
 @dataclass(frozen=True)
@@ -133,9 +127,11 @@ def _parameters(settings: Settings, candidate: Candidate, identity: Identity) ->
     number = identity.boot.upper()
     watchdog = [f"rtqual.watchdog={settings.watchdog_s:.0f}"] if settings.watchdog_s else []
     own = [f"{VOLUME}={number[:4]}-{number[4:]}", f"{NONCE}={candidate.identity}", card.ASKED]
-    return " ".join(
-        [_CONSOLES[settings.switch, settings.architecture], "panic=5", *candidate.parameters, *watchdog, *own]
-    )
+    # Which of them a board has is not known; the last is the one that card.sh writes to.
+    consoles = "console=ttyS1,115200 console=tty0"
+    if settings.switch == "systemd-boot":
+        consoles = f"console=tty0 console={UEFI[settings.architecture].console}"
+    return " ".join([consoles, "panic=5", *candidate.parameters, *watchdog, *own])
 
 
 def results(source: Path, folder: Path) -> tuple[Path, list[str]]:

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 
 from rtqual import __version__
 from rtqual.base.apt import Package
-from rtqual.base.architecture import ARM64, Architecture
+from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
@@ -52,6 +52,11 @@ class Request:
     overlay: Path | None = None  # files laid over the root
     firmware: Path | None = None  # the Raspberry Pi's
     board: ForBoard | None = None  # whose known-good system it is to be
+
+    @property
+    def uefi(self) -> bool:
+        """Started by UEFI, not by the Raspberry Pi's firmware."""
+        return self.architecture == AMD64 or (self.board is not None and self.board.settings.switch == "systemd-boot")
 
 
 @dataclass(frozen=True)
@@ -115,8 +120,8 @@ def _check(request: Request, out: Path) -> None:
         raise BadInput(f"--out {out}: there is no folder {out.parent}")
     if out.is_dir() or (out.exists() and not out.is_file()):
         raise BadInput(f"--out {out}: there is something else than a file; an image is written to a file")
-    if request.firmware and request.architecture != ARM64:
-        raise BadInput("--firmware: a PC has its own; it is for --architecture arm64")
+    if request.firmware and request.uefi:
+        raise BadInput("--firmware: a machine with UEFI has its own; it is for the Raspberry Pi, --architecture arm64")
     if request.overlay and not request.overlay.is_dir():
         raise BadInput(f"--overlay {request.overlay}: it is no folder")
 
@@ -289,8 +294,8 @@ class _Assembly:
                 identity.uuid,
             )  # fmt: skip
         boot = boot_files(
-            work, request.kernel, request.architecture, initrd=first, parameters=self._parameters(identity),
-            firmware=request.firmware,
+            work, request.kernel, request.architecture, uefi=request.uefi, initrd=first,
+            parameters=self._parameters(identity), firmware=request.firmware,
         )  # fmt: skip
         boot.files["vmlinuz"] = self._kernel
         if first:
@@ -299,7 +304,7 @@ class _Assembly:
         journal = request.flavour == "debian"
         ext4 = write_ext4(root, work / "root.img", uuid=identity.uuid, label="root", journal=journal)
         fat = write_fat(boot.files, work / "boot.img", identity.boot, spare_b=self._room_b)
-        return write_disk(fat, ext4, work / "disk.img", identity, efi=not request.architecture.foreign), boot
+        return write_disk(fat, ext4, work / "disk.img", identity, efi=request.uefi), boot
 
     def _archive(self, root: Root, _: Identity) -> tuple[Path, BootFiles]:
         packed = self._config.get("RD_GZIP") == "y"
