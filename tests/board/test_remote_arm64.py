@@ -68,7 +68,9 @@ def test_a_candidate_is_started_once_on_arm64_measured_and_the_board_comes_back(
             kernel = one.provenance.kernel or ""
             assert "-rt-arm64 " in kernel and "PREEMPT_RT" in kernel
             assert (facts["serial"], one.provenance.clocksource) == (SERIAL, "arch_sys_counter")
-        assert len({first, *(one.provenance.facts["boot_id"] for one in records)}) == 2, "one start, another than before"
+        assert len({first, *(one.provenance.facts["boot_id"] for one in records)}) == 2, (
+            "one start, another than before"
+        )
         assert there.ssh("uname -rm").stdout == f"{there.release} aarch64\n"
         assert there.ssh(looked).stdout.replace("rtqual\n", "") == before
         assert "own" not in there.ssh("ls /boot/rtqual").stdout.split(), "its host key stays on no partition"
