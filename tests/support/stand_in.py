@@ -2,8 +2,9 @@
 """A stand-in for a board: a machine in QEMU without the instruction clock, which tests reach by ssh and its console.
 
 A PC unless another is asked for. UEFI, systemd-boot with its one-shot entry, one FAT partition, a watchdog; Debian's
-stock kernel is its known-good system. The network leads nowhere but from a port of this host to its sshd (`restrict=on`). Power is the QEMU process,
-here through two commands, as a switched socket would be: `power.sh off`, `power.sh on`.
+stock kernel is its known-good system. The network leads nowhere but from a port of this host to its sshd
+(`restrict=on`). Power is the QEMU process, here through two commands, as a switched socket would be: `power.sh off`,
+`power.sh on`.
 """
 
 import json

@@ -27,7 +27,7 @@ _MISSING = (
 
 @dataclass(frozen=True)
 class Uefi:
-    """A processor's word in its loaders' names (uefi.org/specs, "Removable Media Boot Behavior"), its first serial port."""
+    """A processor's: the word in loaders' names (uefi.org/specs, "Removable Media Boot Behavior"), a serial port."""
 
     word: str
     console: str

@@ -26,7 +26,7 @@ from rtqual.image.ext4 import write_ext4
 from rtqual.image.flash import Identity, write_disk, write_fat
 from rtqual.image.needs import modules_for, packages_for
 from rtqual.image.overlay import lay_over
-from rtqual.image.root import Root, Size, epoch_s, size, tool
+from rtqual.image.root import Root, Size, epoch_s, gathered, size, tool
 from rtqual.initramfs import contents
 from rtqual.kernel.configure.config import parse
 from rtqual.mission import Need
@@ -312,35 +312,19 @@ class _Assembly:
 
     def _parts(self, root: Root, packages: Sequence[Package]) -> list[sbom.Part]:
         request = self._request
-        kernel = request.kernel
         ours = ("usr/bin/rtqual-probe", "usr/lib/rtqual/report", "etc/init.d/rcS")
         modules = tuple(place for place in root.paths() if place.startswith(("lib/modules/", "usr/lib/modules/")))
         parts = [
-            self._part(kernel, licence="" if _has_copyright(kernel) else "GPL-2.0-only WITH Linux-syscall-note",
-                       places=(*modules, "boot/vmlinuz")),
+            sbom.of_kernel(request.kernel, request.architecture, (*modules, "boot/vmlinuz")),
             sbom.Part("rtqual", __version__, licence="MIT", places=ours),
-            *(self._part(package) for package in packages),
+            *(sbom.of_package(package, request.architecture) for package in packages),
             *(sbom.installed(root) if request.flavour == "debian" else ()),
         ]  # fmt: skip
         return list({part.name: part for part in parts}.values())
 
-    def _part(self, package: Package, licence: str = "", places: tuple[str, ...] = ()) -> sbom.Part:
-        address = sbom.purl(package.name, package.version, self._request.architecture.name)
-        known = _has_copyright(package)
-        text = sbom.copyright_of(package.tree, package.name) if known else ""
-        return sbom.Part(package.name, package.version, text, licence, package.sha256, address if known else "", places)
-
     def _beside(self, boot: BootFiles) -> Mapping[str, Root]:
         """The boot partition's files, gathered to be listed."""
-        folder = self._work / "listed"
-        listed = Root(folder)
-        for name, path in (boot.files or {"vmlinuz": self._kernel}).items():
-            listed.copy(path, name)
-        return {"boot/": listed}
-
-
-def _has_copyright(package: Package) -> bool:
-    return bool(sbom.copyright_of(package.tree, package.name))
+        return {"boot/": gathered(self._work / "listed", boot.files or {"vmlinuz": self._kernel})}
 
 
 def _beside(out: Path, ending: str) -> Path:
