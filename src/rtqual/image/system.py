@@ -121,7 +121,7 @@ def _check(request: Request, out: Path) -> None:
     if out.is_dir() or (out.exists() and not out.is_file()):
         raise BadInput(f"--out {out}: there is something else than a file; an image is written to a file")
     if request.firmware and request.uefi:
-        raise BadInput("--firmware: a machine with UEFI has its own; it is the Raspberry Pi's, for --architecture arm64")
+        raise BadInput("--firmware: UEFI's machines have their own; it is the Raspberry Pi's, for --architecture arm64")
     if request.overlay and not request.overlay.is_dir():
         raise BadInput(f"--overlay {request.overlay}: it is no folder")
 
