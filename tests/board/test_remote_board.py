@@ -61,7 +61,6 @@ def boot_id(there: StandIn) -> str:
 
 
 def test_check_tells_what_is_there_and_what_is_missing(there: StandIn, settings: Settings) -> None:
-    """Before there are candidates on it: with those of the others there is room for one more."""
     found = {one.name: one for one in check(settings)}
     assert [one for one in found.values() if not one.good] == []
     assert (found["serial"].what, found["boot partition"].what, found["lease"].what) == (SERIAL, "/boot", "free")
@@ -176,6 +175,8 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     assert "debian-rt and debian meet the one requirement" in verdict["headline"]  # nothing ranks them
     assert there.ssh("uname -r").stdout.strip() == there.release
     assert there.ssh("sha256sum /boot/loader/loader.conf /boot/loader/entries/*").stdout == entries
+    (left,) = (one for one in check(settings_of(there)) if one.name == "room")
+    assert left.good and "MiB of candidates that may go" in left.what
 
 
 def test_settings_are_steadied_and_put_back_or_go_with_the_next_start(session: Session) -> None:

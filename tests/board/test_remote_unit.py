@@ -23,7 +23,7 @@ from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.power import Switched
 from rtqual.board.remote.session import Session
 from rtqual.board.remote.settings import Lost, Out, Refused, Settings
-from rtqual.board.remote.staged import disown
+from rtqual.board.remote.staged import disown, room
 from rtqual.board.remote.switch import Boot, Grub, SystemdBoot, Tryboot, switcher_of
 from rtqual.initramfs import contents
 from support.grub import GRUB_CFG
@@ -302,6 +302,19 @@ def test_the_boards_host_key_goes_with_the_candidates(tmp_path: Path) -> None:
     for _ in range(2):
         subprocess.run(["sh", "-ec", disown(str(tmp_path))], check=True)
         assert not (tmp_path / "own").exists() and not (tmp_path / "block").read_bytes().strip(b"\0")
+
+
+def test_candidates_that_may_go_are_room_and_nothing_else_is(tmp_path: Path) -> None:
+    for name in ("1" * 32, "2" * 32 + ".new", "jobs", "own", "lease-1"):
+        (tmp_path / "boot/rtqual" / name).mkdir(parents=True)
+        (tmp_path / "boot/rtqual" / name / "file").write_bytes(bytes(2**20))
+
+    def told(boot: Path) -> dict[str, int]:
+        done = subprocess.run(["sh", "-c", room(f"'{boot}'")], capture_output=True, text=True, check=True)
+        return {key: int(value) for key, _, value in (line.partition("=") for line in done.stdout.splitlines())}
+
+    assert 2048 <= told(tmp_path / "boot")["old_kib"] < 2100 and told(tmp_path / "boot")["free_kib"] > 0
+    assert told(tmp_path)["old_kib"] == 0
 
 
 def test_a_load_ends_with_its_job_and_no_other_process_does(tmp_path: Path) -> None:

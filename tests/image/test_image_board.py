@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from rtqual.base.apt import Package, fetch
+from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64, ARM64, of_kernel
 from rtqual.base.errors import BadInput
 from rtqual.board import Command, Job
@@ -28,7 +28,9 @@ from rtqual.image.flash import Identity, read_fat, write_disk, write_fat
 from rtqual.image.root import Attributes, Root, tool
 from rtqual.image.system import Request, build
 from support.command import Fails
-from support.stand_in import PARAMETERS, settings_of, stand_in
+from support.flashed import flashed
+from support.machines import PARAMETERS
+from support.stand_in import settings_of, stand_in
 
 PC = Settings("desk", "pc", AMD64, "root", "192.168.7.20", 22, "ssh-ed25519 AAAA", "6.1", "systemd-boot")
 _NO_HOSTS = ("192.168.7.0/24", "192.168.7.255/24", "127.0.0.1/8", "224.0.0.1/24", "1.2.3.4/0", "10.0.0.1/31")
@@ -164,6 +166,7 @@ def test_the_name_of_its_folder_is_no_option_of_what_makes_an_image(
     [
         ({}, {"name": "absent"}, "--board absent: no board of the mission; it has desk"),
         ({"switch": "tryboot"}, {}, 'starts candidates by systemd-boot, not tryboot: write switch = "systemd-boot"'),
+        ({"architecture": ARM64, "switch": "grub"}, {}, 'write switch = "systemd-boot" or "tryboot"'),
         ({}, {"form": "initramfs"}, "a disk with one root"),
         ({}, {"flavour": "both"}, "a disk with one root"),
         ({"architecture": ARM64, "switch": "tryboot"}, {}, "does not know tryboot: --flavour debian"),
@@ -210,19 +213,13 @@ def test_what_is_for_a_board_needs_one(fails: Fails, tmp_path: Path) -> None:
     assert "k: cannot be read: No such file or directory; give --key the public key" in told
 
 
-def _disk(folder: Path) -> str:
-    """An image as the stand-in's disk, whose network is the stand-in's."""
-    kernel = fetch("linux-image-amd64", kernel=True)
-    board = ForBoard(PC, (folder / "identity.pub").read_text())
-    image = build(Request(kernel, AMD64, board=board, parameters=PARAMETERS[:1]), folder / "disk")
-    (folder / "hostkey.pub").write_text(image.host_key)
-    return image.release
+_DISK = flashed(PC, "linux-image-amd64", PARAMETERS[0])
 
 
 @pytest.mark.full
 def test_a_booted_image_satisfies_the_check_of_boards(tmp_path: Path) -> None:
     """UEFI, systemd-boot, DHCP: nothing is given to it but its disk. About a minute."""
-    with stand_in(tmp_path / "board", _disk) as there:
+    with stand_in(tmp_path / "board", _DISK) as there:
         there.wait_up()
         found = {one.name: one for one in check(settings_of(there))}
         assert all(one.good for one in found.values()), found
@@ -233,7 +230,7 @@ def test_a_booted_image_satisfies_the_check_of_boards(tmp_path: Path) -> None:
 @pytest.mark.manual
 def test_a_candidate_is_put_on_an_image_and_taken_off(kernel: Callable[..., Kernel], tmp_path: Path) -> None:
     """Three minutes, most of them two more starts."""
-    with stand_in(tmp_path / "board", _disk) as there:
+    with stand_in(tmp_path / "board", _DISK) as there:
         there.wait_up()
         board = RemoteBoard(Session(settings_of(there), "test", tmp_path / "log"), kernel("debian-rt"), "test")
         try:

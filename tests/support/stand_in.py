@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A stand-in for a board: a PC in QEMU without the instruction clock, which tests reach by ssh and its console alone.
+"""A stand-in for a board: a machine in QEMU without the instruction clock, which tests reach by ssh and its console.
 
-UEFI, systemd-boot with its one-shot entry, one FAT partition, a watchdog; Debian's stock kernel is its known-good
-system. The network leads nowhere but from a port of this host to its sshd (`restrict=on`). Power is the QEMU process,
-here through two commands, as a switched socket would be: `power.sh off`, `power.sh on`.
+A PC unless another is asked for. UEFI, systemd-boot with its one-shot entry, one FAT partition, a watchdog; Debian's
+stock kernel is its known-good system. The network leads nowhere but from a port of this host to its sshd
+(`restrict=on`). Power is the QEMU process, here through two commands, as a switched socket would be: `power.sh off`,
+`power.sh on`.
 """
 
 import json
@@ -29,14 +30,12 @@ from rtqual.image.root import tool
 from rtqual.initramfs.contents import guest_tools
 from rtqual.mission import BoardTable
 from support.known_good import HARDWARE, good_initrd, own
+from support.machines import PARAMETERS, PC, Machine
 
 KERNELS = {"stock": "linux-image-amd64", "rt": "linux-image-rt-amd64"}
-NAME, MODEL, SERIAL = "stand-in", "qemu-pc", "S1"
+NAME, SERIAL = "stand-in", "S1"
 _UUID, _ESP_MIB = "5254-0012", 96
 SECOND, _SECOND_MIB = "/dev/vdb", 64  # a disk that jobs may write to
-# On a busy host the timer check of the IO-APIC loses races under emulation, and a thread of little work is at work for
-# more than 95 % of a second, where the kernel would throttle it.
-PARAMETERS = ("no_timer_check", "sysctl.kernel.sched_rt_runtime_us=-1")
 OPTIONS = f"console=ttyS0 quiet panic=5 {PARAMETERS[0]} rtqual.store={_UUID}"  # of the known-good system
 RUNS_TO_RANK = 10
 HONEST = """This board is an emulator in real time: it may not tell the two kernels apart, or rank them by chance, and \
@@ -80,6 +79,7 @@ class StandIn:
     folder: Path
     port: int
     release: str
+    machine: Machine = PC
 
     @property
     def identity(self) -> Path:
@@ -98,15 +98,13 @@ class StandIn:
         """Its table of a mission file; `other`: keys in TOML, in place of these or beside them."""
         keys = {
             "name": f'"{NAME}"',
-            "model": f'"{MODEL}"',
-            "architecture": '"amd64"',
+            **self.machine.keys,
             "ssh": f'"root@127.0.0.1:{self.port}"',
             "identity": f'"{self.identity}"',
             "host_key": f'"{self.host_key}"',
             "serial": f'"{SERIAL}"',
             "good": f'"{self.release}"',
             "switch": '"systemd-boot"',
-            "parameters": json.dumps(PARAMETERS),
             "boot_timeout": '"600 s"',
             "watchdog": '"30 s"',
             "power": f'{{ off = ["{self.folder}/power.sh", "off"], on = ["{self.folder}/power.sh", "on"] }}',
@@ -161,9 +159,9 @@ class StandIn:
 
 
 @contextmanager
-def stand_in(folder: Path, disk: Callable[[Path], str] | None = None) -> Iterator[StandIn]:
+def stand_in(folder: Path, disk: Callable[[Path], str] | None = None, machine: Machine = PC) -> Iterator[StandIn]:
     """Made in `folder` and powered on, for as long as the block. `disk`: writes another one, and says its release."""
-    board = _make(folder, disk or _disk)
+    board = _make(folder, disk or _disk, machine)
     board.power("on")
     try:
         yield board
@@ -177,7 +175,7 @@ def _end(folder: Path) -> None:
         os.kill(int((folder / "pid").read_text()), signal.SIGKILL)
 
 
-def _make(folder: Path, disk: Callable[[Path], str]) -> StandIn:
+def _make(folder: Path, disk: Callable[[Path], str], machine: Machine) -> StandIn:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("hostkey", "identity"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(folder / name)]
@@ -188,20 +186,20 @@ def _make(folder: Path, disk: Callable[[Path], str]) -> StandIn:
     release = disk(folder)
     words = [tool("mke2fs", "e2fsprogs"), "-q", "-t", "ext4", str(folder / "second"), f"{_SECOND_MIB}M"]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-    firmware = fetch("ovmf").tree / "usr/share/OVMF"
-    shutil.copy(firmware / "OVMF_VARS_4M.fd", folder / "vars.fd")
-    command = _command(folder, firmware / "OVMF_CODE_4M.fd", port)
+    firmware = fetch(machine.package).tree
+    shutil.copy(firmware / machine.variables, folder / "vars.fd")
+    command = [*machine.emulator, *_devices(folder, firmware / machine.firmware, port)]
     power = folder / "power.sh"
     power.write_text(_POWER.format(folder=folder, command=" ".join(command)))
     power.chmod(0o755)
-    return StandIn(folder, port, release)
+    return StandIn(folder, port, release, machine)
 
 
-def _command(folder: Path, firmware: Path, port: int) -> list[str]:
+def _devices(folder: Path, firmware: Path, port: int) -> list[str]:
     flash = "if=pflash,format=raw"
     return [
-        *("qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "Nehalem", "-m", "512", "-smp", "1"),
-        *("-display", "none", "-nodefaults", "-smbios", f"type=1,serial={SERIAL},product=Stand-in"),
+        *("-accel", "tcg", "-smp", "1", "-display", "none", "-nodefaults"),
+        *("-smbios", f"type=1,serial={SERIAL},product=Stand-in"),
         *("-drive", f"{flash},unit=0,readonly=on,file={firmware}"),
         *("-drive", f"{flash},unit=1,file={folder}/vars.fd"),
         *("-drive", f"file={folder}/disk,format=raw,if=virtio"),

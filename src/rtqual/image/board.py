@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.words import clean
 from rtqual.board.remote.settings import Settings
@@ -29,7 +28,7 @@ _RAMDISK_B = 8 * 2**20  # a candidate's, with the modules of its kernel
 _RESULTS_B = 16 * 2**20
 _HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
 _PACKAGES = {"minimal": ("dropbear-bin",), "debian": ("openssh-server",)}
-_SWITCHES = {"systemd-boot": "amd64", "tryboot": "arm64"}  # what images are laid out for
+_SWITCHES = {"systemd-boot": ("amd64", "arm64"), "tryboot": ("arm64",)}  # what images are laid out for
 _PUBLIC = re.compile(r"(?:ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d{3}) [A-Za-z0-9+/]+=*(?: [^\n]*)?")
 _GIVE_KEY = "give --key the public key that is to log in, as ~/.ssh/id_ed25519.pub"
 _NETWORK = "[Match]\nType=ether\n\n[Network]\n"
@@ -112,12 +111,13 @@ def for_board(
     if settings is None:
         known = f"it has {', '.join(boards)}" if boards else "it has no [[board]] (docs/boards.md)"
         raise BadInput(f"--board {name}: no board of the mission; {known}")
-    laid_out = _SWITCHES.get(settings.switch, settings.architecture.name)
-    if settings.switch not in (*_SWITCHES, "command") or laid_out != settings.architecture.name:
-        loader = "systemd-boot" if settings.architecture == AMD64 else "tryboot"
+    processor = settings.architecture.name
+    laid_out = [switch for switch, processors in _SWITCHES.items() if processor in processors]
+    if settings.switch not in (*laid_out, "command"):
+        loaders = " or ".join(f'"{switch}"' for switch in laid_out)
         raise BadInput(
-            f"--board {name}: an image for {settings.architecture.name} starts candidates by {loader}, not "
-            f'{settings.switch}: write switch = "{loader}"'
+            f"--board {name}: an image for {processor} starts candidates by {' or '.join(laid_out)}, not "
+            f"{settings.switch}: write switch = {loaders}"
         )
     if form != "disk" or flavour not in _PACKAGES:
         raise BadInput(f"--board {name}: its image is a disk with one root: --form disk, --flavour minimal or debian")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What lies on the boot partition besides the kernel: for the Raspberry Pi's firmware, for a PC's UEFI."""
+"""What lies on the boot partition besides the kernel: for the Raspberry Pi's firmware, for UEFI."""
 
 import subprocess
 from dataclasses import dataclass, field
@@ -25,6 +25,17 @@ _MISSING = (
 )
 
 
+@dataclass(frozen=True)
+class Uefi:
+    """A processor's: the word in loaders' names (uefi.org/specs, "Removable Media Boot Behavior"), a serial port."""
+
+    word: str
+    console: str
+
+
+UEFI = {AMD64: Uefi("x64", "ttyS0"), ARM64: Uefi("aa64", "ttyAMA0")}
+
+
 @dataclass
 class BootFiles:
     """Files by their place on the partition, the packages they are from, and the files that were not found."""
@@ -39,25 +50,29 @@ def boot_files(
     kernel: Package,
     architecture: Architecture,
     *,
+    uefi: bool,
     initrd: Path | None,
     parameters: str,
     firmware: Path | None,
 ) -> BootFiles:
     """`parameters`: the kernel's command line. Small files are written into `work`."""
     made = BootFiles()
-    if architecture == ARM64:
+    if architecture not in UEFI:
+        raise BadInput(f"no image is laid out for {architecture.name}: {' and '.join(one.name for one in UEFI)} are")
+    if uefi:
+        add_loader(made, architecture)
+        entry = ["title Flight system", "linux /vmlinuz", *(["initrd /initrd.img"] if initrd else [])]
+        options = f"options console={UEFI[architecture].console} {parameters}"
+        texts = {
+            "loader/loader.conf": "default flight.conf\ntimeout 0\n",
+            "loader/entries/flight.conf": "\n".join([*entry, options, ""]),
+        }
+    else:
         _raspberry(made, kernel, firmware)
         texts = {
             "config.txt": _config_txt(initrd is not None),
             "cmdline.txt": f"console=tty0 console=ttyS1,115200 {parameters}\n",
         }
-    elif architecture == AMD64:
-        add_loader(made, architecture)
-        texts = {"loader/loader.conf": "default flight.conf\ntimeout 0\n", "loader/entries/flight.conf": ""}
-        entry = ["title Flight system", "linux /vmlinuz", *(["initrd /initrd.img"] if initrd else [])]
-        texts["loader/entries/flight.conf"] = "\n".join([*entry, f"options console=ttyS0 {parameters}", ""])
-    else:
-        raise BadInput(f"no image is laid out for {architecture.name}: amd64 and arm64 are")
     for name, text in texts.items():
         path = work / name.replace("/", "-")
         path.write_text(text)
@@ -65,12 +80,9 @@ def boot_files(
     return made
 
 
-_UEFI = {AMD64: "x64", ARM64: "aa64"}  # uefi.org/specs, "Removable Media Boot Behavior"
-
-
 def add_loader(made: BootFiles, architecture: Architecture) -> None:
     """systemd-boot, where UEFI looks on removable disks."""
-    boot, word = fetch("systemd-boot-efi", architecture=architecture), _UEFI[architecture]
+    boot, word = fetch("systemd-boot-efi", architecture=architecture), UEFI[architecture].word
     made.packages.append(boot)
     made.files[f"EFI/BOOT/BOOT{word.upper()}.EFI"] = boot.tree / f"usr/lib/systemd/boot/efi/systemd-boot{word}.efi"
 

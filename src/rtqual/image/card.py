@@ -12,29 +12,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid5
 
+from rtqual import __version__
 from rtqual.base import unlinked
-from rtqual.base.architecture import AMD64, ARM64
+from rtqual.base.apt import Package
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed, naming
 from rtqual.base.scratch import scratch
-from rtqual.board.remote import card
+from rtqual.board.remote import card, tune
 from rtqual.board.remote.link import FILE_MOST_B
 from rtqual.board.remote.settings import STORE, Settings
 from rtqual.board.remote.staged import NONCE, Candidate
 from rtqual.board.remote.switch import VOLUME
-from rtqual.image.bootpart import BootFiles, add_device_trees, add_firmware, add_loader
+from rtqual.image import sbom
+from rtqual.image.bootpart import UEFI, BootFiles, add_device_trees, add_firmware, add_loader
 from rtqual.image.flash import PART, Identity, write_disk, write_fat
-from rtqual.image.root import epoch_s, tool
+from rtqual.image.minimal import used
+from rtqual.image.root import epoch_s, gathered, tool
+from rtqual.initramfs import remote
 
 _NAMESPACE = UUID("2f0a6f0e-0d0a-4b7c-9b2e-6c7f5f1f4c55")
 _RESULT_B, _RESULTS_B = 2**20, 16 * 2**20  # left for results: of each cell, and besides
 _KEY = re.compile(r"[0-9a-f]{32}")
 _MOST_CELLS, _MOST_CARD_B = 100_000, 4 * 2**30
-_CONSOLES = {  # which of them a board has is not known; the last is the one that card.sh writes to
-    ("systemd-boot", AMD64): "console=tty0 console=ttyS0",
-    ("systemd-boot", ARM64): "console=tty0 console=ttyAMA0",
-    ("tryboot", ARM64): "console=ttyS1,115200 console=tty0",
-}
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,7 @@ class Card:
     """A finished card."""
 
     path: Path
+    sbom: Path
     sha256: str
     image_b: int
     cells: int
@@ -76,11 +76,35 @@ def write(
             spare_b = _RESULTS_B + len(cells) * _RESULT_B
             fat = write_fat(boot.files, work / "boot.img", identity.boot, spare_b=spare_b)
             uefi = settings.switch == "systemd-boot"
-            write_disk(fat, None, work / "disk.img", identity, efi=uefi).replace(out)
+            listing = sbom.write(work / "sbom", _inside(settings, candidates, boot, out.name, work))
+            made = write_disk(fat, None, work / "disk.img", identity, efi=uefi)
+            listing.replace(beside := out.with_name(f"{out.name}.spdx.json"))
+            made.replace(out)
     except OSError as error:
         raise RunFailed(f"the card {out} cannot be written: {error.strerror or error}; what was there stays") from None
     names = tuple(one.kernel.candidate for one in candidates)
-    return Card(out, sha256_file(out), out.stat().st_size, len(cells), names, tuple(boot.missing))
+    return Card(out, beside, sha256_file(out), out.stat().st_size, len(cells), names, tuple(boot.missing))
+
+
+def _inside(
+    settings: Settings, candidates: Sequence[Candidate], boot: BootFiles, name: str, work: Path
+) -> dict[str, object]:
+    """The packages of kernels, boot loader and the candidates' systems, and each file of the card."""
+    architecture = settings.architecture
+    kernels = {
+        one.kernel.package: Package(one.kernel.package, one.kernel.version, "", 0, one.kernel.image.parents[1])
+        for one in candidates
+    }
+    present = {file for one in candidates for file in remote.names(one.files["initramfs"])}
+    parts = [
+        *(sbom.of_kernel(one, architecture) for one in kernels.values()),
+        sbom.Part("rtqual", __version__, licence="MIT"),
+        *(
+            sbom.of_package(one, architecture)
+            for one in [*boot.packages, *used(remote.packages(architecture), present)]
+        ),
+    ]
+    return sbom.document(name, parts, {"": gathered(work / "listed", boot.files)})
 
 
 def _identity(settings: Settings, cells: Sequence[Planned]) -> Identity:
@@ -105,6 +129,8 @@ def _files(
         f"{STORE}/{card.CELLS}": "".join(f"{one.candidate.identity} {one.key} {one.most_s}\n" for one in cells),
         **{f"{STORE}/{card.JOBS}/{one.key}/{name}": text for one in cells for name, text in one.texts.items()},
     }
+    if settings.tune:
+        texts[f"{STORE}/{card.TUNE}"] = tune.script()
     first = card.default(settings, candidates[0].identity)
     if uefi:
         add_loader(made, settings.architecture)
@@ -119,7 +145,9 @@ def _files(
         parameters = _parameters(settings, one, identity)
         if uefi:
             lines = (f"title {one.kernel.candidate}", f"linux /{folder}/kernel", f"initrd /{folder}/initramfs")
-            texts[f"loader/entries/{one.identity}.conf"] = "\n".join((*lines, f"options {parameters}", ""))
+            texts[f"{card.ENTRIES}/{one.identity}+{card.STARTS}.conf"] = "\n".join(
+                (*lines, f"options {parameters}", "")
+            )
         else:
             texts[f"{folder}/cmdline.txt"] = f"{parameters}\n"
             add_device_trees(made, one.kernel.image.parents[1], one.kernel.candidate, f"{folder}/")
@@ -133,9 +161,11 @@ def _parameters(settings: Settings, candidate: Candidate, identity: Identity) ->
     number = identity.boot.upper()
     watchdog = [f"rtqual.watchdog={settings.watchdog_s:.0f}"] if settings.watchdog_s else []
     own = [f"{VOLUME}={number[:4]}-{number[4:]}", f"{NONCE}={candidate.identity}", card.ASKED]
-    return " ".join(
-        [_CONSOLES[settings.switch, settings.architecture], "panic=5", *candidate.parameters, *watchdog, *own]
-    )
+    # Which of them a board has is not known; the last is the one that card.sh writes to.
+    consoles = "console=ttyS1,115200 console=tty0"
+    if settings.switch == "systemd-boot":
+        consoles = f"console=tty0 console={UEFI[settings.architecture].console}"
+    return " ".join([consoles, "panic=5", *candidate.parameters, *watchdog, *own])
 
 
 def results(source: Path, folder: Path) -> tuple[Path, list[str]]:

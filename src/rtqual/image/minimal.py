@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The minimal root: busybox, the static probe, the modules the mission's needs name; mounted read-only."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rtqual.base.apt import Package, fetch, fetch_closure
@@ -45,7 +45,7 @@ def fill(
             if package.name in packages:
                 for program in _programs(package.tree):
                     contents.copy_program(program, folder, trees, architecture.triplet)
-        taken += _used(closure, folder)
+        taken += used(closure, {path.name for path in folder.rglob("*") if path.is_file() and not path.is_symlink()})
     root.link("sbin", "bin")
     root.link("bin/init", "busybox")
     root.link("init", "sbin/init")
@@ -65,9 +65,9 @@ def _programs(tree: Path) -> list[Path]:
     return sorted(path for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file())
 
 
-def _used(closure: Sequence[Package], folder: Path) -> list[Package]:
-    """Of packages that others depend on, those whose libraries or programs came along."""
-    present = {path.name for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
+def used(closure: Sequence[Package], present: Collection[str]) -> list[Package]:
+    """Of packages that others depend on, those whose libraries or programs came along, by their files' names."""
+    present = set(present)
     return [package for package in closure if present & {path.name for path in _loadable(package.tree)}]
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import tarfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import IO
@@ -149,3 +150,11 @@ def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, inside: Inside, place
         raise RunFailed(f"{place!r} cannot be unpacked: the archive is damaged")
     with content:
         return inside.write(place, content, 0o755 if member.mode & 0o111 else 0o644)
+
+
+def gathered(folder: Path, files: Mapping[str, Path]) -> Root:
+    """Files by their places, in a folder of their own."""
+    root = Root(folder)
+    for place, path in files.items():
+        root.copy(path, place)
+    return root

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from rtqual import __version__
+from rtqual.base.apt import Package
+from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.image.licences import NOASSERTION, declared
 from rtqual.image.root import Root, epoch_s
@@ -51,6 +53,17 @@ def _of_dpkg(root: Root, fields: Mapping[str, str]) -> Part:
     lists = [root.inside.read(f"var/lib/dpkg/info/{which}.list") for which in (name, f"{name}:{architecture}")]
     places = tuple(line.lstrip("/") for one in lists if one for line in os.fsdecode(one).splitlines())
     return Part(name, version, copyright_of(root.folder, name), purl=purl(name, version, architecture), places=places)
+
+
+def of_package(package: Package, architecture: Architecture, licence: str = "", places: tuple[str, ...] = ()) -> Part:
+    """`licence`: where its own files do not declare one; then it is not Debian's either."""
+    text = copyright_of(package.tree, package.name)
+    address = purl(package.name, package.version, architecture.name) if text else ""
+    return Part(package.name, package.version, text, "" if text else licence, package.sha256, address, places)
+
+
+def of_kernel(package: Package, architecture: Architecture, places: tuple[str, ...] = ()) -> Part:
+    return of_package(package, architecture, "GPL-2.0-only WITH Linux-syscall-note", places)
 
 
 def purl(name: str, version: str, architecture: str) -> str:

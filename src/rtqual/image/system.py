@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 
 from rtqual import __version__
 from rtqual.base.apt import Package
-from rtqual.base.architecture import ARM64, Architecture
+from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import sha256_file
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
@@ -26,7 +26,7 @@ from rtqual.image.ext4 import write_ext4
 from rtqual.image.flash import Identity, write_disk, write_fat
 from rtqual.image.needs import modules_for, packages_for
 from rtqual.image.overlay import lay_over
-from rtqual.image.root import Root, Size, epoch_s, size, tool
+from rtqual.image.root import Root, Size, epoch_s, gathered, size, tool
 from rtqual.initramfs import contents
 from rtqual.kernel.configure.config import parse
 from rtqual.mission import Need
@@ -52,6 +52,11 @@ class Request:
     overlay: Path | None = None  # files laid over the root
     firmware: Path | None = None  # the Raspberry Pi's
     board: ForBoard | None = None  # whose known-good system it is to be
+
+    @property
+    def uefi(self) -> bool:
+        """Started by UEFI, not by the Raspberry Pi's firmware."""
+        return self.architecture == AMD64 or (self.board is not None and self.board.settings.switch == "systemd-boot")
 
 
 @dataclass(frozen=True)
@@ -115,8 +120,8 @@ def _check(request: Request, out: Path) -> None:
         raise BadInput(f"--out {out}: there is no folder {out.parent}")
     if out.is_dir() or (out.exists() and not out.is_file()):
         raise BadInput(f"--out {out}: there is something else than a file; an image is written to a file")
-    if request.firmware and request.architecture != ARM64:
-        raise BadInput("--firmware: a PC has its own; it is for --architecture arm64")
+    if request.firmware and request.uefi:
+        raise BadInput("--firmware: UEFI's machines have their own; it is the Raspberry Pi's, for --architecture arm64")
     if request.overlay and not request.overlay.is_dir():
         raise BadInput(f"--overlay {request.overlay}: it is no folder")
 
@@ -289,8 +294,8 @@ class _Assembly:
                 identity.uuid,
             )  # fmt: skip
         boot = boot_files(
-            work, request.kernel, request.architecture, initrd=first, parameters=self._parameters(identity),
-            firmware=request.firmware,
+            work, request.kernel, request.architecture, uefi=request.uefi, initrd=first,
+            parameters=self._parameters(identity), firmware=request.firmware,
         )  # fmt: skip
         boot.files["vmlinuz"] = self._kernel
         if first:
@@ -299,7 +304,7 @@ class _Assembly:
         journal = request.flavour == "debian"
         ext4 = write_ext4(root, work / "root.img", uuid=identity.uuid, label="root", journal=journal)
         fat = write_fat(boot.files, work / "boot.img", identity.boot, spare_b=self._room_b)
-        return write_disk(fat, ext4, work / "disk.img", identity, efi=not request.architecture.foreign), boot
+        return write_disk(fat, ext4, work / "disk.img", identity, efi=request.uefi), boot
 
     def _archive(self, root: Root, _: Identity) -> tuple[Path, BootFiles]:
         packed = self._config.get("RD_GZIP") == "y"
@@ -307,35 +312,19 @@ class _Assembly:
 
     def _parts(self, root: Root, packages: Sequence[Package]) -> list[sbom.Part]:
         request = self._request
-        kernel = request.kernel
         ours = ("usr/bin/rtqual-probe", "usr/lib/rtqual/report", "etc/init.d/rcS")
         modules = tuple(place for place in root.paths() if place.startswith(("lib/modules/", "usr/lib/modules/")))
         parts = [
-            self._part(kernel, licence="" if _has_copyright(kernel) else "GPL-2.0-only WITH Linux-syscall-note",
-                       places=(*modules, "boot/vmlinuz")),
+            sbom.of_kernel(request.kernel, request.architecture, (*modules, "boot/vmlinuz")),
             sbom.Part("rtqual", __version__, licence="MIT", places=ours),
-            *(self._part(package) for package in packages),
+            *(sbom.of_package(package, request.architecture) for package in packages),
             *(sbom.installed(root) if request.flavour == "debian" else ()),
         ]  # fmt: skip
         return list({part.name: part for part in parts}.values())
 
-    def _part(self, package: Package, licence: str = "", places: tuple[str, ...] = ()) -> sbom.Part:
-        address = sbom.purl(package.name, package.version, self._request.architecture.name)
-        known = _has_copyright(package)
-        text = sbom.copyright_of(package.tree, package.name) if known else ""
-        return sbom.Part(package.name, package.version, text, licence, package.sha256, address if known else "", places)
-
     def _beside(self, boot: BootFiles) -> Mapping[str, Root]:
         """The boot partition's files, gathered to be listed."""
-        folder = self._work / "listed"
-        listed = Root(folder)
-        for name, path in (boot.files or {"vmlinuz": self._kernel}).items():
-            listed.copy(path, name)
-        return {"boot/": listed}
-
-
-def _has_copyright(package: Package) -> bool:
-    return bool(sbom.copyright_of(package.tree, package.name))
+        return {"boot/": gathered(self._work / "listed", boot.files or {"vmlinuz": self._kernel})}
 
 
 def _beside(out: Path, ending: str) -> Path:

@@ -4,10 +4,11 @@
 import gzip
 import hashlib
 import shutil
+import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
-from rtqual.base.apt import fetch_closure
+from rtqual.base.apt import Package, fetch_closure
 from rtqual.base.architecture import Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.scratch import scratch
@@ -38,11 +39,24 @@ MODULES = (*_STORAGE, *_BOARDS, *_NETWORK, *_OTHERS)
 _INITTAB = "::sysinit:/bin/true\n::ctrlaltdel:/sbin/reboot\n::shutdown:/bin/umount -a -r\n"
 
 
+def packages(architecture: Architecture) -> list[Package]:
+    """What its programs are from, with all that they depend on; not all of it comes along."""
+    return fetch_closure([*TOOL_PACKAGES, "dropbear-bin"], architecture=architecture)
+
+
+def names(image: Path) -> set[str]:
+    """The names of the files in it, without their folders."""
+    done = subprocess.run(
+        ["cpio", "--list", "--quiet"], input=gzip.decompress(image.read_bytes()), capture_output=True, check=True
+    )
+    return {line.rpartition("/")[2] for line in done.stdout.decode().splitlines()}
+
+
 def build(
     tree: Path, release: str, architecture: Architecture, *, programs: Collection[str] = (), init: str = "init-board"
 ) -> Path:
     """From a kernel's files as its package lays them out; from the cache if the contents are the same."""
-    tools = fetch_closure([*TOOL_PACKAGES, "dropbear-bin"], architecture=architecture)
+    tools = packages(architecture)
     own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in _OWN} | {"init": guest_file(init)}
     wanted = tuple(sorted({*_PROGRAMS, *(name for name in programs if name in contents.PROGRAMS)}))
     identity = hashlib.sha256(f"{tree.name} {release} {wanted} {MODULES}".encode())

@@ -27,7 +27,7 @@ _CONSOLE = r"(?:socket:/.+|tcp:[^:]+:\d+)"
 _ENDLESS_S = 3600.0
 _LEAST_WATCHDOG_S = 6.0  # candidates feed it every 3 s (guest/init-board)
 _NETWORK = ("ssh", "host_key", "good")  # a board has all three, or no network
-_OVER_SSH = ("identity", "tune", "power", "labgrid", "console")
+_OVER_SSH = ("identity", "power", "labgrid", "console")
 _ALIKE = ("architecture", "cpus", "parameters", "tune")  # what boards of a model have in common
 
 

@@ -15,6 +15,7 @@ _SHOWN = 5  # of what is missing
 def card_dict(card: Card) -> dict[str, object]:
     return {
         "path": str(card.path),
+        "sbom": str(card.sbom),
         "sha256": card.sha256,
         "image_b": card.image_b,
         "cells": card.cells,

@@ -3,7 +3,8 @@
 
 The card is the board's own for as long as it measures, so what it starts by default may change: card.sh runs the jobs
 in the campaign's order and restarts into the candidate of the next one. Each job lies in a folder named by its cell, as
-over ssh, with the same scripts and the same result. A job that restarts the board is tried once more.
+over ssh, with the same scripts and the same result. A job that restarts the board is tried once more. systemd-boot
+counts a candidate's starts until it comes up (systemd.io/AUTOMATIC_BOOT_ASSESSMENT); if it does not, it is left out.
 """
 
 import time
@@ -24,9 +25,11 @@ SCRIPT, CELLS, JOBS = "card.sh", "cells", "jobs"  # in STORE; a line of CELLS: c
 RESULT, SUM = "result.tar", "sum"
 _MOST_SUM_B = 200
 _TRIES = 2
+ENTRIES, STARTS, TUNE = "loader/entries", 3, "tune.sh"
 # By loader: the file that says what starts by default, the line's beginning, and its end behind the candidate.
+# systemd-boot's is a pattern: an entry with no starts left is ID+0-3.conf, fits it not, and another candidate starts.
 _DEFAULTS = {
-    "systemd-boot": ("loader/loader.conf", "default ", ".conf"),
+    "systemd-boot": ("loader/loader.conf", "default ", "[+.][1-9c]*"),
     "tryboot": ("config.txt", f"os_prefix={STORE}/", "/"),
 }
 _SCRIPT = """\
@@ -46,12 +49,17 @@ again() {{
 done_of() {{ ls $store/{jobs}/*/{sum} 2> /dev/null | wc -l; }}
 own=$(told rtqual.candidate)
 all=$(wc -l < $store/{cells})
+for entry in /boot/{entries}/"$own"+*.conf; do # it has come up
+	[ ! -e "$entry" ] || mv "$entry" /boot/{entries}/"$own".conf
+done
+[ ! -e $store/{tune} ] || sh $store/{tune}
 cp $store/{cells} /run/cells
 while read -r candidate job most_s <&3; do
 	folder=$store/{jobs}/$job
 	[ ! -s $folder/{sum} ] || continue
 	[ "$(cat $folder/tries 2> /dev/null | wc -c)" -lt {tries} ] || continue
 	if [ "$candidate" != "$own" ]; then
+		[ -z "$(ls /boot/{entries}/"$candidate"+0-*.conf 2> /dev/null)" ] || continue
 		say "the next candidate"
 		sed "s|^{begin}.*|{begin}$candidate{end}|" /boot/{file} > /boot/{file}.new && sync &&
 			mv /boot/{file}.new /boot/{file} || say "the card cannot be written"
@@ -63,6 +71,9 @@ while read -r candidate job most_s <&3; do
 	timeout -s KILL $most_s sh $folder/run.sh > $folder/log 2>&1 < /dev/null || again
 	[ -s $folder/{sum} ] || again
 done 3< /run/cells
+for entry in /boot/{entries}/*+0-*.conf; do
+	[ ! -e "$entry" ] || say "$(sed -n 's/^title //p' "$entry") does not come up"
+done
 say "measured $(done_of) of $all cells; switch the board off, then: rtqual import CARD --mission FILE"
 sync
 umount /boot || mount -o remount,ro /boot
@@ -73,7 +84,8 @@ poweroff -f
 def script(settings: Settings) -> str:
     """card.sh, for the board's boot loader."""
     file, begin, end = _DEFAULTS[settings.switch]
-    return _SCRIPT.format(store=STORE, jobs=JOBS, cells=CELLS, sum=SUM, tries=_TRIES, file=file, begin=begin, end=end)
+    names = {"store": STORE, "jobs": JOBS, "cells": CELLS, "sum": SUM, "entries": ENTRIES, "tune": TUNE}
+    return _SCRIPT.format(**names, tries=_TRIES, file=file, begin=begin, end=end)
 
 
 def default(settings: Settings, candidate: str) -> str:

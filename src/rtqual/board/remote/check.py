@@ -5,9 +5,11 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import clean, whole
+from rtqual.board.remote import staged
 from rtqual.board.remote.link import Ssh
 from rtqual.board.remote.settings import Refused, Settings
 from rtqual.board.remote.staged import NONCE
@@ -15,16 +17,31 @@ from rtqual.board.remote.switch import find_boot, switcher_of
 from rtqual.board.remote.truth import UNKNOWN
 from rtqual.board.remote.truth import script as truth_script
 
-_ROOM_MIB = 40  # two candidates of Debian's kernels and the results of their jobs
-_PROGRAMS = ("awk", "cat", "df", "head", "ip", "mount", "sed", "setsid", "sha256sum", "sync", "tail", "tar", "umount")
+# Two candidates of Debian's kernels and the results of their jobs; arm64's kernels are not packed.
+_ROOM_MIB = {AMD64: 40, ARM64: 80}
+_PROGRAMS = (
+    "awk",
+    "cat",
+    "df",
+    "du",
+    "head",
+    "ip",
+    "mount",
+    "sed",
+    "setsid",
+    "sha256sum",
+    "sync",
+    "tail",
+    "tar",
+    "umount",
+)
 _LOOK = """\
 boot=$({find})
 echo "boot=$boot"
 echo "user=$(id -u)"
 echo "release=$(uname -r)"
 echo "nonce=$(sed -n 's/.*{nonce}=\\([^ ]*\\).*/\\1/p' /proc/cmdline)"
-echo "free_kib=$(df -k "$boot" 2> /dev/null | tail -n 1 | awk '{{print $4}}')"
-for one in {programs}; do command -v $one > /dev/null || echo "missing=$one"; done
+{room}for one in {programs}; do command -v $one > /dev/null || echo "missing=$one"; done
 echo "way=$(ip -4 route show default | head -n 1)"
 echo "watchdog=$(ls /dev/watchdog0 2> /dev/null)"
 {{ {why_not}
@@ -63,6 +80,7 @@ def check(settings: Settings) -> Iterator[Found]:
 
 def _told(link: Ssh, settings: Settings) -> dict[str, list[str]]:
     look = _LOOK.format(
+        room=staged.room('"$boot"'),
         find=find_boot(switcher_of(settings)).strip(),
         nonce=NONCE.replace(".", "\\."),
         programs=shlex.join(_PROGRAMS),
@@ -105,13 +123,15 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
     way = _one(told, "way")
     mend = "" if way else "ip route add default dev eth0: candidates take over the interface of that route"
     yield Found("network", bool(way), way or "no default route over IPv4", mend)
-    boot, free = _one(told, "boot"), _one(told, "free_kib")
+    boot = _one(told, "boot")
     places = ", ".join(switcher_of(settings).finds)
     yield Found("boot partition", bool(boot), boot or f"not in {places}", "" if boot else "mount it there")
     if boot:
-        free_mib = (whole(free) or 0) // 1024
-        roomy = free_mib >= _ROOM_MIB
-        yield Found("room", roomy, f"{free_mib} MiB free", "" if roomy else f"{_ROOM_MIB} MiB hold two candidates")
+        free_mib, old_mib = ((whole(_one(told, key)) or 0) // 1024 for key in ("free_kib", "old_kib"))
+        asked_mib = _ROOM_MIB.get(settings.architecture, _ROOM_MIB[AMD64])
+        roomy = free_mib + old_mib >= asked_mib
+        old = f", {old_mib} MiB of candidates that may go" if old_mib else ""
+        yield Found("room", roomy, f"{free_mib} MiB free{old}", "" if roomy else f"{asked_mib} MiB hold two candidates")
     for reason in told.get("why_not", []):
         what, _, mend = reason.partition("\t")
         yield Found("one-shot entry", False, what, mend)

@@ -10,11 +10,12 @@ from rtqual.base.cache import sha256_file
 from rtqual.base.errors import RunFailed
 from rtqual.base.words import whole
 from rtqual.board.remote.link import Link, put
-from rtqual.board.remote.settings import Settings
+from rtqual.board.remote.settings import STORE, Settings
 from rtqual.board.system import Kernel
 from rtqual.record.schema import digest
 
 _IDENTITY = 32  # characters; nothing else in the store has so long a name
+_OLD = "?" * _IDENTITY + "*"  # every candidate in the store, also one that was half sent
 _SPARE_KIB = 4096  # for results beside a candidate
 NONCE = "rtqual.candidate"
 # What a candidate needs to be this board: written from what the known-good system has. The host key stays on the board.
@@ -107,11 +108,20 @@ def _there(link: Link, folder: str, sums: Mapping[str, str]) -> bool:
     return dict(zip(said[1::2], said[0::2], strict=False)) == dict(sums)
 
 
+def room(boot: str) -> str:
+    """The script that prints, in KiB, what is free on the boot partition and what candidates hold there that may go.
+    `boot`: as the shell reads it."""
+    return f"""\
+echo "free_kib=$(df -k {boot} 2> /dev/null | tail -n 1 | awk '{{print $4}}')"
+echo "old_kib=$(du -sk {boot}/{STORE}/{_OLD} 2> /dev/null | awk '{{sum += $1}} END {{print sum + 0}}')"
+"""
+
+
 def _make_room(link: Link, settings: Settings, store: str, folder: str, size_b: int) -> None:
     """Candidates that were staged before go if they are in the way; nothing else does."""
     free = f"df -k {store} | tail -n 1 | awk '{{print $4}}'"
     needed_kib = size_b // 1024 + _SPARE_KIB
-    old = f'for one in {store}/????????????????????????????????*; do [ "$one" = {folder} ] || rm -rf "$one"; done'
+    old = f'for one in {store}/{_OLD}; do [ "$one" = {folder} ] || rm -rf "$one"; done'
     said = link.run(f"free=$({free}); [ $free -ge {needed_kib} ] || {{ {old}; sync; }}; {free}", deadline_s=60)
     words = said.decode(errors="replace").split()
     free_kib = (whole(words[-1]) if words else None) or 0
