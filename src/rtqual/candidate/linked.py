@@ -47,13 +47,13 @@ def look(of: Named, path: Path) -> tuple[bytes, str, Mapping[str, str]]:
         raise BadInput(f"image {path}: {error.strerror}; it is what {_NAMES[of]} was linked into {page}") from None
     if content is None:
         raise BadInput(f"image {path} is larger than {_MOST_B >> 20} MiB: no program for the virtual ARM board is")
-    sizes = _sizes(content)
-    if sizes is None:
+    found = sizes(content)
+    if not found:
         raise BadInput(f"image {path} is no linked ELF program for 32-bit ARM, which the virtual ARM board starts")
     system = _MARK.search(content)
     if system is None or system[2].decode() != _NAMES[of]:
         raise BadInput(f"image {path} has no rtqual-probe for {_NAMES[of]} in it; link it in {page}")
-    return content, system[1].decode("ascii"), sizes
+    return content, system[1].decode("ascii"), found
 
 
 def _kept(content: bytes) -> Path:
@@ -68,21 +68,21 @@ def _kept(content: bytes) -> Path:
     return folder / IMAGE
 
 
-def _sizes(content: bytes) -> Mapping[str, str] | None:
-    """As facts of its runs: code and constants, initialised and zeroed data; None where this is no program for ARM."""
+def sizes(content: bytes) -> Mapping[str, str]:
+    """As facts of its runs: code and constants, initialised and zeroed data; empty where this is no program for ARM."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
-    sizes = {"text_b": 0, "data_b": 0, "bss_b": 0}
+    parts = {"text_b": 0, "data_b": 0, "bss_b": 0}
     try:
         elf = ELFFile(BytesIO(content))
         if (elf["e_machine"], elf.elfclass, elf["e_type"]) != ("EM_ARM", 32, "ET_EXEC"):
-            return None
+            return {}
         for section in elf.iter_sections():
             if section["sh_flags"] & _ALLOCATED:
                 empty, writable = section["sh_type"] == _EMPTY, section["sh_flags"] & _WRITABLE
-                sizes["bss_b" if empty else "data_b" if writable else "text_b"] += section["sh_size"]
+                parts["bss_b" if empty else "data_b" if writable else "text_b"] += section["sh_size"]
     except (ELFError, UnicodeDecodeError):
-        return None
-    figures = {"image_size_b": sizes["text_b"] + sizes["data_b"], **sizes}
+        return {}
+    figures = {"image_size_b": parts["text_b"] + parts["data_b"], **parts}
     return {name: str(size) for name, size in figures.items()}
