@@ -9,7 +9,7 @@
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make xenomai COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure kernels that were built with Xenomai's cores (docs/xenomai.md)
-# make nuttx NUTTX_IMAGE=FILE NUTTX_TICKLESS_IMAGE=FILE   FreeRTOS, NuttX and Linux on one board (docs/nuttx.md)
+# make one-board CHIBIOS_IMAGE=FILE NUTTX_IMAGE=FILE NUTTX_TICKLESS_IMAGE=FILE   five systems (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
@@ -67,7 +67,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: install docs demo board-demo check quick test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages arm-packages kernel-packages image-packages \
-	tailor tailor-arm64 stepwise xenomai nuttx
+	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
 	@echo "Ready: $(BIN)/rtqual doctor"
@@ -87,11 +87,11 @@ xenomai: packages $(VENV)/.built
 	out/dual-kernel-built/$(shell echo $(one) | tr A-Z a-z);)
 	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml
 
-# Nor NuttX: the files that it was linked into stand where the mission looks for them.
-IMAGES := NUTTX_IMAGE NUTTX_TICKLESS_IMAGE
-nuttx:
-	@$(foreach one,$(IMAGES),test -f "$($(one))" || { echo "make nuttx: $(one)='$($(one))' is no file: give what NuttX \
-	was linked into with rtqual's probe, NUTTX_IMAGE and NUTTX_TICKLESS_IMAGE (docs/nuttx.md)" >&2; exit 2; };)
+# Nor these systems: the files that they were linked into stand where the mission looks for them.
+IMAGES := CHIBIOS_IMAGE NUTTX_IMAGE NUTTX_TICKLESS_IMAGE
+one-board:
+	@$(foreach one,$(IMAGES),test -f "$($(one))" || { echo "make one-board: $(one)='$($(one))' is no file: give what \
+	ChibiOS and NuttX were linked into with rtqual's probe, $(IMAGES) (docs/chibios.md, docs/nuttx.md)" >&2; exit 2; };)
 	$(MAKE) --no-print-directory arm
 	@mkdir -p out/one-board-built; $(foreach one,$(IMAGES),ln -sfn "$$(realpath '$($(one))')" \
 	out/one-board-built/$(shell echo $(one) | tr A-Z_ a-z-);)

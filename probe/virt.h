@@ -81,4 +81,23 @@ static inline size_t read_arguments(char *line, size_t room)
 	return 0;
 }
 
+/* The words of the command line, at most `most` of them; they stay. */
+static inline int read_words(const char **words, int most)
+{
+	static char line[ARGUMENTS_MOST];
+	size_t length = read_arguments(line, sizeof(line) - 1);
+	int count = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (line[i] == ' ')
+			line[i] = '\0';
+		else if (i == 0 || line[i - 1] == '\0') {
+			if (count == most)
+				break;
+			words[count++] = line + i;
+		}
+	}
+	return count;
+}
+
 #endif

@@ -23,25 +23,6 @@ static void complain(const char *what, const char *which)
 	dprintf(STDOUT_FILENO, "rtqual-probe: %s%s\n", what, which);
 }
 
-/* The words of the command line, at most `most` of them; they stay. */
-static int arguments(const char **words, int most)
-{
-	static char line[ARGUMENTS_MOST];
-	size_t length = read_arguments(line, sizeof(line) - 1);
-	int count = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		if (line[i] == ' ')
-			line[i] = '\0';
-		else if (i == 0 || line[i - 1] == '\0') {
-			if (count == most)
-				break;
-			words[count++] = line + i;
-		}
-	}
-	return count;
-}
-
 static const struct family *find_family(const char *name)
 {
 	for (const struct family *family = battery; family->name; family++)
@@ -65,7 +46,7 @@ static void run(void)
 	struct option_word word;
 	struct options options = { .cpu = 0 };
 	const char *words[WORDS_MOST];
-	int count = arguments(words, WORDS_MOST);
+	int count = read_words(words, WORDS_MOST);
 	const struct family *family = count ? find_family(words[0]) : NULL;
 
 	if (!family) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RTOS images that were linked elsewhere: what is taken of a file, and what is refused, without any NuttX."""
+"""RTOS images that were linked elsewhere: what is taken of a file, and what is refused, without such a system."""
 
 import subprocess
 from pathlib import Path
@@ -12,6 +12,7 @@ from rtqual.board.parts import part
 from rtqual.campaign.feasible import why_not
 from rtqual.candidate import linked
 from rtqual.mission import load_mission
+from rtqual.mission.candidate import Rtos
 from support.freertos import MISSION, PLAN
 
 MARK = "rtqual-probe image: NuttX 13.0.0 (4ebc8a7), a tick every 1000 us"
@@ -31,7 +32,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_image_is_known_by_its_contents_and_outlives_its_file(program: Path) -> None:
-    found = linked.prepare("nuttx", program)
+    found = linked.prepare("nuttx", Rtos.NUTTX, program)
     assert found.system == MARK.partition(": ")[2]
     sizes = {name: int(size) for name, size in found.sizes.items()}
     assert sizes["data_b"] >= 4 and sizes["bss_b"] >= 64
@@ -53,12 +54,21 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
     ):
         program.write_bytes(replaced)
         with pytest.raises(BadInput, match=told) as caught:
-            linked.prepare("nuttx", program)
+            linked.prepare("nuttx", Rtos.NUTTX, program)
         assert str(caught.value).startswith("candidate nuttx: image ")
         assert str(caught.value).isprintable()
     program.unlink()
     with pytest.raises(BadInput, match=r"nuttx: No such file or directory; it is what NuttX was linked into"):
-        linked.prepare("nuttx", program)
+        linked.prepare("nuttx", Rtos.NUTTX, program)
+
+
+def test_the_image_of_another_system_is_refused(program: Path) -> None:
+    with pytest.raises(BadInput, match=r"has no rtqual-probe for ChibiOS in it; link it in \(docs/chibios.md\)"):
+        linked.prepare("c", Rtos.CHIBIOS, program)
+    program.write_bytes(program.read_bytes().replace(b"NuttX 13.0.0 (4ebc8a7)", b"ChibiOS/RT 8.0.0 (abc)"))
+    assert linked.prepare("c", Rtos.CHIBIOS, program).system.startswith("ChibiOS/RT 8.0.0 (abc), ")
+    with pytest.raises(BadInput, match="has no rtqual-probe for NuttX in it"):
+        linked.prepare("n", Rtos.NUTTX, program)
 
 
 def test_a_mission_check_names_what_keeps_an_image_from_running(program: Path, tmp_path: Path) -> None:
@@ -73,8 +83,12 @@ def test_a_mission_check_names_what_keeps_an_image_from_running(program: Path, t
 @pytest.mark.parametrize(
     ("candidate", "told"),
     [
-        ('rtos = "nuttx"', '"nuttx" is built elsewhere: write image = "PATH" beside it'),
-        ('rtos = "freertos"\nimage = "x"', 'image: names the image of rtos = "nuttx"; leave it out'),
+        ('rtos = "nuttx"', '"nuttx" is built elsewhere: write image = "PATH" beside it, its image (docs/nuttx.md)'),
+        (
+            'rtos = "chibios"',
+            '"chibios" is built elsewhere: write image = "PATH" beside it, its image (docs/chibios.md)',
+        ),
+        ('rtos = "freertos"\nimage = "x"', 'image: names the image of rtos = "nuttx" or rtos = "chibios"; leave'),
         ('package = "linux-image-rt-armmp"\nimage = "x"', 'image: names the image of rtos = "nuttx"'),
         ('rtos = "nuttx"\nimage = "x"\nboot = ["quiet"]', "boot: cannot stand beside rtos"),
     ],

@@ -5,17 +5,9 @@
  * numbers are those of QEMU's hw/arm/virt.c.
  */
 #include "machine.h"
-#include "virt.h"
+#include "virt_devices.h"
 
 enum {
-	GIC_DISTRIBUTOR = 0x08000000,
-	GIC_CPU = 0x08010000,
-	UART = 0x09000000,
-	SAMPLES = 0x41000000,
-	SAMPLES_BYTES = 64 << 20, /* the board has at least 128 MiB from 0x40000000 */
-
-	PPI_VIRTUAL_TIMER = 27,
-	PPI_PHYSICAL_TIMER = 30,
 	PRIORITY_TICK = 240,
 	PRIORITY_ALARM = 208, /* more urgent than the tick, and may still call FreeRTOS */
 
@@ -23,20 +15,13 @@ enum {
 	NS_PER_TICK = 1000000000 / configTICK_RATE_HZ,
 };
 
-/* One count a nanosecond, which the board sets with -cpu ...,cntfrq=1000000000: no division to read the clock. */
-static const uint32_t clock_hz = 1000000000;
-
 const char machine_name[] = "QEMU virt, Cortex-A15";
 
 /* --- clock, tick, alarm -------------------------------------------------------------------------- */
 
 uint64_t machine_cycles(void)
 {
-	uint64_t count;
-
-	/* The barrier keeps the processor from reading ahead of what is measured; Linux's own read has it too. */
-	__asm__ volatile("isb\n\tmrrc p15, 1, %Q0, %R0, c14" : "=r"(count) : : "memory");
-	return count;
+	return read_counter();
 }
 
 uint64_t machine_now_ns(void)
@@ -46,7 +31,7 @@ uint64_t machine_now_ns(void)
 
 uint64_t machine_cycles_per_s(void)
 {
-	return clock_hz;
+	return COUNTER_HZ;
 }
 
 uint64_t machine_clock_step_ns(void)
@@ -110,22 +95,6 @@ void machine_alarm_set(uint64_t due_ns)
 
 /* --- interrupts ---------------------------------------------------------------------------------- */
 
-static void enable_interrupt(unsigned int number, uint8_t priority)
-{
-	*reg8(GIC_DISTRIBUTOR + 0x400 + number) = priority;
-	*reg32(GIC_DISTRIBUTOR + 0x100 + number / 32 * 4) = 1u << number % 32;
-}
-
-static void start_interrupts(void)
-{
-	*reg32(GIC_DISTRIBUTOR) = 1;
-	*reg32(GIC_CPU + 0x04) = 0xff; /* every priority may come */
-	*reg32(GIC_CPU + 0x08) = 0; /* all bits of a priority count */
-	*reg32(GIC_CPU) = 1;
-	enable_interrupt(PPI_VIRTUAL_TIMER, PRIORITY_TICK);
-	enable_interrupt(PPI_PHYSICAL_TIMER, PRIORITY_ALARM);
-}
-
 /* Called by FreeRTOS's FreeRTOS_IRQ_Handler, without the floating-point registers, which nothing here uses. */
 void vApplicationIRQHandler(uint32_t acknowledged);
 void vApplicationIRQHandler(uint32_t acknowledged)
@@ -153,11 +122,7 @@ void vApplicationIdleHook(void)
 
 enum port_status machine_write(const char *bytes, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		while (*reg32(UART + 0x18) & 1 << 5) /* the transmit FIFO is full */
-			;
-		*reg32(UART) = (uint8_t)bytes[i];
-	}
+	write_uart(bytes, count);
 	return PORT_OK;
 }
 
@@ -172,43 +137,25 @@ static void write_text(const char *text)
 
 int machine_arguments(const char **words, int most)
 {
-	static char line[ARGUMENTS_MOST];
-	size_t length = read_arguments(line, sizeof(line) - 1);
-	int count = 0;
-
-	for (size_t i = 0; i < length; i++) {
-		if (line[i] == ' ')
-			line[i] = '\0';
-		else if (i == 0 || line[i - 1] == '\0') {
-			if (count == most)
-				break;
-			words[count++] = line + i;
-		}
-	}
-	return count;
+	return read_words(words, most);
 }
 
 const char *machine_start(int count, char **words)
 {
-	uint32_t frequency;
-
 	(void)count; /* there are none: fw_cfg has them */
 	(void)words;
-	__asm__ volatile("mrc p15, 0, %0, c14, c0, 0" : "=r"(frequency)); /* CNTFRQ */
-	if (frequency != clock_hz)
+	if (read_counter_hz() != COUNTER_HZ)
 		return "the board's counter does not run at 1 GHz: start QEMU with -cpu cortex-a15,cntfrq=1000000000";
 	start_interrupts();
+	enable_interrupt(PPI_VIRTUAL_TIMER, PRIORITY_TICK);
+	enable_interrupt(PPI_PHYSICAL_TIMER, PRIORITY_ALARM);
 	return NULL;
 }
 
 void machine_exit(int code)
 {
-	register uint32_t function __asm__("r0") = 0x84000008; /* PSCI SYSTEM_OFF */
-
 	(void)code; /* QEMU's exit code is 0: the output says what happened */
-	__asm__ volatile(".arch_extension virt\n\thvc #0" : "+r"(function) : : "memory");
-	for (;;)
-		;
+	switch_off();
 }
 
 /* Called from startup.S. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From reset to C on QEMU's board `virt`: vectors, a stack for each mode, floating point on (FreeRTOS's port saves its
- * registers). The MMU stays off: it would change no count of instructions.
+ * registers). The MMU stays off: it would change no count of instructions. Makefiles name IRQ_HANDLER and SWI_HANDLER.
  */
 	.syntax unified
 	.arm
@@ -12,11 +12,11 @@ vectors:
 _start:
 	b	reset
 	ldr	pc, =undefined_instruction
-	ldr	pc, =FreeRTOS_SWI_Handler
+	ldr	pc, =SWI_HANDLER
 	ldr	pc, =prefetch_abort
 	ldr	pc, =data_abort
 	b	.
-	ldr	pc, =FreeRTOS_IRQ_Handler
+	ldr	pc, =IRQ_HANDLER
 	b	.
 	.ltorg
 

@@ -28,8 +28,8 @@ def why_not(candidate: Candidate) -> str:
     try:
         if candidate.package and candidate.architecture and not candidate.architecture.foreign:
             require_known(candidate.package)
-        if candidate.image:
-            look(Path(candidate.image))
+        if candidate.rtos and candidate.image:
+            look(candidate.rtos, Path(candidate.image))
     except (BadInput, RunFailed) as error:
         return str(error)
     if candidate.rtos is Rtos.FREERTOS and not shutil.which(COMPILER):

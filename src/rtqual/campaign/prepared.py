@@ -35,8 +35,8 @@ class Prepared:
         for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
             if starts is Starts.IMAGE:
                 tell(f"{name} ({candidate.named})")
-                given = candidate.image
-                self._ready[name] = linked.prepare(name, Path(given)) if given else rtos.prepare(name)
+                of, given = candidate.rtos, candidate.image
+                self._ready[name] = linked.prepare(name, of, Path(given)) if of and given else rtos.prepare(name)
                 continue
             architecture = candidate.architecture
             assert architecture is not None, "of a kernel"  # noqa: S101

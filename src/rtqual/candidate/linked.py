@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An RTOS image that was linked elsewhere, with rtqual's probe in it: Apache NuttX (docs/nuttx.md).
+"""An RTOS image that was linked elsewhere, with rtqual's probe in it: NuttX, ChibiOS (docs/nuttx.md, chibios.md).
 
 The probe's port leaves a text in the image that says which system it is. What the board starts is a copy in the cache
 under the hash of the file's contents: an image that was built anew is another system, and a record can be reproduced
@@ -17,39 +17,43 @@ from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.board.system import Rtos
+from rtqual.mission.candidate import Rtos as Named
 
 IMAGE = "rtqual-probe.elf"
-# What probe/nuttx/system.c leaves in the image: "NuttX 13.0.0 (4ebc8a7), a tick every 1000 us".
-_MARK = re.compile(rb"rtqual-probe image: (NuttX [\w.+-]{1,40} \([\w.+-]{0,60}\), [a-z0-9 ]{1,60})\0", re.ASCII)
+# What the port's system.c leaves in the image: "NuttX 13.0.0 (4ebc8a7), a tick every 1000 us".
+_MARK = re.compile(
+    rb"rtqual-probe image: ((NuttX|ChibiOS)(?:/RT)? [\w.+-]{1,40}(?: \([\w.+-]{0,60}\))?, [a-z0-9 ]{1,60})\0", re.ASCII
+)
+_NAMES = {Named.NUTTX: "NuttX", Named.CHIBIOS: "ChibiOS"}
 _MOST_B = 64 << 20
 _WRITABLE, _ALLOCATED, _EMPTY = 1, 2, "SHT_NOBITS"
 
 
-def prepare(name: str, path: Path) -> Rtos:
+def prepare(name: str, of: Named, path: Path) -> Rtos:
     """The image at `path`. Raises BadInput where it is none that has the probe in it."""
     try:
-        content, system, sizes = look(path)
+        content, system, sizes = look(of, path)
     except BadInput as error:
         raise BadInput(f"candidate {name}: {error}") from None
     return Rtos(name, _kept(content), system, sizes)
 
 
-def look(path: Path) -> tuple[bytes, str, Mapping[str, str]]:
+def look(of: Named, path: Path) -> tuple[bytes, str, Mapping[str, str]]:
     """An image's content, its system and its sizes; nothing of it is run. Raises BadInput as `prepare` does."""
-    path = path.expanduser()
+    path, page = path.expanduser(), f"(docs/{of}.md)"
     try:
         content = path.read_bytes() if path.stat().st_size <= _MOST_B else None
     except OSError as error:
-        raise BadInput(f"image {path}: {error.strerror}; it is what NuttX was linked into (docs/nuttx.md)") from None
+        raise BadInput(f"image {path}: {error.strerror}; it is what {_NAMES[of]} was linked into {page}") from None
     if content is None:
         raise BadInput(f"image {path} is larger than {_MOST_B >> 20} MiB: no program for the virtual ARM board is")
-    sizes = _sizes(content)
-    if sizes is None:
+    found = sizes(content)
+    if not found:
         raise BadInput(f"image {path} is no linked ELF program for 32-bit ARM, which the virtual ARM board starts")
     system = _MARK.search(content)
-    if system is None:
-        raise BadInput(f"image {path} has no rtqual-probe for NuttX in it; link it in (docs/nuttx.md)")
-    return content, system[1].decode("ascii"), sizes
+    if system is None or system[2].decode() != _NAMES[of]:
+        raise BadInput(f"image {path} has no rtqual-probe for {_NAMES[of]} in it; link it in {page}")
+    return content, system[1].decode("ascii"), found
 
 
 def _kept(content: bytes) -> Path:
@@ -64,21 +68,21 @@ def _kept(content: bytes) -> Path:
     return folder / IMAGE
 
 
-def _sizes(content: bytes) -> Mapping[str, str] | None:
-    """As facts of its runs: code and constants, initialised and zeroed data; None where this is no program for ARM."""
+def sizes(content: bytes) -> Mapping[str, str]:
+    """As facts of its runs: code and constants, initialised and zeroed data; empty where this is no program for ARM."""
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
-    sizes = {"text_b": 0, "data_b": 0, "bss_b": 0}
+    parts = {"text_b": 0, "data_b": 0, "bss_b": 0}
     try:
         elf = ELFFile(BytesIO(content))
         if (elf["e_machine"], elf.elfclass, elf["e_type"]) != ("EM_ARM", 32, "ET_EXEC"):
-            return None
+            return {}
         for section in elf.iter_sections():
             if section["sh_flags"] & _ALLOCATED:
                 empty, writable = section["sh_type"] == _EMPTY, section["sh_flags"] & _WRITABLE
-                sizes["bss_b" if empty else "data_b" if writable else "text_b"] += section["sh_size"]
+                parts["bss_b" if empty else "data_b" if writable else "text_b"] += section["sh_size"]
     except (ELFError, UnicodeDecodeError):
-        return None
-    figures = {"image_size_b": sizes["text_b"] + sizes["data_b"], **sizes}
+        return {}
+    figures = {"image_size_b": parts["text_b"] + parts["data_b"], **parts}
     return {name: str(size) for name, size in figures.items()}

@@ -17,6 +17,7 @@ from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board.system import Rtos
+from rtqual.candidate.linked import sizes as linked_sizes
 from rtqual.candidate.sources import probe_sources, write_sources
 
 COMPILER, STRIP = "arm-none-eabi-gcc", "arm-none-eabi-strip"
@@ -37,7 +38,7 @@ def prepare(name: str) -> Rtos:
             if not folder.exists():
                 with scratch(folder.parent) as beside:
                     shutil.copytree(_build(tree, kernel), beside / "kept").rename(folder)
-    sizes = dict(_SIZE.findall((folder / "sizes").read_text()))
+    sizes = {**linked_sizes((folder / _IMAGE).read_bytes()), **dict(_SIZE.findall((folder / "sizes").read_text()))}
     return Rtos(name, folder / _IMAGE, f"FreeRTOS {_version(kernel)}", sizes)
 
 

@@ -38,7 +38,13 @@ class Rtos(StrEnum):
     """An operating system that comes as one image with the probe."""
 
     FREERTOS = "freertos"  # rtqual builds its image
-    NUTTX = "nuttx"  # its image is built elsewhere
+    NUTTX = "nuttx"  # its image is built elsewhere, as are those of the others
+    CHIBIOS = "chibios"
+
+    @property
+    def linked(self) -> bool:
+        """Whether its image is built elsewhere."""
+        return self is not Rtos.FREERTOS
 
 
 class TailorStart(StrEnum):
@@ -144,9 +150,9 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     package: PackageName | None = None
     """Debian package of the kernel, as "linux-image-rt-amd64". Or rtos, this-machine, published, tailor."""
     rtos: Rtos | None = None
-    """A real-time system that carries only rtqual's probe, "freertos" or "nuttx". It runs on the virtual ARM board."""
+    """A real-time system that carries only rtqual's probe, as "freertos". It runs on the virtual ARM board."""
     image: Text | None = None
-    """With rtos = "nuttx": the file that it was linked into, with rtqual's probe (docs/nuttx.md)."""
+    """With an rtos that is built elsewhere, as "nuttx": the file that it was linked into with rtqual's probe."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
     """true: the machine rtqual runs on. It is a flight candidate only where release or preempt-rt says what it runs."""
     release: Release | None = None
@@ -176,10 +182,13 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         for key in _OF_KERNELS[:2] if self.tailor or self.built else _OF_KERNELS if apart else ():
             if getattr(self, key):
                 raise At(key, f"cannot stand beside {apart[0].apart}; leave it out")
-        if self.rtos is Rtos.NUTTX and self.image is None:
-            raise At("rtos", '"nuttx" is built elsewhere: write image = "PATH" beside it, its image (docs/nuttx.md)')
-        if self.image and self.rtos is not Rtos.NUTTX:
-            raise At("image", 'names the image of rtos = "nuttx"; leave it out, or write that beside it')
+        linked = self.rtos is not None and self.rtos.linked
+        if linked and self.image is None:
+            page = f"docs/{self.rtos}.md"
+            raise At("rtos", f'"{self.rtos}" is built elsewhere: write image = "PATH" beside it, its image ({page})')
+        if self.image and not linked:
+            of = listed([f'rtos = "{one}"' for one in Rtos if one.linked], "or")
+            raise At("image", f"names the image of {of}; leave it out, or write that beside it")
         for key, given in (("release", self.release), ("preempt-rt", self.preempt_rt)):
             if given is not None and not self.this_machine:
                 raise At(key, "says what this machine must run; write it beside this-machine = true, or leave it out")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The command line of the probe's image for FreeRTOS: how QEMU's fw_cfg device hands it in, its words, its options. The
- * sources are the image's; arguments.inc is that part of virt.h and machine.c, cut out by the Makefile: the rest is ARM's.
+ * sources are the image's; arguments.inc is that part of virt.h, cut out by the Makefile: the rest is ARM's.
  * What must hold: a family and options in range, or a line that says what was not understood and exit code 2.
  */
 #include <stdint.h>
@@ -74,6 +74,11 @@ static const uint8_t *reg8(uintptr_t address)
 }
 
 #include "arguments.inc"
+
+int machine_arguments(const char **words, int most)
+{
+	return read_words(words, most);
+}
 
 enum port_status machine_write(const char *bytes, size_t count)
 {

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The probe on systems whose images are built elsewhere (docs/nuttx.md, chibios.md); without them, what needs none."""
+
+import json
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from rtqual.board.rtos import RtosBoard
+from rtqual.board.system import Rtos
+from rtqual.campaign import folder as kept
+from rtqual.candidate import linked
+from rtqual.instrument.probe.output import Output, parse
+from rtqual.mission.candidate import Rtos as Named
+from support.command import Run
+from support.freertos import MISSION, medians_ns, outcome_of, published_ns
+from support.probe_sources import PROBE
+
+LACKING = {Named.NUTTX: {"network"}, Named.CHIBIOS: {"network", "soft timer"}}  # ways to be woken
+# Its operations' order beside the published FreeRTOS's, at least. To block costs ChibiOS less than most of them.
+ALIKE = {Named.NUTTX: 0.6, Named.CHIBIOS: 0.4}
+IMAGES = {name: os.environ.get(f"{name.upper()}_IMAGE") for name in Named if name.linked}
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(
+            name,
+            marks=pytest.mark.skipif(
+                not image,
+                reason=f"{name.upper()} IS NOT TESTED: set {name.upper()}_IMAGE to the file that it was linked into "
+                f"with rtqual's probe (docs/{name}.md)",
+            ),
+        )
+        for name, image in IMAGES.items()
+    ]
+)
+def system(request: pytest.FixtureRequest) -> Named:
+    return Named(request.param)
+
+
+@cache
+def image_of(system: Named) -> Rtos:
+    return linked.prepare(system, system, Path(str(IMAGES[system])))
+
+
+@cache
+def printed(system: Named, *words: str) -> str:
+    return outcome_of(RtosBoard(image_of(system)), *words).stdout
+
+
+def measured(system: Named, *words: str) -> Output:
+    return parse(printed(system, *words), "it")
+
+
+@pytest.mark.guest
+def test_equal_words_give_equal_bytes(system: Named) -> None:
+    words = ("primitives", "iterations=100", "seed=1009")
+    again = outcome_of(RtosBoard(image_of(system)), *words)
+    assert again.stdout == printed(system, *words)
+    assert (again.exit_code, again.facts["kernel"]) == (0, image_of(system).system)
+    assert f'system "{image_of(system).system}"' in again.stdout
+
+
+@pytest.mark.guest
+def test_every_primitive_is_measured_in_the_order_of_the_published_table(system: Named) -> None:
+    output, published = measured(system, "primitives", "iterations=100", "seed=1009"), published_ns()
+    assert {one.status.value for one in output.benchmarks} == {"ok"}
+    here = medians_ns(output)
+    assert set(published) <= set(here)
+    assert min(here[name] for name in published) > 0
+    correlation = spearmanr([here[name] for name in published], [published[name] for name in published]).statistic
+    assert correlation >= ALIKE[system]
+
+
+@pytest.mark.guest
+def test_a_mutex_lends_its_waiters_priority_and_a_semaphore_does_not(system: Named) -> None:
+    output = measured(system, "primitives", "iterations=100", "seed=1009")
+    section = {
+        one.name: one.facts["priority in the section"][0] for one in output.benchmarks if "inversion" in one.name
+    }
+    assert section == {"inversion with PI": 3, "inversion without PI": 1}
+
+
+@pytest.mark.guest
+def test_activation_by_each_path(system: Named) -> None:
+    output = measured(system, "loop", "iterations=20")
+    lacking = {one.name.removeprefix("loop by ") for one in output.benchmarks if one.status.value == "not-offered"}
+    assert lacking == LACKING[system]
+    assert {one.status.value for one in output.benchmarks} == {"ok", "not-offered"}
+    start_ns = {
+        one.name.removeprefix("loop by "): float(np.median(series.values))
+        for one in output.benchmarks
+        for series in one.series
+        if series.name == "sensor start"
+    }
+    # The interrupt wakes the sleeper itself; other paths go through a thread of the system's or one of ours.
+    direct_ns = [start_ns.pop(name) for name in ("sleep", "hard timer")]
+    assert max(direct_ns) < min(3_000, *start_ns.values())
+
+
+@pytest.mark.guest
+def test_the_other_families_are_measured_whole(system: Named) -> None:
+    for family, series in (("wakeup", 1), ("periodic", 2), ("itc", 3)):
+        output = measured(system, family, "iterations=50")
+        assert {one.status.value for one in output.benchmarks} == {"ok"}
+        found = [(len(one.values), one.overflows, one.lost) for each in output.benchmarks for one in each.series]
+        assert found == [(50, 0, 0)] * series
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("words", [("wakup",), ("wakeup", "iterations=0"), ("wakeup", "speed=9"), ("wakeup", "cpu=1")])
+def test_words_that_are_not_understood(system: Named, words: tuple[str, ...]) -> None:
+    outcome = outcome_of(RtosBoard(image_of(system)), *words)
+    assert (outcome.exit_code, outcome.files) == (3, {})
+    assert outcome.stderr.startswith("rtqual-probe: ")
+    assert words[-1] in outcome.stderr
+
+
+@pytest.mark.guest
+def test_a_campaign_measures_reproduces_and_does_not_explain_it(rtqual: Run, tmp_path: Path, system: Named) -> None:
+    plan = 'instruments = ["probe-wakeup"]\nparameters.probe-wakeup.iterations = 50'
+    candidate = f'rtos = "{system}"\nimage = "{IMAGES[system]}"'
+    (tmp_path / "m.toml").write_text(MISSION.format(candidate=candidate, plan=plan))
+    done = rtqual("select", tmp_path / "m.toml", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    result = kept.load(tmp_path / "out").result
+    assert len(result.records) == 1 and not result.failures
+    records = sorted((tmp_path / "out/records").iterdir())
+    digests = [json.loads((one / "manifest.json").read_text())["samples_sha256"] for one in records]
+    assert len(digests) == 2 and len({*digests}) == 1  # a run, and its repetition
+    record = records[0]
+    assert "the same samples" in rtqual("reproduce", record).stdout
+    why = rtqual("explain", record)
+    assert (why.returncode, why.stderr.count("\n")) == (2, 1)
+    assert image_of(system).system in why.stderr
+
+
+# --- without them -----------------------------------------------------------------------------------
+
+# Of each port: what names the tree with its headers, and the header that is looked for there.
+HEADERS = {Named.NUTTX: ("NUTTX_INCLUDE", "nuttx/config.h"), Named.CHIBIOS: ("CHIBIOS", "os/rt/include/ch.h")}
+
+
+def made(system: Named, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", "-C", str(PROBE / system), *words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("system", HEADERS)
+def test_the_battery_is_the_one_of_every_port(tmp_path: Path, system: Named) -> None:
+    named, header = HEADERS[system]
+    (tmp_path / header).parent.mkdir(parents=True)
+    (tmp_path / header).write_text("")
+    plan = made(system, "--dry-run", f"{named}={tmp_path}", f"BUILD={tmp_path}/build").stdout
+    listed = (PROBE / "battery/sources.txt").read_text().split()
+    assert listed and not [source for source in listed if f"{source} -o " not in plan]
+
+
+@pytest.mark.parametrize("system", HEADERS)
+def test_without_the_headers_of_the_system_one_line_says_what_is_missing(tmp_path: Path, system: Named) -> None:
+    named, header = HEADERS[system]
+    done = made(system, f"{named}={tmp_path}")
+    assert done.returncode == 2
+    (line,) = [line for line in done.stderr.splitlines() if header in line]
+    assert named in line and f"docs/{system}.md" in line
