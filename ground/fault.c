@@ -28,24 +28,26 @@ static const char *write_line(const char *path, const char *text)
 	return why;
 }
 
-/* Whether the first word of a process's command line, without folders, is this name. */
-static bool is_named(const char *pid, const char *name)
+/* By the first word of its command line, without folders. */
+pid_t process_named(const char *entry, const char *name)
 {
 	char path[32], line[256] = "";
 	const char *slash;
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%.10s/cmdline", pid);
+	if (*entry < '0' || *entry > '9')
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%.10s/cmdline", entry);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return 0;
 	got = read(fd, line, sizeof(line) - 1);
 	close(fd);
 	if (got <= 0)
-		return false;
+		return 0;
 	slash = strrchr(line, '/');
-	return !strcmp(slash ? slash + 1 : line, name);
+	return strcmp(slash ? slash + 1 : line, name) ? 0 : (pid_t)strtol(entry, NULL, 10);
 }
 
 static const char *signal_all(const char *name, int number)
@@ -57,9 +59,11 @@ static const char *signal_all(const char *name, int number)
 	if (!processes)
 		return strerror(errno);
 	while ((entry = readdir(processes))) {
-		if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !is_named(entry->d_name, name))
+		const pid_t process = process_named(entry->d_name, name);
+
+		if (!process)
 			continue;
-		why = kill((pid_t)strtol(entry->d_name, NULL, 10), number) ? strerror(errno) : NULL;
+		why = kill(process, number) ? strerror(errno) : NULL;
 		if (why)
 			break;
 	}
@@ -139,6 +143,8 @@ const char *fault_do(const struct step *step)
 		return fill(step->word);
 	case FREE:
 		return unlink(step->word) ? strerror(errno) : NULL;
+	case FLIP:
+		return flip(step->word, step->text);
 	case KERNEL:
 		return end_kernel(step->word);
 	default:

@@ -20,6 +20,7 @@ static const struct {
 	[CLOCK] = { "clock", .number = true },
 	[FILL] = { "fill", .word = true },
 	[FREE] = { "free", .word = true },
+	[FLIP] = { "flip", .word = true, .text = true },
 	[KERNEL] = { "kernel", .word = true },
 	[END] = { "end" },
 };

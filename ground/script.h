@@ -9,6 +9,7 @@
  *   NS clock NS            the real-time clock, so much forwards (or, below 0, back)
  *   NS fill PATH           a file as large as its disk takes
  *   NS free PATH           deletes it
+ *   NS flip PATH NAME C:B  bit B of copy C (0, 1) of the state in a program's memory, which its file holds too; or several
  *   NS kernel panic | hang the kernel ends; it is logged as done before
  *   NS end                 the last line
  */
@@ -19,8 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
-enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, KERNEL, END };
+enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, FLIP, KERNEL, END };
 enum { STEPS_MOST = 4096, SCRIPT_MOST = 4 << 20 };
 
 struct step {
@@ -51,5 +53,9 @@ void log_began(const char *path, int64_t start_ns);
 
 /* Does what is not on the link; NULL, or why it could not. */
 const char *fault_do(const struct step *step);
+/* The process that entry of /proc is, where it runs a program of this name; else 0. */
+pid_t process_named(const char *entry, const char *name);
+/* `text`: "NAME C:B C:B..." */
+const char *flip(const char *path, const char *text);
 
 #endif

@@ -63,12 +63,16 @@ static void load(void *argument, uint32_t file)
 	wake(world->wake_supervisor);
 }
 
-/* Reports keep half of the queue for themselves. */
+bool reports_room(const struct world *world)
+{
+	return queue_waiting(&world->down) < world->down.count / 4;
+}
+
 static bool send_file(void *argument, const uint8_t *packet, size_t octets)
 {
 	struct world *world = argument;
 
-	if (queue_waiting(&world->down) >= world->down.count / 2)
+	if (!reports_room(world))
 		return false;
 	send_packet(world, packet, octets);
 	return true;
@@ -155,14 +159,14 @@ void *commands_thread(void *argument)
 		for (int by = 0; by < TOLD_BY; by++)
 			for (; (next_one = queue_next(&world->told[by])); queue_taken(&world->told[by]))
 				flight_told(flight, next_one);
-		for (int most = 0; most < 64 && (next_one = queue_next(&world->up)); most++) {
+		for (int most = 0; most < 64 && reports_room(world) && (next_one = queue_next(&world->up)); most++) {
 			const struct parcel *parcel = next_one;
 
 			flight_now(flight, tai_ns(), now_ns());
 			flight_telecommand(flight, parcel->packet, parcel->octets);
 			queue_taken(&world->up);
 		}
-		if (queue_next(&world->up)) /* the rest after what is due */
+		if (reports_room(world) && queue_next(&world->up)) /* the rest after what is due */
 			wake(world->wake_commands);
 		flight_due(flight);
 		wake(world->wake_link);

@@ -51,6 +51,7 @@ static enum failure structures(struct flight *flight, const struct request *requ
 	struct settings *settings = &flight->kept.settings;
 	int64_t values[PUS_ARGUMENTS_MOST];
 	size_t at = request->entries;
+	uint32_t reported = 0; /* bits by number: one that is named twice is reported once */
 
 	for (uint32_t one = 0; one < request->count; one++) {
 		uint32_t structure;
@@ -58,7 +59,9 @@ static enum failure structures(struct flight *flight, const struct request *requ
 		pus_entry(request, &at, values);
 		structure = (uint32_t)values[0];
 		if (request->command->run == command_hk_once) {
-			report_structure(flight, structure);
+			if (!(reported >> structure & 1))
+				report_structure(flight, structure);
+			reported |= 1u << structure;
 			continue;
 		}
 		if (request->command->run == command_hk_off) {

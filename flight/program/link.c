@@ -21,7 +21,7 @@ static struct links *the_links(void)
 /* May another packet be taken now? */
 static bool room(struct links *links, const struct peer *peer)
 {
-	return peer->taken < LINK_MOST && queue_room(&links->world->up);
+	return peer->taken < LINK_MOST && queue_room(&links->world->up) && reports_room(links->world);
 }
 
 /* Hands octets to the commands' thread; false where its queue is full. */
@@ -158,6 +158,14 @@ static void transmit(struct peer *peer, uint64_t now)
 	memmove(peer->out, peer->out + sent, peer->waiting);
 }
 
+/* Is there room for so many octets more? */
+static bool fits(struct peer *peer, size_t octets, uint64_t now)
+{
+	if (sizeof(peer->out) - peer->waiting < octets && peer->rest_ns <= now)
+		transmit(peer, now);
+	return peer->fd >= 0 && sizeof(peer->out) - peer->waiting >= octets;
+}
+
 /* Reports go to every ground that is there; one that does not read loses whole packets. */
 static void distribute(struct links *links, uint64_t now)
 {
@@ -165,14 +173,18 @@ static void distribute(struct links *links, uint64_t now)
 	struct parcel *parcel;
 
 	for (; (parcel = queue_next(&world->down)); queue_taken(&world->down)) {
-		bool sent = false;
+		bool sent = false, missed = false;
 
 		for (int one = 0; one < LINK_PEERS; one++) {
 			struct peer *peer = &links->peer[one];
 			const size_t most = peer->serial ? COBS_MOST(parcel->octets) : parcel->octets;
 
-			if (peer->fd < 0 || sizeof(peer->out) - peer->waiting < most)
+			if (peer->fd < 0)
 				continue;
+			if (!fits(peer, most, now)) {
+				missed = true;
+				continue;
+			}
 			if (peer->serial) {
 				peer->waiting += cobs_encode(parcel->packet, parcel->octets, peer->out + peer->waiting);
 			} else {
@@ -181,8 +193,11 @@ static void distribute(struct links *links, uint64_t now)
 			}
 			sent = true;
 		}
-		atomic_fetch_add(sent ? &world->packets_sent : &world->packets_lost, 1);
+		atomic_fetch_add(&world->packets_sent, sent);
+		atomic_fetch_add(&world->packets_lost, missed || !sent);
 	}
+	if (queue_waiting(&world->up)) /* what waited for this room */
+		wake(world->wake_commands);
 	for (int one = 0; one < LINK_PEERS; one++)
 		if (links->peer[one].fd >= 0 && links->peer[one].waiting && links->peer[one].rest_ns <= now)
 			transmit(&links->peer[one], now);
@@ -269,7 +284,9 @@ static void turn(struct links *links)
 	}
 	if (polled[0].revents && read(world->wake_link, &woken, sizeof(woken)) < 0 && errno != EAGAIN)
 		return;
-	for (int one = 0; one < LINK_PEERS; one++) {
+	links->first = (links->first + 1) % LINK_PEERS; /* else one that asks for much would be the only one */
+	for (int count = 0; count < LINK_PEERS; count++) {
+		const int one = (links->first + count) % LINK_PEERS;
 		struct peer *peer = &links->peer[one];
 
 		if (polled[2 + one].revents & (POLLIN | POLLHUP | POLLERR) && peer->fd >= 0)

@@ -29,7 +29,7 @@ struct peer {
 
 struct links {
 	struct world *world;
-	int listener;
+	int listener, first; /* first: of the peers, whose telecommands are taken first in this turn */
 	uint64_t window_ns; /* when it began */
 	struct peer peer[LINK_PEERS];
 };

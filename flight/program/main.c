@@ -116,7 +116,7 @@ int main(int argc, char **argv)
 
 	read_options(&world.options, argc, argv);
 	queue_ready(&world.up, PARCELS, sizeof(struct parcel));
-	queue_ready(&world.down, 4 * PARCELS, sizeof(struct parcel));
+	queue_ready(&world.down, 8 * PARCELS, sizeof(struct parcel));
 	for (int by = 0; by < TOLD_BY; by++)
 		queue_ready(&world.told[by], WORDS, sizeof(struct told));
 	snapshot_ready(&world.orders, sizeof(struct orders));

@@ -58,6 +58,9 @@ struct world {
 	int tag_socket; /* -1: no key */
 };
 
+/* May another telecommand be taken, or a piece of a file be sent? Three quarters of the queue are for what is said then
+ * and by itself: a whole schedule, due at once, of telecommands that have nine reports each. */
+bool reports_room(const struct world *world);
 uint64_t now_ns(void); /* CLOCK_MONOTONIC */
 void become_realtime(const struct world *world, int priority);
 void wake(int eventfd);

@@ -178,6 +178,57 @@ def test_a_flood_is_answered_a_part_at_a_time_and_whole(start: Callable[..., Pro
     assert times_ns[-1] - times_ns[0] > 150 * 10**6, "10 in 10 ms"
 
 
+def _gapless(ground: Ground) -> bool:
+    first = ground.reports[0].sequence
+    return [one.sequence for one in ground.reports] == [
+        (first + number) % (1 << 14) for number in range(len(ground.reports))
+    ]
+
+
+@pytest.mark.guest
+def test_a_flood_that_has_most_to_be_answered_takes_no_report_from_others(start: Callable[..., Program]) -> None:
+    """Each of three asks for as many structures as a telecommand may name, one of them reads nothing, and a whole schedule
+    that does so is due."""
+    program = start()
+    ground, deaf, *floods = (program.connect() for _ in range(4))
+    one_packet = 100  # structures, in the largest telecommand that a schedule takes
+    at_ns = ground.until("EVENT_INFO", event="BOOTED")[0].time_ns + 3 * 10**9
+    for number in range(8):
+        inner = [
+            telecommand(DEFINITION, "HK_ONCE", None, [{"structure": "LINK"}] * one_packet, sequence=300 + 4 * number + one)
+            for one in range(4)
+        ]
+        due = [{"time": at_ns, "telecommand": one} for one in inner]
+        ground.send(telecommand(DEFINITION, "SCHEDULE_INSERT", {"subschedule": 0}, due, sequence=200 + number))
+    entries = [{"structure": one} for one in DEFINITION.enums["structure"]] * 51
+    for number in range(200):
+        ground.send(command("PING", number))
+        for source, one in enumerate((deaf, *floods), 1):
+            one.send(telecommand(DEFINITION, "HK_ONCE", None, entries, sequence=number, source=source))
+            while one is not deaf and one.take(0):
+                pass
+    ground.until("COMPLETED", 4 * 200 + 8 + 32)
+    assert [one.name for one in ground.reports].count("PONG") == 200 and _gapless(ground)
+
+
+@pytest.mark.guest
+def test_what_a_ground_that_does_not_read_has_missed_is_counted(start: Callable[..., Program]) -> None:
+    program = start()
+    ground = program.connect()
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", program.port))
+        entries = [{"structure": one} for one in DEFINITION.enums["structure"]]
+        end, lost, number = time.monotonic() + PATIENCE_S, [], 0
+        while not lost or lost[-1] == lost[0]:  # those that were lost before there was a ground
+            assert time.monotonic() < end
+            for one in range(100 * number, 100 * number + 100):
+                ground.send(telecommand(DEFINITION, "HK_ONCE", None, entries, sequence=one))
+            number += 1
+            lost += [one.fields["packets_lost"] for one in ground.until("HK_LINK", 100 * number)]
+    assert _gapless(ground)
+
+
 def _fed(dog: int, wait_s: float) -> bytes:
     """What the watchdog was given meanwhile."""
     return os.read(dog, 65536) if select.select([dog], [], [], wait_s)[0] else b""

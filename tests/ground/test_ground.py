@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: MIT
 """The ground plays its script and logs what happens: a server here stands for the flight program."""
 
+import os
+import shutil
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from support.built import built
+from support.flight_link import Program, command, start
+from support.flight_programs import flight_program
 from support.ground_log import TOP
+
+__all__ = ["start"]  # a fixture
 
 PACKET = bytes.fromhex("1842c00000062b110100005cce")
 
@@ -79,6 +85,45 @@ def test_what_cannot_be_done_is_logged(ground: Path, tmp_path: Path) -> None:
     assert said[4] == "did 4"
     assert not full.exists()
     assert said[5:8] == ["closed", "did 5", "unsent 6"]
+
+
+@pytest.mark.guest
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes another program's memory: FLIPS UNTRIED")
+@pytest.mark.parametrize(("bits", "mode"), [("0:1", "STANDBY"), ("1:1", "STANDBY"), ("0:0 1:1", "SAFE")])
+def test_a_bit_of_the_flight_programs_state_flips_and_is_mended(
+    ground: Path, start: Callable[..., Program], tmp_path: Path, bits: str, mode: str
+) -> None:
+    """Of the mode STANDBY, in one of its two copies; in both, none is sound."""
+    name = f"flight-{os.getpid()}"  # no other one's
+    program = start(executable=shutil.copy(flight_program("ds325-flight"), tmp_path / name))
+    link = program.connect()
+    while not (tmp_path / "state").exists():
+        link.take(0.1)
+    _, log = played(ground, tmp_path, f"0 flip {tmp_path}/state {name} {bits}\n1 end\n", program.port)
+    assert " did 1" in log, log
+    link.until("EVENT_LOW", event="STATE_MENDED", event_value=1)
+    link.send(command("HK_ONCE", 1, structure="CAMERA"))
+    assert link.until("HK_CAMERA")[0].fields["mode"] == mode
+
+
+@pytest.mark.guest
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root writes another program's memory: FLIPS UNTRIED")
+@pytest.mark.parametrize(
+    ("bits", "why"),
+    [("2:0", "no bit of a state"), ("0:512", "no bit of a state"), ("0", "no bit of a state")],
+)
+def test_a_bit_that_cannot_be_flipped_is_told(
+    ground: Path, start: Callable[..., Program], tmp_path: Path, bits: str, why: str
+) -> None:
+    name = f"flight-{os.getpid()}"
+    program = start(executable=shutil.copy(flight_program("ds325-flight"), tmp_path / name))
+    link = program.connect()
+    while not (tmp_path / "state").exists():
+        link.take(0.1)
+    script = f"0 flip {tmp_path}/state {name} {bits}\n0 flip {tmp_path}/none {name} 0:0\n0 flip {tmp_path}/state no-such-program 0:0\n1 end\n"
+    _, log = played(ground, tmp_path, script, program.port)
+    failed = [row.split(" ", 1)[1] for row in log.splitlines() if " failed " in row]
+    assert failed == [f"failed 1 {why}", "failed 2 No such file or directory", "failed 3 No such process"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ class Ground:
             assert time.monotonic() < end and self.open, (
                 name,
                 fields,
-                [(one.name, one.fields) for one in self.reports],
+                [(one.name, one.fields) for one in self.reports[-20:]],
             )
             self.take(1)
 
@@ -73,10 +74,12 @@ class Ground:
 
 
 class Program:
-    def __init__(self, folder: Path, *arguments: str, name: str = "ds325-flight") -> None:
+    def __init__(
+        self, folder: Path, *arguments: str, name: str = "ds325-flight", executable: Path | None = None
+    ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as one:
             self.port = one.getsockname()[1]
-        self.command = [flight_program(name), "--no-realtime", f"--port={self.port}", f"--state={folder}/state",
+        self.command = [executable or flight_program(name), "--no-realtime", f"--port={self.port}", f"--state={folder}/state",
                         *arguments]  # fmt: skip
         self.process = subprocess.Popen(self.command)
         self.sockets: list[socket.socket] = []
@@ -107,8 +110,8 @@ def command(name: str, sequence: int, **arguments: str | int) -> bytes:
 def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
     started: list[Program] = []
 
-    def begin(*arguments: str, name: str = "ds325-flight") -> Program:
-        started.append(Program(tmp_path, *arguments, name=name))
+    def begin(*arguments: str, **program: Any) -> Program:
+        started.append(Program(tmp_path, *arguments, **program))
         return started[-1]
 
     yield begin

@@ -127,6 +127,12 @@ class Fault(Table):
     """The board's real-time clock is set forwards or back."""
     kernel: Literal["panic", "hang"] | None = None
     """The kernel panics, and resets the board; or nothing runs any more, until the watchdog does."""
+    flip: (
+        Annotated[str, *matching(r"[01]:\d{1,3}( [01]:\d{1,3})*", "bits of the program's state, as '0:7' or '0:7 1:3'")]
+        | None
+    ) = None
+    """Bits of the flight program's state in memory, as "0:7": of its first copy, bit 7 of what its file holds. Of 512 bits;
+    some ms after the last change, when the file is written."""
     disk: Literal["full", "free"] | None = None
     """The disk that the program keeps its state on is filled, or freed."""
 
@@ -134,7 +140,7 @@ class Fault(Table):
     def _one(self) -> Self:
         given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError("is one fault: write exactly one of camera, signal, link, clock, kernel, disk")
+            raise ValueError("is one fault: write exactly one of camera, signal, link, clock, kernel, flip, disk")
         return self
 
     @property

@@ -17,7 +17,7 @@ from rtqual.packet.octets import damaged
 from rtqual.procedure.model import Damage, Fault, Procedure, Step
 
 PROGRAM = "ds325-flight"
-CONTROL, FULL_FILE = "control", "state/full"  # in the job's folder
+CONTROL, FULL_FILE, STATE_FILE = "control", "state/full", "state/kept"  # in the job's folder
 CLOSING = ("CAMERA", "CONTROL", "LINK", "SYSTEM")  # structures, asked for when the procedure ends
 CLOSING_NS = 10**9  # for the answers
 _GAP = 5
@@ -101,6 +101,8 @@ def _fault(fault: Fault) -> str:
         return fault.link
     if fault.kernel:
         return f"kernel {fault.kernel}"
+    if fault.flip:
+        return f"flip {STATE_FILE} {PROGRAM} {fault.flip}"
     if fault.clock:
         return f"clock {parse_duration_ns(fault.clock[1:]) * (-1 if fault.clock[0] == '-' else 1)}"
     return f"{'fill' if fault.disk == 'full' else 'free'} {FULL_FILE}"

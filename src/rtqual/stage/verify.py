@@ -27,6 +27,7 @@ from rtqual.procedure.judge import judge
 from rtqual.procedure.kept import Procedures
 from rtqual.procedure.load import load_procedures
 from rtqual.procedure.model import Procedure
+from rtqual.procedure.script import STATE_FILE
 from rtqual.record.schema import Record
 from rtqual.report.control import FORMS, write_control
 from rtqual.report.page.document import AS_USUAL, Printed
@@ -34,7 +35,7 @@ from rtqual.report.verification import Verified
 
 SMOKE, FULL = "smoke", "full"
 SCALES = (SMOKE, FULL)
-ARGUMENTS = "--device=/dev/video0 --state=state/kept --frame=frame"  # of the flight program
+ARGUMENTS = f"--device=/dev/video0 --state={STATE_FILE} --frame=frame"  # of the flight program
 
 
 @dataclass(frozen=True)
