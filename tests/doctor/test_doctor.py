@@ -186,6 +186,19 @@ def test_real_time_priority_is_really_tried() -> None:
     assert denied.startswith("warning SCHED_FIFO: Operation not permitted")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become a user without a name")
+def test_a_user_without_a_name_is_told_what_a_container_needs() -> None:
+    only = "-all,+dac_read_search"  # Python may lie in root's home
+    command = ["setpriv", "--reuid=4321", "--clear-groups", f"--inh-caps={only}", f"--ambient-caps={only}"]
+    command += ["prlimit", "--rtprio=0", sys.executable, "-c"]
+    nameless = {name: text for name, text in os.environ.items() if name not in ("LOGNAME", "USER", "LNAME", "USERNAME")}
+    code = "from rtqual.doctor.machine import _realtime; print(_realtime().found)"
+    done = subprocess.run([*command, code], env=nameless, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.stdout) == (
+        "", "SCHED_FIFO: Operation not permitted; a container needs CAP_SYS_NICE and CAP_IPC_LOCK\n"
+    )  # fmt: skip
+
+
 def test_what_a_user_does_to_get_real_time_priority(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "_TRY_REALTIME", "import sys; sys.exit('mlockall: Cannot allocate memory')")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Why samples were late: the chapter, its plots, and the way to them from the samples."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,8 @@ def test_causes_differences_and_timelines_are_told() -> None:
         f"{name} under hackbench, seed 1, sample 1: {value}\u00a0µs"
         for name, value in (("rt", 9), ("stock", 307), ("stock-full", 307))
     } | {"stock under hackbench, seed 1, sample 2: 157\u00a0µs"}
+    axis = re.findall(r">([\d.]+)<|>(Share of the sample[^<]*)<", plots[0].svg)
+    assert ("", "Share of the sample (%) ◇") in axis and ("50", "") in axis, axis  # as the values beside the bars
     causes = {(row[0].text, row[0].detail): [cell.text for cell in row[1:]] for row in tables(blocks)[0].rows}
     assert causes["stock", "the latest"][2] == "interrupts off 97.7\u00a0%"
     assert causes["stock", "above the limit"][0] == "2"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """This machine: its resources, and what decides the latencies measured on it (nothing of that reaches a guest)."""
 
-import getpass
 import os
 import platform
 import shutil
@@ -13,6 +12,7 @@ from pathlib import Path
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_bytes, format_ns
+from rtqual.base.user import user_name
 from rtqual.board.local import facts, processors
 from rtqual.doctor.check import Check, State, as_root, contents
 
@@ -98,9 +98,10 @@ def _realtime() -> Check:
     if not done.returncode:
         return Check(name, "ok", "SCHED_FIFO 80 and locked memory are allowed", matters)
     reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-    if os.geteuid() == 0:
+    user = user_name()
+    if os.geteuid() == 0 or user is None:
         return Check(name, "warning", f"{reason}; a container needs CAP_SYS_NICE and CAP_IPC_LOCK", matters)
-    limits = "".join(rf"{getpass.getuser()} - {limit}\n" for limit in ("rtprio 99", "memlock unlimited"))
+    limits = "".join(rf"{user} - {limit}\n" for limit in ("rtprio 99", "memlock unlimited"))
     fix = f"printf '{limits}' | sudo tee /etc/security/limits.d/rtqual.conf  # and log in again"
     return Check(name, "warning", reason, matters, fix)
 

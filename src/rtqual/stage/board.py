@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`rtqual board`: the boards that missions name; whether one is ready; bringing one back; steadying one."""
 
-import getpass
-import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
+from rtqual.base.user import user_at_host
 from rtqual.board.remote.check import Found
 from rtqual.board.remote.check import check as look_at
 from rtqual.board.remote.session import Session
@@ -89,7 +88,7 @@ def tune(name: str, mission: Path | None, tell: Callable[[str], None], *, reset:
 
 @contextmanager
 def _session(settings: Settings, what: str, tell: Callable[[str], None], *, force: bool = False) -> Iterator[Session]:
-    owner = f"{getpass.getuser()}@{platform.node()} rtqual board {what}"
+    owner = f"{user_at_host()} rtqual board {what}"
     with scratch() as folder:
         session = Session(settings, owner, folder / "console.log", tell)
         try:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A board on the network as a row: all that a mission asks of it. What commands it is loaded when it is opened."""
 
-import getpass
-import platform
 import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rtqual.base.user import user_at_host
 from rtqual.board import Board
 from rtqual.board.registry import Row, Start, Starts
 from rtqual.board.remote.settings import Settings
@@ -42,7 +41,7 @@ class _Opener:
 
 def owner_of(folder: Path) -> str:
     """Who commands the board: this campaign, on this machine; only one runs in a folder at a time."""
-    return " ".join(shlex.quote(part) for part in (f"{getpass.getuser()}@{platform.node()}", str(folder)))
+    return " ".join(shlex.quote(part) for part in (user_at_host(), str(folder)))
 
 
 @cache

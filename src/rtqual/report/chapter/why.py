@@ -154,13 +154,13 @@ def _bars(material: Material, load: str, tallies: Mapping[str, Tally], name: str
         kind for kind in Kind if any(one.causes_ns.get(kind, 0) >= _SHARE * one.mean_ns for one in tallies.values())
     ]
     bars = [
-        plots.Bar(kind.value, candidate, one.causes_ns.get(kind, 0) / one.mean_ns,
+        plots.Bar(kind.value, candidate, 100 * one.causes_ns.get(kind, 0) / one.mean_ns,
                   label=share(round(one.causes_ns.get(kind, 0)), round(one.mean_ns)))
         for kind in kinds for candidate, one in tallies.items()
     ]  # fmt: skip
     caption = clean(f"Causes of the {name}, {load_text(load)}: shares of its time")
     spoken = "; ".join(f"{bar.candidate}: {bar.row} {bar.label}" for bar in bars)
-    draw = partial(plots.bars, {"Share of the sample": bars}, "1", VIRTUAL, material.palette)
+    draw = partial(plots.bars, {"Share of the sample (%)": bars}, "1", VIRTUAL, material.palette)
     return material.numbering.plot(caption, clean(f"{caption}. {spoken}"), draw, VIRTUAL)
 
 
