@@ -3,4 +3,5 @@
 
 yamcs.py    Yamcs's configuration: links, streams, files, events, displays
 stacks.py   procedures as stacks that an operator runs in Yamcs
+serial.py   the program's serial line as a TCP port
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The configuration of Yamcs for the flight program: links, streams, files down, events, displays, the mission database.
+"""The configuration of Yamcs for the flight program: links, streams, files down, events, displays.
 
 Two links lead to the one program, which serves four grounds: Yamcs's reader of PUS packets drops those without a
 secondary header, as the files' are, so a second link with another reader takes those.
@@ -33,6 +33,13 @@ _POM = f"""\
     <dependency><groupId>org.yamcs</groupId><artifactId>yamcs-web</artifactId><version>{VERSION}</version></dependency>
   </dependencies>
 </project>
+"""
+
+_STREAMS_SQL = """\
+create stream cfdp_in as select substring(packet, 6) as pdu from tm_files where extract_short(packet, 0) = {down}
+create stream cfdp_out (gentime TIMESTAMP, entityId long, seqNum int, pdu binary)
+insert into tc_files select gentime, 'files' as origin, seqNum, '/yamcs/cfdp/upload' as cmdName, \
+unhex('{up}') + pdu as binary from cfdp_out
 """
 
 
@@ -149,12 +156,7 @@ def _link(name: str, place: Place, streams: str, reader: str, arguments: Mapping
 def _streams(definition: Definition) -> str:
     """PDUs out of their packets and into them; Yamcs fills in sequence count, length and checksum."""
     apid = definition.apid + 1
-    return f"""\
-create stream cfdp_in as select substring(packet, 6) as pdu from tm_files where extract_short(packet, 0) = {apid}
-create stream cfdp_out (gentime TIMESTAMP, entityId long, seqNum int, pdu binary)
-insert into tc_files select gentime, 'files' as origin, seqNum, '/yamcs/cfdp/upload' as cmdName, \
-unhex('{0x1000 | apid:04X}C0000000') + pdu as binary from cfdp_out
-"""
+    return _STREAMS_SQL.format(down=apid, up=f"{0x1000 | apid:04X}C0000000")
 
 
 def _events(definition: Definition) -> list[Mapping[str, str]]:

@@ -45,10 +45,15 @@ def database(definition: Definition) -> str:
     every = SubElement(commands, "MetaCommandSet")
     _header_command(every, definition)
     for command in definition.commands.values():
-        if not any(one.kind == TELECOMMAND for one in command.entries):
+        if sent_by_yamcs(command):
             _command(every, command)
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def sent_by_yamcs(command: Command) -> bool:
+    """All but the one that carries others."""
+    return not any(one.kind == TELECOMMAND for one in command.entries)
 
 
 def _types(parent: Element, of: str, definition: Definition) -> None:
