@@ -16,8 +16,8 @@ from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.packet import octets
+from rtqual.packet.definition import load
 
-_LARGEST = 1024  # octets of a packet
 _READ = 65536
 _UNSENT_MOST = 1 << 20  # of a connection that does not read, before it is closed
 BAUDS = {int(name[1:]): getattr(termios, name) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
@@ -42,7 +42,9 @@ def opened(line: str, baud: int) -> int:
             os.close(fd)
             raise
     except (OSError, OverflowError, termios.error) as error:
-        raise BadInput(f"{line}: cannot be opened: {error}; give a device, as /dev/ttyUSB0, or HOST:PORT") from None
+        raise BadInput(
+            f"{line}: cannot be opened: {error.args[-1]}; give a device, as /dev/ttyUSB0, or HOST:PORT"
+        ) from None
     return fd
 
 
@@ -52,6 +54,7 @@ class Carrier:
     def __init__(self, line: int, server: socket.socket, tell: Callable[[str], None]) -> None:
         self._line, self._server, self._tell = line, server, tell
         self._frames = bytearray()
+        self._largest = load().largest  # octets of a packet
         self._grounds: dict[socket.socket, tuple[bytearray, bytearray]] = {}  # what came, what is to go
         self._selector = selectors.DefaultSelector()
         os.set_blocking(line, True)
@@ -85,7 +88,7 @@ class Carrier:
             raise RunFailed("the serial line has ended")
         *frames, rest = bytes(self._frames + got).split(b"\0")
         # What is longer than any frame is none: it would grow for ever on a line that never says zero.
-        self._frames = bytearray(rest if len(rest) <= 2 * _LARGEST else b"")
+        self._frames = bytearray(rest if len(rest) <= 2 * self._largest else b"")
         for frame in frames:
             packet = octets.from_cobs(frame)
             if packet and octets.packet_length(packet) == len(packet) and not octets.crc16(packet):
@@ -115,7 +118,7 @@ class Carrier:
         stream += got
         for packet in octets.packets(stream):
             self._to_board(octets.cobs(packet))
-        if (octets.packet_length(stream) or 0) > _LARGEST:
+        if (octets.packet_length(stream) or 0) > self._largest:
             self._close(one, "sent what is no telecommand")
 
     def _to_board(self, frame: bytes) -> None:

@@ -155,7 +155,7 @@ def _header_command(parent: Element, definition: Definition) -> None:
     arguments = SubElement(command, "ArgumentList")
     for name, kind, default in (
         ("apid", "u11", str(definition.apid)), ("acks", "u4", "15"), ("service", "u8", ""), ("subtype", "u8", ""),
-        ("source", "u16", "0"),
+        ("source_id", "u16", "0"),
     ):  # fmt: skip
         SubElement(
             arguments,
@@ -169,7 +169,7 @@ def _header_command(parent: Element, definition: Definition) -> None:
     # Yamcs fills in sequence count and length.
     for name, value, bits in (("flags", 3, 2), ("seq", 0, 14), ("length", 0, 16), ("pus", 2, 4)):
         _fixed(entries, name, value, bits)
-    for name in ("acks", "service", "subtype", "source"):
+    for name in ("acks", "service", "subtype", "source_id"):
         SubElement(entries, "ArgumentRefEntry", argumentRef=name)
     verifiers = SubElement(command, "VerifierSet")
     for tag, name, stage, patience in _STAGES:
