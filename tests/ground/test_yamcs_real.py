@@ -77,7 +77,9 @@ def test_yamcs_drives_the_flight_program(start: Callable[..., Program], tmp_path
     assert [refused[0]["stages"][stage][0] for stage in ("Accepted", "Started")] == ["OK", "NOK"]
     for one in commands:
         stages = {stage: one["stages"][stage][0] for stage in ("Accepted", "Started", "Completed")}
-        assert one in refused or set(stages.values()) == {"OK"}, one
+        # An acceptance that came before Yamcs began to look for it counts as cancelled.
+        good = stages["Started"] == stages["Completed"] == "OK" and stages["Accepted"] in ("OK", "CANCELLED")
+        assert one in refused or good, one
     values = [one for one in said if "parameter" in one]
     assert len(values) == 5 and all(one["value"] == one["wanted"] for one in values), values
     (scheduled,) = [one for one in said if "scheduled" in one]

@@ -3,6 +3,7 @@
 
 import os
 import socket
+from contextlib import suppress
 
 from rtqual.base.errors import BadInput
 from rtqual.cli.app import tell
@@ -34,7 +35,8 @@ def serial(line: str, /, *, port: int = 10025, baud: int = 115200) -> int:
             raise BadInput(f"--port {port}: {error.strerror}; give another") from None
         with server:
             tell(f"{line}: carried to 127.0.0.1:{port}; Ctrl-C ends it")
-            Carrier(fd, server, tell).run()
+            with suppress(KeyboardInterrupt):
+                Carrier(fd, server, tell).run()
     finally:
         os.close(fd)
     return 0
