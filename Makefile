@@ -8,6 +8,7 @@
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
+# make ground-packages  what starts Yamcs, the flight program's ground (docs/ground.md)
 # make xenomai COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure kernels that were built with Xenomai's cores (docs/xenomai.md)
 # make one-board CHIBIOS_IMAGE=FILE NUTTX_IMAGE=FILE NUTTX_TICKLESS_IMAGE=FILE   five systems (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
@@ -35,6 +36,8 @@ ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ma
 KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils zstd
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
 IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+# What fetches and runs Yamcs (docs/ground.md).
+GROUND_PACKAGES := maven default-jre-headless
 # The tests read the PDF, open the report in a browser, ask every real program for its version, watch the probe's
 # system calls, count the camera library's instructions, run its ARM builds, build OpenNI2's driver and sample, and
 # read traces back.
@@ -66,7 +69,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check quick test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages arm-packages kernel-packages image-packages \
+.PHONY: install docs demo board-demo check quick test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages arm-packages kernel-packages image-packages ground-packages \
 	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
@@ -120,7 +123,7 @@ test-full: test-packages $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m "full and not manual"
 
 # What takes too long for every change; the figures of the last time stand in the docs.
-test-manual: test-packages $(VENV)/.dev $(VENV)/.built
+test-manual: test-packages ground-packages $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pytest -m manual
 
 # The next make goes back to the locked ones: their stamps go before anything changes. A line with $(MAKE) runs under
@@ -201,6 +204,9 @@ image-packages:
 
 kernel-packages:
 	@scripts/debian-packages $(KERNEL_PACKAGES)
+
+ground-packages:
+	@scripts/debian-packages $(GROUND_PACKAGES)
 
 arm-packages:
 	@scripts/debian-packages $(ARM_PACKAGES)

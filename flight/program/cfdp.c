@@ -5,7 +5,7 @@
 #include "pus.h"
 
 enum { END = 4, FINISHED = 5, ACK = 6, METADATA = 7, NAK = 8 }; /* directives (5.2) */
-enum { CRC_32 = 3, DATA = 1, TO_SENDER = 1 };
+enum { MODULAR = 0, CRC_32 = 3, DATA = 1, TO_SENDER = 1, UNSUPPORTED_CHECKSUM = 11 };
 
 /* The header (5.1): version 1, no CRC (the packet has its own), acknowledged, small files. */
 static uint8_t *header(const struct cfdp *cfdp, uint8_t *at, bool data, size_t octets)
@@ -33,7 +33,7 @@ static bool send_metadata(const struct cfdp *cfdp)
 	uint8_t body[6 + 2 * (1 + CFDP_NAME_MOST)], *at = body;
 
 	*at++ = METADATA;
-	*at++ = CRC_32;
+	*at++ = cfdp->modular ? MODULAR : CRC_32;
 	at = pus_put(at, cfdp->octets, 4);
 	for (int one = 0; one < 2; one++) { /* as it is called here, and there */
 		*at++ = (uint8_t)name;
@@ -47,7 +47,7 @@ static bool send_end(const struct cfdp *cfdp)
 {
 	uint8_t body[10] = { END, 0 };
 
-	pus_put(pus_put(body + 2, cfdp->crc, 4), cfdp->octets, 4);
+	pus_put(pus_put(body + 2, cfdp->checksum, 4), cfdp->octets, 4);
 	return send_directive(cfdp, body, sizeof(body));
 }
 
@@ -72,20 +72,37 @@ static bool send_data(const struct cfdp *cfdp, uint32_t from, uint32_t octets)
 	return cfdp->send(cfdp->world, pdu, CFDP_HEADER + 4 + octets);
 }
 
+/* The sum of the file's words, the last one filled up with zeros (4.2.2). */
+static uint32_t modular(const uint8_t *file, uint32_t octets)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t at = 0; at < octets; at++)
+		sum += (uint32_t)file[at] << (24 - at % 4 * 8);
+	return sum;
+}
+
+static void from_the_start(struct cfdp *cfdp, uint32_t transaction, uint64_t now_ns)
+{
+	cfdp->state = CFDP_SENDING;
+	cfdp->transaction = transaction;
+	if (cfdp->modular)
+		cfdp->checksum = modular(cfdp->file, cfdp->octets);
+	cfdp->metadata = true;
+	cfdp->next = cfdp->gaps = cfdp->ends = 0;
+	cfdp->heard_ns = cfdp->end_ns = now_ns;
+}
+
 bool cfdp_begin(struct cfdp *cfdp, uint32_t transaction, const char *name, const uint8_t *file, uint32_t octets,
 		uint32_t crc, uint64_t now_ns)
 {
 	if (cfdp->state != CFDP_IDLE)
 		return false;
-	cfdp->state = CFDP_SENDING;
-	cfdp->transaction = transaction;
 	cfdp->file = file;
 	cfdp->octets = octets;
-	cfdp->crc = crc;
+	cfdp->checksum = crc;
 	strncpy(cfdp->name, name, CFDP_NAME_MOST);
-	cfdp->metadata = true;
-	cfdp->next = cfdp->gaps = cfdp->ends = 0;
-	cfdp->heard_ns = cfdp->end_ns = now_ns;
+	from_the_start(cfdp, transaction, now_ns);
 	return true;
 }
 
@@ -139,6 +156,11 @@ enum cfdp_end cfdp_take(struct cfdp *cfdp, const uint8_t *pdu, size_t octets, ui
 		acknowledge(cfdp, body[0] >> 4);
 		if (cfdp->state == CFDP_IDLE) /* it had not heard so the first time */
 			break;
+		if (body[0] >> 4 == UNSUPPORTED_CHECKSUM && !cfdp->modular) {
+			cfdp->modular = true;
+			from_the_start(cfdp, cfdp->transaction + 1, now_ns);
+			break;
+		}
 		cfdp->state = CFDP_IDLE;
 		received = !(body[0] & 0xf4); /* no fault, and complete */
 		return received ? CFDP_RECEIVED : CFDP_LOST;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file to the ground, whole: the sending end of CFDP class 2 (CCSDS 727.0-B-5). It allocates nothing, reads no clock and
- * no file. Entities have one octet, transactions four, as ours begin with; whatever else comes is none of ours.
+ * no file. Entities have one octet, transactions four, as ours begin with; whatever else comes is none of ours. A receiver
+ * that does not know CRC-32 says so, and gets this file again, and all later ones, with the checksum that all know.
  */
 #ifndef FLIGHT_CFDP_H
 #define FLIGHT_CFDP_H
@@ -32,7 +33,8 @@ struct cfdp {
 	enum cfdp_state state;
 	uint32_t transaction;
 	const uint8_t *file;
-	uint32_t octets, crc;
+	uint32_t octets, checksum;
+	bool modular; /* that is what the checksum is; else CRC-32 */
 	char name[CFDP_NAME_MOST + 1];
 	bool metadata; /* is to be sent (again) */
 	uint32_t next; /* octet that was not sent yet */

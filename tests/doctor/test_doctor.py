@@ -259,8 +259,8 @@ def test_pango_missing_names_its_packages(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_make_installs_what_the_doctor_asks_for() -> None:
     makefile = (Path(__file__).parents[2] / "Makefile").read_text().replace("\\\n", " ")
-    packages = re.findall(r"^(?:ARM_|IMAGE_|KERNEL_)?PACKAGES := (.*)$", makefile, re.MULTILINE)
-    assert len(packages) == 4
+    packages = re.findall(r"^(?:ARM_|GROUND_|IMAGE_|KERNEL_)?PACKAGES := (.*)$", makefile, re.MULTILINE)
+    assert len(packages) == 5
     asked = {tools._QEMU_PACKAGE, *(program.package for program in tools._PROGRAMS)}
     asked |= {*tools._PANGO_PACKAGES.split(), tools._FONT_PACKAGE}
     assert asked <= set(" ".join(packages).split())

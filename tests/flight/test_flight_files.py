@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 from spacepackets import countdown
+from spacepackets.cfdp import ChecksumType, ConditionCode, DeliveryCode, FileStatus
+from spacepackets.cfdp.pdu import AckPdu, FinishedPdu, MetadataPdu
+from spacepackets.cfdp.pdu.finished import FinishedParams
+from spacepackets.cfdp.pdu.helper import PduFactory
 
 from rtqual.packet import octets
 from support.cfdp_receiver import Receiver
@@ -94,6 +98,37 @@ def test_what_arrives_is_what_was_sent(
     assert receiver.finished is not None
     assert (tmp_path / "there/frame").read_bytes() == content
     assert bool(counts[True]) is bool(share)
+
+
+def test_a_receiver_without_crc_32_gets_it_by_the_checksum_that_all_know(tmp_path: Path) -> None:
+    """What Yamcs 5.13 says, said by spacepackets; then cfdp-py checks the sum."""
+    content = random.Random(6).randbytes(9601)  # noqa: S311 - not for secrets; no whole number of words
+    (tmp_path / "here").write_bytes(content)
+    (tmp_path / "there").mkdir()
+    sender = Sender(tmp_path / "here")
+    first = PduFactory.from_raw(sender.later(20)[0])
+    assert isinstance(first, MetadataPdu) and first.checksum_type is ChecksumType.CRC_32
+    refusal = FinishedPdu(
+        first.pdu_header.pdu_conf,
+        FinishedParams(
+            condition_code=ConditionCode.UNSUPPORTED_CHECKSUM_TYPE,
+            delivery_code=DeliveryCode.DATA_INCOMPLETE,
+            file_status=FileStatus.DISCARDED_DELIBERATELY,
+        ),
+    )
+    (acknowledged,) = [PduFactory.from_raw(one) for one in sender.say(bytes(refusal.pack()).hex())]
+    assert isinstance(acknowledged, AckPdu) and acknowledged.transaction_seq_num == first.transaction_seq_num
+    assert sender.end == "."
+    receiver, types = Receiver(tmp_path / "there"), []
+    while sender.end == ".":
+        for pdu in [*sender.later(20), None]:
+            one = PduFactory.from_raw(pdu) if pdu else None
+            types += [one.checksum_type] if isinstance(one, MetadataPdu) else []
+            for answer in receiver.take(pdu):
+                sender.say(answer.hex())
+    assert (sender.end, types) == ("received", [ChecksumType.MODULAR])
+    assert (tmp_path / "there/frame").read_bytes() == content
+    sender.close()
 
 
 def test_a_receiver_that_is_not_there_ends_it(tmp_path: Path) -> None:

@@ -22,6 +22,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "verify:verify",
         "Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).",
     ),
+    "ground": (
+        "ground:ground",
+        "Write what Yamcs needs to be the flight program's ground, and print how to start it (docs/ground.md).",
+    ),
+    "serial": (
+        "serial:serial",
+        "Carry a serial line of the flight program to a TCP port, for Yamcs and other grounds (docs/ground.md).",
+    ),
     "mission": ("mission:mission_app", "Mission files."),
     "show": ("show:show", "Show a campaign's figures and verdict, or a record."),
     "open": ("open:open_", "Open a report in the browser, and print its path."),

@@ -55,6 +55,8 @@ _PROGRAMS = (
     Program("mkfs.fat", "dosfstools", "system images"),
     Program("sfdisk", "fdisk", "system images"),
     Program("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"),
+    Program("java", "default-jre-headless", "Yamcs as the flight program's ground"),
+    Program("mvn", "maven", "Yamcs as the flight program's ground"),
 )
 _OWN = {
     "rtqual-agent": "starting programs, here and in guests",

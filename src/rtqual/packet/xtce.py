@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from rtqual.packet.definition import TELECOMMAND, WHOLE, Command, Definition, Field, Report
 
+SPACE = "rtqual"  # Yamcs calls everything /rtqual/NAME
 _NAMESPACE = "http://www.omg.org/spec/XTCE/20180204"
 _UNSIGNED = (1, 3, 4, 8, 11, 14, 16, 24, 32)
 _DATA_BIT = 168  # after the primary header, 6 octets, and the secondary one, 15
@@ -18,8 +19,10 @@ _HEADER = {
     "time_field": "u8", "time_seconds": "u32", "time_fraction": "u24", "ack_apid": "u11", "ack_seq": "u14",
     "report_id": "u8", "entries": "u8",
 }  # fmt: skip
+# Subtype, and how long Yamcs waits for it: a scheduled telecommand starts later, and a file takes its time.
 _STAGES = (
-    ("ReceivedVerifier", "Accepted", 1), ("ExecutionVerifier", "Started", 3), ("CompleteVerifier", "Completed", 7),
+    ("ReceivedVerifier", "Accepted", 1, "PT5S"), ("ExecutionVerifier", "Started", 3, "PT10M"),
+    ("CompleteVerifier", "Completed", 7, "PT10M"),
 )  # fmt: skip
 # What org.yamcs.pus.Pus1Verifier compares.
 _VERIFIED = (
@@ -28,9 +31,9 @@ _VERIFIED = (
 )  # fmt: skip
 
 
-def database(definition: Definition, name: str = "rtqual") -> str:
+def database(definition: Definition) -> str:
     """The XML document."""
-    root = Element("SpaceSystem", name=name, xmlns=_NAMESPACE)
+    root = Element("SpaceSystem", name=SPACE, xmlns=_NAMESPACE)
     telemetry = SubElement(root, "TelemetryMetaData")
     _types(telemetry, "Parameter", definition)
     parameters = SubElement(telemetry, "ParameterSet")
@@ -42,10 +45,15 @@ def database(definition: Definition, name: str = "rtqual") -> str:
     every = SubElement(commands, "MetaCommandSet")
     _header_command(every, definition)
     for command in definition.commands.values():
-        if not any(one.kind == TELECOMMAND for one in command.entries):
+        if sent_by_yamcs(command):
             _command(every, command)
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+
+
+def sent_by_yamcs(command: Command) -> bool:
+    """All but the one that carries others."""
+    return not any(one.kind == TELECOMMAND for one in command.entries)
 
 
 def _types(parent: Element, of: str, definition: Definition) -> None:
@@ -147,7 +155,7 @@ def _header_command(parent: Element, definition: Definition) -> None:
     arguments = SubElement(command, "ArgumentList")
     for name, kind, default in (
         ("apid", "u11", str(definition.apid)), ("acks", "u4", "15"), ("service", "u8", ""), ("subtype", "u8", ""),
-        ("source", "u16", "0"),
+        ("source_id", "u16", "0"),
     ):  # fmt: skip
         SubElement(
             arguments,
@@ -161,10 +169,10 @@ def _header_command(parent: Element, definition: Definition) -> None:
     # Yamcs fills in sequence count and length.
     for name, value, bits in (("flags", 3, 2), ("seq", 0, 14), ("length", 0, 16), ("pus", 2, 4)):
         _fixed(entries, name, value, bits)
-    for name in ("acks", "service", "subtype", "source"):
+    for name in ("acks", "service", "subtype", "source_id"):
         SubElement(entries, "ArgumentRefEntry", argumentRef=name)
     verifiers = SubElement(command, "VerifierSet")
-    for tag, name, stage in _STAGES:
+    for tag, name, stage, patience in _STAGES:
         verifier = SubElement(verifiers, tag, name=name)
         algorithm = SubElement(verifier, "CustomAlgorithm", name=f"v{stage}")
         SubElement(
@@ -173,7 +181,7 @@ def _header_command(parent: Element, definition: Definition) -> None:
         inputs = SubElement(algorithm, "InputSet")
         for reference, alias in _VERIFIED:
             SubElement(inputs, "InputParameterInstanceRef", parameterRef=reference, inputName=alias)
-        SubElement(verifier, "CheckWindow", timeToStopChecking="PT5S", timeWindowIsRelativeTo="commandRelease")
+        SubElement(verifier, "CheckWindow", timeToStopChecking=patience, timeWindowIsRelativeTo="commandRelease")
 
 
 def _command(parent: Element, command: Command) -> None:

@@ -6,6 +6,7 @@ select.py     which operating system meets the mission, and by how much
 tailor.py     what can be removed, and what that gained; trim.py: what else the mission's runs do not use
 lidar.py      how fast and how late depth frames become ranges and poses
 verify.py     a flight program under telecommands, faults and load
+ground.py     Yamcs, ready for the flight program
 lint.py       settings that cost latency
 show.py       the figures of a campaign, and its headline
 board.py      boards on the network: whether one is ready, bringing one back
