@@ -31,6 +31,7 @@ cycles = 100
 boards = ["{NAME}"]
 candidates = ["debian-rt"]
 instruments = ["timerlat-late"]
+runs = 1
 """
 
 pytestmark = [pytest.mark.full]  # a machine that starts several times: 6 minutes

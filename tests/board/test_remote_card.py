@@ -18,10 +18,11 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Command, Job
 from rtqual.board.remote import card
 from rtqual.board.remote.card import CardBoard, Missing
+from rtqual.board.remote.job import checked, scripts
 from rtqual.board.remote.settings import Settings
 from rtqual.board.remote.staged import Candidate
 from rtqual.board.system import Kernel
-from rtqual.image.card import Planned, results, write
+from rtqual.image.card import Planned, copy, results, write
 from rtqual.image.root import tool
 from rtqual.initramfs.contents import pack
 from support.machines import MODEL, PARAMETERS
@@ -124,6 +125,23 @@ def test_a_candidate_that_does_not_come_up_is_left_out_and_one_that_does_is_coun
     assert sorted(one.name for one in entries.iterdir()) == [f"{FIRST}+0-3.conf", f"{SECOND}.conf"]
 
 
+def test_a_result_tells_of_which_cell_it_is(tmp_path: Path) -> None:
+    """run.sh as it is made, but in other folders, and without what would end or ask this machine."""
+    folder, key = tmp_path / "jobs" / FIRST, FIRST
+    folder.mkdir(parents=True)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("dmesg", "sync"):
+        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).chmod(0o755)
+    run = scripts(str(folder), Job(Command(("true",))), 1, {})["run.sh"].replace("/run/", f"{tmp_path}/run/")
+    (folder / "job.sh").write_text("true\n")
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    subprocess.run(["sh", "-c", run], env=environment, capture_output=True, check=True)
+    files = checked((folder / "result.tar").read_bytes(), (folder / "sum").read_text(), "a board")
+    assert files["cell"].strip() == key
+
+
 def test_a_strangers_card_leads_nowhere_else(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no such card"):
         results(tmp_path / "absent", tmp_path)
@@ -138,7 +156,7 @@ def test_a_strangers_card_leads_nowhere_else(tmp_path: Path) -> None:
 
 @pytest.mark.guest
 def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_read_from_the_image(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its layout; not tried on a board."""
     tree, image, key = tmp_path / "kernel", tmp_path / "card.img", "1" * 32
@@ -178,14 +196,27 @@ def test_a_raspberry_pis_card_starts_the_first_candidate_and_its_results_are_rea
         words = [tool("mcopy", "mtools"), "-i", f"{image}@@1M", str(tmp_path / "sum"), f"::rtqual/jobs/{key}/{name}"]
         subprocess.run(words, check=True)
     (tmp_path / "out").mkdir()
-    folder, keys = results(image, tmp_path / "out")
+    odd = tmp_path / "a@@0" / "-d"  # mtools would take them for an offset and an option
+    odd.parent.mkdir()
+    image.rename(odd)
+    folder, keys = results(odd, tmp_path / "out")
+    copy(odd, folder, keys)
     assert keys == [key] and sorted(path.name for path in (folder / "rtqual/jobs" / key).iterdir()) == [
         "result.tar",
         "sum",
     ]
+    monkeypatch.setattr("rtqual.image.card.FILE_MOST_B", 2)
+    copy(odd, folder, keys)
+    assert (folder / "rtqual/jobs" / key / "result.tar").read_text() == "sum", "one that is too long is cut"
     (tmp_path / "no.img").write_bytes(bytes(2**21))
     with pytest.raises(BadInput, match="is no card that"):
         results(tmp_path / "no.img", tmp_path / "out")
+
+
+def test_a_pipe_is_no_card_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match="is neither a folder, a device nor an image"):
+        results(tmp_path / "pipe", tmp_path)
 
 
 @pytest.mark.guest
@@ -200,7 +231,9 @@ def test_what_lies_on_a_card_is_taken_only_where_it_is_whole_and_of_this_board(
         board.run(job, seed=1, timeout_s=60)
     folder.mkdir(parents=True)
 
-    def pack(cmdline: str = f"rtqual.candidate={nonce}", serial: str = SERIAL, sum_text: str = "") -> None:
+    def pack(
+        cmdline: str = f"rtqual.candidate={nonce}", serial: str = SERIAL, sum_text: str = "", cell: str = folder.name
+    ) -> None:
         files = tmp_path / "files"
         files.mkdir(exist_ok=True)
         release = kernel("debian-rt").release
@@ -208,6 +241,7 @@ def test_what_lies_on_a_card_is_taken_only_where_it_is_whole_and_of_this_board(
         for name in ("before", "after"):
             (files / name).write_text(f"boot_id=x\nserial={serial}\n")
         (files / "measure.status").write_text("exit 0\n")
+        (files / "cell").write_text(f"{cell}\n")
         subprocess.run(["tar", "-C", files, "-cf", folder / "result.tar", "."], check=True)
         found = hashlib.sha256((folder / "result.tar").read_bytes()).hexdigest()
         (folder / "sum").write_text(sum_text or f"{found}  result.tar\n")
@@ -219,6 +253,7 @@ def test_what_lies_on_a_card_is_taken_only_where_it_is_whole_and_of_this_board(
         ({"sum_text": "0" * 64}, "damaged on its way"),
         ({"sum_text": "0" * 1000}, "holds more than 200 bytes"),
         ({"cmdline": "rtqual.candidate=another"}, "another system measured"),
+        ({"cell": board.key(job, 2)}, "is another cell's: it was copied there"),
         ({"serial": "S2"}, f"in a machine with serial number S2, not {SERIAL}"),
     ):
         pack(**changed)

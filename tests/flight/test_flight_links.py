@@ -195,7 +195,9 @@ def test_a_flood_that_has_most_to_be_answered_takes_no_report_from_others(start:
     at_ns = ground.until("EVENT_INFO", event="BOOTED")[0].time_ns + 3 * 10**9
     for number in range(8):
         inner = [
-            telecommand(DEFINITION, "HK_ONCE", None, [{"structure": "LINK"}] * one_packet, sequence=300 + 4 * number + one)
+            telecommand(
+                DEFINITION, "HK_ONCE", None, [{"structure": "LINK"}] * one_packet, sequence=300 + 4 * number + one
+            )
             for one in range(4)
         ]
         due = [{"time": at_ns, "telecommand": one} for one in inner]

@@ -336,3 +336,15 @@ def test_a_log_of_more_than_is_expected_is_judged_by_as_much(tmp_path: Path, mon
     after_ns = sorted(one.after_ns or 0 for one in judgement.checks[:expected])
     assert judgement.passed and after_ns == [*range(MS, MS + expected)]
     assert len(looks) < 2 * expected**2
+
+
+def test_a_log_of_more_than_can_be_judged_is_no_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stranger's log of 8 MiB beside 440 expectations, of a link or of values that no report has: minutes, 6 GB."""
+    path = tmp_path / "flapping.toml"
+    expect = ", ".join(['{ link = "lost", within = "1 s" }'] * 440)
+    path.write_text(f'title = "x"\nverifies = ["TC-010"]\nends = "2 s"\n[[step]]\nat = "1 ms"\nexpect = [{expect}]\n')
+    log = Log(load_procedure(path, definition()))
+    log.rows += [f"{2 * MS + number} {'up' if number % 2 else 'lost 0'}" for number in range(10_000)]
+    monkeypatch.setattr("rtqual.procedure.judge._assigned", lambda _: pytest.fail("it is judged"))
+    judgement = log.closed().judged()
+    assert judgement.unsound.startswith("has 10,0") and not judgement.passed

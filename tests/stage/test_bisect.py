@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.record.store import Store
+from rtqual.stage.bisect import _Steps
 from support.command import Run
 
 # Page-table isolation makes every way into the kernel longer, the timer's too; the watchdog sleeps for seconds.
@@ -66,9 +67,9 @@ def test_the_parameter_that_moves_the_median_is_found(rtqual: Run, two: Path, tm
     assert len(Store(tmp_path / "records").paths()) == 3 * len(told["steps"])
     again = rtqual("bisect", *ends, "--out", tmp_path, "--json")
     assert again.stdout == done.stdout and "done in" not in again.stderr and "step" not in again.stderr
-    kept = json.loads((tmp_path / "bisect.json").read_text())
-    kept["steps"] = [one for one in kept["steps"] if len(one["changes"]) != 1]  # as if it had been interrupted
-    (tmp_path / "bisect.json").write_text(json.dumps(kept))
+    kept = _Steps.model_validate_json((tmp_path / "bisect.json").read_bytes())
+    fewer = tuple(one for one in kept.steps if len(one.changes) != 1)  # as if it had been interrupted
+    (tmp_path / "bisect.json").write_text(kept.model_copy(update={"steps": fewer}).sealed().model_dump_json())
     resumed = rtqual("bisect", *ends, "--out", tmp_path, "--json")
     assert resumed.stdout == done.stdout and "done in" not in resumed.stderr
     (tmp_path / "bisect.json").write_text("[")

@@ -11,6 +11,7 @@ import pytest
 
 from rtqual.base.architecture import AMD64
 from rtqual.base.cache import cache_dir
+from rtqual.base.errors import BadInput
 from rtqual.campaign.folder import Kept, Result
 from rtqual.campaign.plan import plan
 from rtqual.campaign.run import Watcher
@@ -18,6 +19,7 @@ from rtqual.kernel.configure.config import parse
 from rtqual.kernel.configure.rules import wishes
 from rtqual.mission import Candidate, load_mission
 from rtqual.record.schema import Measurement, Record, Series
+from rtqual.record.store import Store
 from rtqual.stage import bisect as stage
 from rtqual.stage.ends import Asked, End, Ends
 from support.kernel_trees import write_tree
@@ -87,21 +89,24 @@ def ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ends:
         End(campaign, one, (late_by(1, 10_000), late_by(2, 10_000))) for one in mission.candidates
     )  # fmt: skip
     cells = tuple(one for one in plan(mission, "demo") if one.candidate == good.candidate and not one.repeat)
-    return Ends(good, bad, cells, Asked())
+    return Ends(good, bad, cells, Asked(source=str(tree.path)))
 
 
-def late_by(seed: int, ns: int) -> Record:
-    inputs = INPUTS.model_copy(update={"seed": seed, "load": "none"})
+def late_by(seed: int, ns: int, candidate: str = "an end") -> Record:
+    inputs = INPUTS.model_copy(update={"seed": seed, "load": "none", "candidate": candidate})
     return record(Measurement((Series.counted({8_000: 90, ns + seed: 10}, name="latency"),)), inputs)
 
 
 def measured_by(moves: "dict[str, int]", seen: list[Candidate]):  # type: ignore[no-untyped-def]
-    def measured(self: object, candidate: Candidate) -> list[Record]:
+    def measured(self: stage._Bisecting, candidate: Candidate) -> list[Record]:
         assert candidate.tailor is not None
         seen.append(candidate)
         config = parse(Path(candidate.tailor.start).read_text(), "a step")
         ns = 10_000 + sum(add for names, add in moves.items() if all(config.on(name) for name in names.split("+")))
-        return [late_by(seed, ns) for seed in (1, 2)]
+        found = [late_by(seed, ns, candidate.name) for seed in (1, 2)]
+        for one in found:
+            Store(self.folder / "records").write(one)
+        return found
 
     return measured
 
@@ -136,3 +141,13 @@ def test_symbols_that_act_together_are_found(ends: Ends, tmp_path: Path, monkeyp
     assert found.rest_moves is False
     swapped = replace(ends, good=ends.bad, bad=ends.good)
     assert stage.bisect(swapped, tmp_path / "back", Watcher()).acting == ()
+
+
+def test_a_tree_that_only_a_campaign_names_is_not_run(ends: Ends, tmp_path: Path) -> None:
+    """The folder may be a stranger's, and its mission name a tree that came with it: its makefiles run as the user."""
+    (tmp_path / "tree/Makefile").write_text(f"$(shell touch {tmp_path}/ran)\n")
+    boot = replace(ends.bad, campaign=ends.good.campaign, candidate=ends.good.candidate)
+    for bad in (ends.bad, boot):
+        with pytest.raises(BadInput, match=r"built from the tree .*/tree: name it with --source where it is yours"):
+            stage.foresee(replace(ends, bad=bad, asked=Asked()), tmp_path / "out", Watcher())
+    assert not (tmp_path / "ran").exists()

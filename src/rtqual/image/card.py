@@ -25,7 +25,7 @@ from rtqual.board.remote.staged import NONCE, Candidate
 from rtqual.board.remote.switch import VOLUME
 from rtqual.image import sbom
 from rtqual.image.bootpart import UEFI, BootFiles, add_device_trees, add_firmware, add_loader
-from rtqual.image.flash import PART, Identity, write_disk, write_fat
+from rtqual.image.flash import Identity, for_mtools, write_disk, write_fat
 from rtqual.image.minimal import used
 from rtqual.image.root import epoch_s, gathered, tool
 from rtqual.initramfs import remote
@@ -33,7 +33,7 @@ from rtqual.initramfs import remote
 _NAMESPACE = UUID("2f0a6f0e-0d0a-4b7c-9b2e-6c7f5f1f4c55")
 _RESULT_B, _RESULTS_B = 2**20, 16 * 2**20  # left for results: of each cell, and besides
 _KEY = re.compile(r"[0-9a-f]{32}")
-_MOST_CELLS, _MOST_CARD_B = 100_000, 4 * 2**30
+_MOST_LISTED_B, _MOST_CARD_B = 10_000_000, 4 * 2**30  # of names; of results
 
 
 @dataclass(frozen=True)
@@ -170,35 +170,47 @@ def _parameters(settings: Settings, candidate: Candidate, identity: Identity) ->
 
 def results(source: Path, folder: Path) -> tuple[Path, list[str]]:
     """The folder that has a card's results, and the names of the jobs there. `source`: where the card is mounted, its
-    device, or its image, whose results are copied below `folder`: nothing on the card says where."""
+    device, or its image, whose results copy() puts below `folder`."""
     if source.is_dir():
         return source, [name for name in unlinked.names(source, f"{STORE}/{card.JOBS}") if _KEY.fullmatch(name)]
     if not source.exists():
         raise BadInput(f"{source}: there is no such card: a folder, a device or an image")
-    place = f"::{STORE}/{card.JOBS}"
-    listed = _mtools("mdir", "-b", source, place, _MOST_CELLS * 100)
+    if not (source.is_file() or source.is_block_device()):
+        raise BadInput(f"{source}: is neither a folder, a device nor an image: mtools would wait for ever")
+    listed = _mtools("mdir", "-b", source, "", _MOST_LISTED_B)
     if listed is None:
         raise BadInput(f"{source}: is no card that `rtqual image --self-measuring` made: it has no {STORE}/{card.JOBS}")
+    if len(listed) > _MOST_LISTED_B:
+        raise BadInput(f"{source}: has more jobs than a card can have")
     found = (line.strip().rstrip("/").rpartition("/")[2] for line in listed.decode(errors="replace").splitlines())
-    keys = sorted({name for name in found if _KEY.fullmatch(name)})
+    return folder, sorted({name for name in found if _KEY.fullmatch(name)})
+
+
+def copy(source: Path, folder: Path, keys: Sequence[str]) -> None:
+    """Results of these jobs, to where results() says; nothing on the card says where. One that is longer than any is
+    cut, and so no longer what the board packed."""
     left_b = _MOST_CARD_B
-    for key in keys[:_MOST_CELLS]:
+    for key in () if source.is_dir() else keys:
         for name in (card.SUM, card.RESULT):
-            content = _mtools("mtype", "", source, f"{place}/{key}/{name}", min(FILE_MOST_B, left_b))
+            content = _mtools("mtype", "", source, f"/{key}/{name}", min(FILE_MOST_B, left_b))
             if content is None:
                 break
-            left_b -= len(content)
+            left_b = max(0, left_b - len(content))
             unlinked.write(folder, f"{STORE}/{card.JOBS}/{key}/{name}", content)
-    return folder, keys
 
 
 def _mtools(program: str, option: str, disk: Path, place: str, most_b: int) -> bytes | None:
-    """What mtools prints of a place on the card's partition; None where there is none. Raises BadInput for more."""
-    words = [tool(program, "mtools"), *([option] if option else []), "-i", f"{disk}@@{PART}", place]
-    with naming(disk), subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout  # noqa: S101 a pipe
-        content = process.stdout.read(most_b + 1)
-        if len(content) > most_b:
-            process.kill()
-            raise BadInput(f"{disk}: {place.removeprefix('::')} holds more than {most_b:,} bytes")
-    return content if process.returncode == 0 else None
+    """What mtools prints of a place among the card's jobs, `most_b` + 1 bytes at most; None where there is none."""
+    with for_mtools(disk) as (part, beside):
+        words = [tool(program, "mtools"), *([option] if option else []), "-i", part, f"::{STORE}/{card.JOBS}{place}"]
+        with (
+            naming(disk),
+            subprocess.Popen(
+                words, cwd=beside, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            ) as process,
+        ):
+            assert process.stdout  # noqa: S101 a pipe
+            content = process.stdout.read(most_b + 1)
+            if len(content) > most_b:
+                process.kill()
+    return content if process.returncode == 0 or len(content) > most_b else None

@@ -6,7 +6,8 @@ An MBR names the partitions: the Raspberry Pi 3's first boot stage reads no othe
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -99,13 +100,20 @@ def _copy(part: Path, disk: int) -> None:
                     view = view[os.write(disk, view) :]
 
 
+@contextmanager
+def for_mtools(disk: Path) -> Iterator[tuple[str, Path]]:
+    """What mtools' -i takes for the boot partition, and the folder to work in: `@@` in the disk's name is an offset."""
+    with scratch() as beside:
+        (beside / "disk").symlink_to(disk.absolute())
+        yield f"disk@@{PART}", beside
+
+
 def read_fat(disk: Path, folder: Path, names: Sequence[str]) -> dict[str, Path]:
     """Copies those of the boot partition's files that exist into `folder`."""
     mcopy, found = tool("mcopy", "mtools"), {}
-    with scratch() as beside:
-        (beside / "disk").symlink_to(disk.absolute())  # `@@` in its own name would be an offset
+    with for_mtools(disk) as (part, beside):
         for name in names:
-            command = [mcopy, "-n", "-i", f"disk@@{_ALIGN_B}", f"::{name}", str((folder / name).absolute())]
+            command = [mcopy, "-n", "-i", part, f"::{name}", str((folder / name).absolute())]
             if subprocess.run(command, capture_output=True, check=False, cwd=beside).returncode == 0:
                 found[name] = folder / name
     return found

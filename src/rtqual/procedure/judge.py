@@ -7,7 +7,7 @@ procedure, as does whatever sound.py finds.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,6 +19,7 @@ from rtqual.procedure.script import CLOSING, CLOSING_NS, Line, compiled
 from rtqual.procedure.sound import ANSWERS, EVENTS, REFUSALS, SEVERE, Got, conduct, reports
 
 ACCEPT_NS, COMPLETE_NS = 100 * 10**6, 10**9  # what a telecommand has where its step does not say
+LOOKS_MOST = 4_000_000  # lines of a log times what is expected and forbidden: some seconds. A log may be a stranger's
 _ACCEPTANCE, _END = ({"1.1", "1.2"}, {"1.2", "1.4", "1.7", "1.8"})
 
 
@@ -88,6 +89,9 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
         entries = read_log(log, lines)
     except Unsound as error:
         return Judgement(unsound=str(error))
+    asked = sum(len(one.forbid) + len([*_expected(one)]) for one in procedure.done)
+    if len(entries) * asked > LOOKS_MOST:
+        return Judgement(unsound=f"has {len(entries):,} lines for {asked} expectations, more than are judged")
     got, wrong = reports(entries, definition)
     anchors = [_anchor(number, step, lines, entries) for number, step in enumerate(procedure.done)]
     last = next(entry for entry in reversed(entries) if entry.what is What.SENT)
@@ -97,8 +101,7 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     links, lost = _links([one for one in due if one.expect.link], entries)
     due = [one for one in due if not one.expect.link]
     meets = _Meets(definition, got)
-    # Others need fewer reports than there are expectations, so that many candidates are enough for each.
-    served = _assigned([list(islice(meets.in_time(one), len(due))) for one in due])
+    served = _assigned([meets.in_time(one) for one in due])
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
     checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
@@ -178,12 +181,13 @@ class _Meets:
     def why_not(self, due: _Due) -> str:
         """What came in its place, where something like it did."""
         why = f"did not come within {due.expect.within / 10**6:g} ms"
-        later = [one for one in self._got if one.place > due.anchor.place and self.kind(due.expect, due.anchor, one)]
-        if not later:
+        later = (one for one in self._got if one.place > due.anchor.place and self.kind(due.expect, due.anchor, one))
+        came = next(later, None)
+        if came is None:
             return why
-        first = later[0].report.fields
+        first = came.report.fields
         values = ", ".join(f"{name} {first[name]}" for name in due.expect.values if name in first)
-        after_ms = (later[0].at_ns - due.anchor.at_ns) / 10**6
+        after_ms = (came.at_ns - due.anchor.at_ns) / 10**6
         return f"{why}; the next {'with ' + values + ' ' if values else ''}came after {after_ms:.3f} ms"
 
     def match(self, match: Match, anchor: _Anchor, got: Got) -> bool:
@@ -220,13 +224,15 @@ class _Meets:
         return self._definition.enums.get(said, {})
 
 
-def _assigned(wanted: Sequence[Sequence[int]]) -> dict[int, int]:
+def _assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
     """Which report serves which expectation: as many as possible, each report once (Kuhn's augmenting paths). Reports
     are tried in the order they came, so an expectation that nobody else needs gets the first."""
     taken: dict[int, int] = {}  # report -> expectation
+    # Others need fewer reports than there are expectations, so that many candidates are enough for each.
+    enough = [list(islice(one, len(wanted))) for one in wanted]
 
     def serve(one: int, tried: set[int]) -> bool:
-        for report in wanted[one]:
+        for report in enough[one]:
             if report not in tried:
                 tried.add(report)
                 if report not in taken or serve(taken[report], tried):
@@ -244,16 +250,13 @@ def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], 
     ends and is started again would show nothing else. A link may flap while it goes: who dies still listens."""
     kinds = {"lost": (What.LOST, What.RESET), "up": (What.UP,)}
     changes = [(place, one) for place, one in enumerate(entries) if one.what in (*kinds["lost"], *kinds["up"])]
-    served = _assigned(
-        [
-            [
-                n
-                for n, (place, one) in enumerate(changes)
-                if one.what in kinds[str(d.expect.link)] and place > d.anchor.place and one.at_ns <= d.until_ns
-            ]
-            for d in due
-        ]
-    )
+
+    def in_time(due: _Due) -> Iterator[int]:
+        for number, (place, one) in enumerate(changes):
+            if one.what in kinds[str(due.expect.link)] and place > due.anchor.place and one.at_ns <= due.until_ns:
+                yield number
+
+    served = _assigned([in_time(one) for one in due])
     checks = []
     for number, one in enumerate(due):
         after = changes[served[number]][1].at_ns - one.anchor.at_ns if number in served else None

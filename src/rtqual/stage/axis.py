@@ -96,15 +96,20 @@ class Settings:
         # Steps differ by little: each is built from the object files of the one before.
         objects = built.kept_objects(self._tree, "-bisect")
         built.tailor(f"step-{named}", tailor, (), self._architecture, tell=self._tell, objects=objects)
-        return Candidate(name=f"step-{named}", title="A step", tailor=tailor, boot=update["boot"])
+        root = self._good.candidate.root
+        return Candidate(name=f"step-{named}", title="A step", tailor=tailor, boot=update["boot"], root=root)
 
 
 def axis_of(ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -> Packages | Settings:
     """Raises BadInput where there is no way from the one to the other, saying what to add."""
     if ends.asked.source and ends.asked.through:
         raise BadInput("--source and --through: settings of one tree, or one package after another: give one")
-    differ = ends.good.candidate.package != ends.bad.candidate.package
-    if ends.asked.through or (differ and not ends.asked.source):
+    one, other = ends.good.candidate, ends.bad.candidate
+    if one.root != other.root:
+        raise BadInput(
+            f"{one.name} and {other.name}: measured in other roots: {one.root or 'none'}, {other.root or 'none'}"
+        )
+    if ends.asked.through or (one.package != other.package and not ends.asked.source):
         return Packages(ends)
     return Settings(ends, folder, work, tell)
 
@@ -115,12 +120,23 @@ def _source(ends: Ends) -> str:
         path = Path(ends.asked.source)
         return str(path.absolute()) if path.is_dir() or "/" in ends.asked.source else ends.asked.source
     one, other = ends.good.candidate, ends.bad.candidate
+    named = f"{one.name} and {other.name}"
+    for candidate in (one, other):
+        if candidate.tailor and "/" in candidate.tailor.source:
+            # A campaign's folder may be a stranger's, and a tree's makefiles run as the user: its word is not enough.
+            raise BadInput(
+                f"{named}: the campaign says that {candidate.name} was built from the tree {candidate.tailor.source}: "
+                "name it with --source where it is yours"
+            )
     if one.tailor is None or other.tailor is None or ends.good.config == ends.bad.config:
-        if one.package != other.package or one.kind != other.kind:
-            raise BadInput(f"{one.name} and {other.name}: name the tree that both can be built from with --source")
+        if ends.good.kernels != ends.bad.kernels:
+            raise BadInput(
+                f"{named}: measured with other kernels: measure candidates whose packages name a version, or name with "
+                "--source the tree that both can be built from"
+            )
         return ""
     if (one.tailor.source, one.tailor.patches) != (other.tailor.source, other.tailor.patches) or one.tailor.patches:
-        raise BadInput(f"{one.name} and {other.name}: built from other sources: name one tree for both with --source")
+        raise BadInput(f"{named}: built from other sources: name one tree for both with --source")
     return one.tailor.source
 
 

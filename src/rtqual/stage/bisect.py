@@ -3,15 +3,17 @@
 
 Runs repeat, so a step has no noise of its own: it falls on one side of the middle between the two ends. A step is a
 candidate like any other: its kernel comes from the cache where it was built before, its runs are records in the folder.
-What was measured is kept in bisect.json there, so the same command goes on where it stopped.
+Which records are of which step is kept in bisect.json there, so the same command goes on where it stopped; figures are
+read from the records alone.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rtqual.analysis.figure.pool import pool_runs
 from rtqual.analysis.figure.statistics import evaluate
@@ -23,6 +25,7 @@ from rtqual.campaign import folder as kept
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.mission import Candidate
 from rtqual.record.schema import Record, digest
+from rtqual.record.store import Store, read
 from rtqual.stage.axis import Packages, Settings, axis_of
 from rtqual.stage.ends import Ends
 
@@ -30,18 +33,24 @@ STEPS = "bisect.json"
 APART = 0.9  # of the runs of each end lie on its own side of the middle, or the ends are not apart
 
 
+RunName = Annotated[str, Field(pattern=r"^[0-9a-f]{16}-0$")]
+
+
 class _Measured(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     changes: tuple[int, ...]
     candidate: str
-    samples: int
-    values: tuple[float, ...]
+    records: Annotated[dict[RunName, str], Field(min_length=1)]  # and their hashes
 
 
 class _Steps(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     of: str  # the hash of what they are steps of
     steps: tuple[_Measured, ...] = ()
+    sha256: str = ""  # of the two
+
+    def sealed(self) -> "_Steps":
+        return self.model_copy(update={"sha256": digest(self.model_dump(mode="json", exclude={"sha256"}))})
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,7 @@ class Step:
     samples: int
     values: tuple[float, ...]  # the statistic of each run; none where it could not be measured, and why:
     why: str = ""
+    records: tuple[Record, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def value(self) -> float:
@@ -164,6 +174,7 @@ class _Bisecting:
         told = [ends.asked.statistic, [cell.seed for cell in ends.cells], self.axis.changes]
         told += [[one.manifest.hash for one in end.records] for end in (ends.good, ends.bad)]
         self._of = digest(told)
+        self._store = Store(self.folder / kept.RECORDS)
         self._before = {one.changes: one for one in self._kept()}
 
     @property
@@ -180,16 +191,31 @@ class _Bisecting:
 
     def _step(self, chosen: tuple[int, ...]) -> Step:
         names = tuple(self.axis.changes[at] for at in chosen)
-        if before := self._before.get(chosen):
-            return Step(names, before.candidate, before.samples, before.values)
+        if (before := self._before.get(chosen)) and (records := self._again(before)):
+            return self._told(names, before.candidate, records)
         self.watcher.preparing(f"step {len(self._made) + 1}: {self._named(names)}")
         try:
             candidate = self.axis.candidate(frozenset(chosen))
             records = self._measured(candidate)
         except RunFailed as error:
             return Step(names, "", 0, (), str(error))
+        return self._told(names, candidate.name, records)
+
+    def _told(self, names: tuple[str, ...], candidate: str, records: Sequence[Record]) -> Step:
         values = tuple(self._value(one) for one in records)
-        return Step(names, candidate.name, sum(one.total for r in records for one in r.series), values)
+        samples = sum(one.total for record in records for one in record.series)
+        return Step(names, candidate, samples, values, records=tuple(records))
+
+    def _again(self, before: _Measured) -> list[Record]:
+        """The records of a step that was measured; nothing where they are not all there, as they were."""
+        try:
+            records = [read(unlinked.require(self._store.folder, name)) for name in before.records]
+        except BadInput:
+            return []
+        seeds = [cell.seed for cell in self.ends.cells]
+        same = [one.manifest.hash for one in records] == [*before.records.values()]
+        own = {one.inputs.candidate for one in records} == {before.candidate}
+        return records if same and own and [one.inputs.seed for one in records] == seeds else []
 
     def _named(self, names: Sequence[str]) -> str:
         if self.axis.chain:
@@ -225,6 +251,9 @@ class _Bisecting:
             raise BadInput(f"--statistic {statistic}: not of a run of {record.inputs.instrument}; it gives {given}")
         return values[statistic]
 
+    def _name(self, record: Record) -> str:
+        return self._store.path(record.inputs.key(), record.manifest.repeat).name
+
     def _kept(self) -> tuple[_Measured, ...]:
         """What was measured before; nothing where it is of something else."""
         try:
@@ -233,13 +262,17 @@ class _Bisecting:
             return ()
         except (OSError, ValidationError) as error:
             raise damaged(self.folder / STEPS, error, "delete it") from None
+        if found != found.sealed():
+            raise BadInput(f"{self.folder / STEPS}: was changed by hand (its hash differs): delete it")
         return found.steps if found.of == self._of else ()
 
     def _keep(self) -> None:
         made = [
-            _Measured(changes=changes, candidate=one.candidate, samples=one.samples, values=one.values)
+            _Measured(
+                changes=changes, candidate=one.candidate, records={self._name(r): r.manifest.hash for r in one.records}
+            )
             for changes, one in self._made.items() if not one.why
         ]  # fmt: skip
         unkept = [one for changes, one in self._before.items() if changes not in self._made]
-        text = _Steps(of=self._of, steps=(*made, *unkept)).model_dump_json(indent=1)
+        text = _Steps(of=self._of, steps=(*made, *unkept)).sealed().model_dump_json(indent=1)
         unlinked.write(self.folder, STEPS, (text + "\n").encode())

@@ -61,9 +61,10 @@ def take(mission: Mission, scale: str, source: Path, out: Path, tell: Callable[[
         for settings in named:
             held = replace(settings, card=folder)
             cells = [(cell, board, board.key(cell.job(), cell.seed)) for cell, board in _cells(campaign, held, tell)]
-            if not {key for _, _, key in cells} & left:
+            if not (here := {key for _, _, key in cells} & left):
                 continue
-            left -= {key for _, _, key in cells}
+            card.copy(source, folder, sorted(here))
+            left -= here
             taken = Taken(settings.name)
             for cell, _, _ in cells:
                 _take(campaign, cell, taken)

@@ -47,6 +47,11 @@ class End:
         own = (f"preempt={self.candidate.preempt}",) if self.candidate.preempt else ()
         return (*own, *self.candidate.boot)
 
+    @property
+    def kernels(self) -> set[str]:
+        """The hashes of those that were measured, or of RTOS images: a package's next version has its name."""
+        return {one.inputs.artefacts.get(kind, "") for one in self.records for kind in ("kernel", "image")}
+
 
 @dataclass(frozen=True)
 class Ends:

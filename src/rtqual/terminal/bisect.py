@@ -104,8 +104,13 @@ def as_dict(found: Bisection) -> dict[str, object]:
         "statistic": ends.asked.statistic,
         "unit": found.unit,
         "changes": plain(found.changes),
-        "steps": [{**vars(step), "value": step.value if step.values else None} for step in found.steps],
+        "steps": [_step(step) for step in found.steps],
         "acting": plain(found.acting),
         "rest_moves": found.rest_moves,
         "sentence": sentence(found),
     }
+
+
+def _step(step: Step) -> dict[str, object]:
+    records = [one.manifest.hash for one in step.records]
+    return {**vars(step), "records": records, "value": step.value if step.values else None}

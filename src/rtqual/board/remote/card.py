@@ -14,7 +14,7 @@ from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board import Job, Outcome
 from rtqual.board.remote import clock
-from rtqual.board.remote.job import checked
+from rtqual.board.remote.job import CELL, checked
 from rtqual.board.remote.link import FILE_MOST_B
 from rtqual.board.remote.measured import Measured
 from rtqual.board.remote.settings import STORE, Settings
@@ -114,9 +114,12 @@ class CardBoard(Measured):
                 f"board {name} has no network: `rtqual image MISSION --board {name} --self-measuring` makes the card "
                 "that measures there, `rtqual import CARD --mission MISSION` takes its results"
             )
-        folder = f"{STORE}/{JOBS}/{self.key(job, seed)}"
+        key = self.key(job, seed)
+        folder = f"{STORE}/{JOBS}/{key}"
         content, sum_text = self._read(f"{folder}/{RESULT}", FILE_MOST_B), self._read(f"{folder}/{SUM}", _MOST_SUM_B)
         files = checked(content, sum_text.decode(errors="replace"), self.where)
+        if files.get(CELL, "").strip() != key:
+            raise RunFailed(f"{self.where}: the result in its folder is another cell's: it was copied there")
         rate, _ = clock.compared(None, None)
         found = self.outcome(job, files, rate, console=files.get("kernel", ""), wall_s=time.monotonic() - started)
         serial = found.facts.get("serial", "")

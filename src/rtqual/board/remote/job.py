@@ -9,6 +9,7 @@ import hashlib
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Job, jobscript
@@ -31,10 +32,12 @@ wait $job
 {after}
 dmesg > /run/result/kernel
 echo boot_id=$(cat /proc/sys/kernel/random/boot_id) >> /run/result/facts
+echo {key} > /run/result/{cell}
 tar -C /run/result -cf {folder}/result.new . && sync && mv {folder}/result.new {folder}/result.tar || exit 1
 (cd {folder} && sha256sum result.tar > sum.new) && sync && mv {folder}/sum.new {folder}/sum
 sync
 """
+CELL = "cell"  # of a result: the name of its job's folder
 # Debian's busybox has no pkill: who is in the job's session (in stat the fourth field behind the name, proc(5)) is
 # looked for until nobody is; the dead that wait for their parent (Z) are nobody.
 ENDED = """\
@@ -128,6 +131,8 @@ def scripts(folder: str, job: Job, seed: int, disks: Mapping[str, str]) -> dict[
         mount, given_back = _MOUNT.format(**names), _GIVEN_BACK.format(**names)
     run = _RUN.format(
         folder=folder,
+        key=PurePosixPath(folder).name,
+        cell=CELL,
         given_back=given_back,
         before=truth.script("/run/result/before"),
         ended=ENDED,
