@@ -10,7 +10,7 @@
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make ground-packages  what starts Yamcs, the flight program's ground (docs/ground.md)
 # make xenomai COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure kernels that were built with Xenomai's cores (docs/xenomai.md)
-# make one-board CHIBIOS_IMAGE=FILE NUTTX_IMAGE=FILE NUTTX_TICKLESS_IMAGE=FILE   five systems (docs/systems.md)
+# make one-board CHIBIOS_IMAGE=... RTEMS_IMAGE=... NUTTX_IMAGE=... NUTTX_TICKLESS_IMAGE=...   five systems (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
@@ -91,10 +91,10 @@ xenomai: packages $(VENV)/.built
 	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml
 
 # Nor these systems: the files that they were linked into stand where the mission looks for them.
-IMAGES := CHIBIOS_IMAGE NUTTX_IMAGE NUTTX_TICKLESS_IMAGE
+IMAGES := CHIBIOS_IMAGE RTEMS_IMAGE NUTTX_IMAGE NUTTX_TICKLESS_IMAGE
 one-board:
-	@$(foreach one,$(IMAGES),test -f "$($(one))" || { echo "make one-board: $(one)='$($(one))' is no file: give what \
-	ChibiOS and NuttX were linked into with rtqual's probe, $(IMAGES) (docs/chibios.md, docs/nuttx.md)" >&2; exit 2; };)
+	@$(foreach one,$(IMAGES),test -f "$($(one))" || { echo "make one-board: $(one)='$($(one))' is no file: give the files \
+	that these systems were linked into with rtqual's probe, $(IMAGES) (docs/systems.md)" >&2; exit 2; };)
 	$(MAKE) --no-print-directory arm
 	@mkdir -p out/one-board-built; $(foreach one,$(IMAGES),ln -sfn "$$(realpath '$($(one))')" \
 	out/one-board-built/$(shell echo $(one) | tr A-Z_ a-z-);)

@@ -88,7 +88,10 @@ def test_a_mission_check_names_what_keeps_an_image_from_running(program: Path, t
             'rtos = "chibios"',
             '"chibios" is built elsewhere: write image = "PATH" beside it, its image (docs/chibios.md)',
         ),
-        ('rtos = "freertos"\nimage = "x"', 'image: names the image of rtos = "nuttx" or rtos = "chibios"; leave'),
+        (
+            'rtos = "freertos"\nimage = "x"',
+            'image: names the image of rtos = "nuttx", rtos = "chibios" or rtos = "rtems"; leave',
+        ),
         ('package = "linux-image-rt-armmp"\nimage = "x"', 'image: names the image of rtos = "nuttx"'),
         ('rtos = "nuttx"\nimage = "x"\nboot = ["quiet"]', "boot: cannot stand beside rtos"),
     ],

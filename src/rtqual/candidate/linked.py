@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An RTOS image that was linked elsewhere, with rtqual's probe in it: NuttX, ChibiOS (docs/nuttx.md, chibios.md).
+"""An RTOS image that was linked elsewhere, with rtqual's probe in it (docs/nuttx.md, chibios.md, rtems.md).
 
 The probe's port leaves a text in the image that says which system it is. What the board starts is a copy in the cache
 under the hash of the file's contents: an image that was built anew is another system, and a record can be reproduced
@@ -22,10 +22,13 @@ from rtqual.mission.candidate import Rtos as Named
 IMAGE = "rtqual-probe.elf"
 # What the port's system.c leaves in the image: "NuttX 13.0.0 (4ebc8a7), a tick every 1000 us".
 _MARK = re.compile(
-    rb"rtqual-probe image: ((NuttX|ChibiOS)(?:/RT)? [\w.+-]{1,40}(?: \([\w.+-]{0,60}\))?, [a-z0-9 ]{1,60})\0", re.ASCII
+    rb"rtqual-probe image: ((NuttX|ChibiOS|RTEMS)(?:/RT)? [\w.+-]{1,40}(?: \([\w.+-]{0,60}\))?, [a-z0-9 ]{1,60})\0",
+    re.ASCII,
 )
-_NAMES = {Named.NUTTX: "NuttX", Named.CHIBIOS: "ChibiOS"}
+_NAMES = {Named.NUTTX: "NuttX", Named.CHIBIOS: "ChibiOS", Named.RTEMS: "RTEMS"}
 _MOST_B = 64 << 20
+# Of RTEMS: what is left of the memory, for its heap, and what keeps code and data in pages of their own.
+_FILLERS = {".work", ".rwbarrier", ".nocachenoload"}
 _WRITABLE, _ALLOCATED, _EMPTY = 1, 2, "SHT_NOBITS"
 
 
@@ -79,7 +82,7 @@ def sizes(content: bytes) -> Mapping[str, str]:
         if (elf["e_machine"], elf.elfclass, elf["e_type"]) != ("EM_ARM", 32, "ET_EXEC"):
             return {}
         for section in elf.iter_sections():
-            if section["sh_flags"] & _ALLOCATED:
+            if section["sh_flags"] & _ALLOCATED and section.name not in _FILLERS:
                 empty, writable = section["sh_type"] == _EMPTY, section["sh_flags"] & _WRITABLE
                 parts["bss_b" if empty else "data_b" if writable else "text_b"] += section["sh_size"]
     except (ELFError, UnicodeDecodeError):

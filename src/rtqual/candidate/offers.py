@@ -26,11 +26,12 @@ class Offers:
 
 
 # Looked up in the trees that were measured. FreeRTOS's ports with a memory protection unit, NuttX's protected build and
-# ChibiOS's sandboxes are for other processors or builds than these.
+# ChibiOS's sandboxes are for other processors or builds than these. RTEMS has USB and Wi-Fi in a library of its own.
 _LINUX = Offers("Linux", usb=Has.YES, wifi=Has.YES, protection=Has.YES, licence="GPL 2")
 _RTOS = {
     Rtos.FREERTOS: Offers("FreeRTOS", usb=Has.NO, wifi=Has.NO, protection=Has.SOURCES, licence="MIT"),
     Rtos.NUTTX: Offers("NuttX", usb=Has.SOURCES, wifi=Has.SOURCES, protection=Has.SOURCES, licence="Apache 2"),
+    Rtos.RTEMS: Offers("RTEMS", usb=Has.NO, wifi=Has.NO, protection=Has.NO, licence="BSD 2"),
     Rtos.CHIBIOS: Offers("ChibiOS", usb=Has.SOURCES, wifi=Has.NO, protection=Has.SOURCES, licence="GPL 3"),
 }
 

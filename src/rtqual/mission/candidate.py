@@ -40,6 +40,7 @@ class Rtos(StrEnum):
     FREERTOS = "freertos"  # rtqual builds its image
     NUTTX = "nuttx"  # its image is built elsewhere, as are those of the others
     CHIBIOS = "chibios"
+    RTEMS = "rtems"
 
     @property
     def linked(self) -> bool:

@@ -4,7 +4,6 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from rtqual.report.chapter.beside import beside
-from rtqual.report.chapter.choice import choice
 from rtqual.report.chapter.comparisons import comparisons
 from rtqual.report.chapter.dependence import dependence
 from rtqual.report.chapter.judgement import requirements, scores
@@ -21,7 +20,6 @@ Sections = tuple[tuple[str, Callable[[Material], Iterable[Block]]], ...]
 SECTIONS: Sections = (
     ("Tailored kernels", tailoring),
     ("LIDAR", camera),
-    ("What each system takes and lacks", choice),
     ("By operating system", mechanisms),
     ("Stability", stability),
     ("Comparisons", comparisons),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The systems under test, and their footprint."""
+"""The systems under test, what each takes and lacks, and their footprint."""
 
 from collections.abc import Iterator
 
 from rtqual.base.words import count
+from rtqual.report.chapter.choice import choice
 from rtqual.report.material import FOOTPRINT, Material, figure_cell, notes_for
 from rtqual.report.page.document import Block, Cell, Column, raised, texts
 from rtqual.report.page.text import clean, prose, readable
@@ -24,6 +25,7 @@ def systems(material: Material) -> Iterator[Block]:
         )
     titles = texts("Name", "System", "Source", "Boot parameters")
     yield material.numbering.table("Systems under test", [*titles, Column("Runs")], rows)
+    yield from choice(material)
     for one in material.places():
         if one.instrument != FOOTPRINT:
             continue
