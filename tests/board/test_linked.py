@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """RTOS images that were linked elsewhere: what is taken of a file, and what is refused, without any NuttX."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -56,6 +57,10 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
             linked.prepare("nuttx", program)
         assert str(caught.value).startswith("candidate nuttx: image ")
         assert str(caught.value).isprintable()
+    program.unlink()
+    os.mkfifo(program)
+    with pytest.raises(BadInput, match=r"nuttx: is a pipe or a device, no file; it is what"):
+        linked.prepare("nuttx", program)
     program.unlink()
     with pytest.raises(BadInput, match=r"nuttx: No such file or directory; it is what NuttX was linked into"):
         linked.prepare("nuttx", program)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
+from rtqual.base import named
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
@@ -38,11 +39,9 @@ def look(path: Path) -> tuple[bytes, str, Mapping[str, str]]:
     """An image's content, its system and its sizes; nothing of it is run. Raises BadInput as `prepare` does."""
     path = path.expanduser()
     try:
-        content = path.read_bytes() if path.stat().st_size <= _MOST_B else None
+        content = named.read(path, _MOST_B)
     except OSError as error:
         raise BadInput(f"image {path}: {error.strerror}; it is what NuttX was linked into (docs/nuttx.md)") from None
-    if content is None:
-        raise BadInput(f"image {path} is larger than {_MOST_B >> 20} MiB: no program for the virtual ARM board is")
     sizes = _sizes(content)
     if sizes is None:
         raise BadInput(f"image {path} is no linked ELF program for 32-bit ARM, which the virtual ARM board starts")
