@@ -2,6 +2,7 @@
 """RTOS images that were linked elsewhere: what is taken of a file, and what is refused, without any NuttX."""
 
 import os
+import struct
 import subprocess
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
     for replaced, told in (
         (content.replace(b"rtqual-probe image", b"another program..."), "has no rtqual-probe for NuttX in it"),
         (content.replace(b"NuttX 13.0.0 (4ebc8a7)", b"NuttX \x1b[31m (4ebc8a7)  "), "has no rtqual-probe for NuttX"),
+        (_of_sections(content, 101), "is no linked ELF program for 32-bit ARM"),
         (content[:40], "is no linked ELF program for 32-bit ARM"),
         (content[:200], "is no linked ELF program for 32-bit ARM"),
         (Path("/bin/true").read_bytes(), "is no linked ELF program for 32-bit ARM"),
@@ -64,6 +66,19 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
     program.unlink()
     with pytest.raises(BadInput, match=r"nuttx: No such file or directory; it is what NuttX was linked into"):
         linked.prepare("nuttx", program)
+
+
+def _of_sections(content: bytes, number: int) -> bytes:
+    """With so many of them, all alike, at the program's end."""
+    at = len(content) + -len(content) % 4
+    names = struct.pack("<10I", 0, 3, 2, 0, at + 40 * number, 8, 0, 0, 1, 0)  # of type SHT_STRTAB
+    header = content[:32] + struct.pack("<I", at) + content[36:46] + struct.pack("<HHH", 40, number, 1)
+    return header + content[52:].ljust(at - 52, b"\0") + names * number + bytes(8)
+
+
+def test_an_image_has_no_sections_without_end(program: Path) -> None:
+    program.write_bytes(_of_sections(program.read_bytes(), 100))
+    assert linked.prepare("nuttx", program).system == MARK.partition(": ")[2]
 
 
 def test_a_mission_check_names_what_keeps_an_image_from_running(program: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from rtqual.board.system import Rtos
 IMAGE = "rtqual-probe.elf"
 # What probe/nuttx/system.c leaves in the image: "NuttX 13.0.0 (4ebc8a7), a tick every 1000 us".
 _MARK = re.compile(rb"rtqual-probe image: (NuttX [\w.+-]{1,40} \([\w.+-]{0,60}\), [a-z0-9 ]{1,60})\0", re.ASCII)
-_MOST_B = 64 << 20
+_MOST_B, _MOST_SECTIONS = 64 << 20, 100  # an image has some twenty; a stranger's could take minutes to read
 _WRITABLE, _ALLOCATED, _EMPTY = 1, 2, "SHT_NOBITS"
 
 
@@ -72,6 +72,8 @@ def _sizes(content: bytes) -> Mapping[str, str] | None:
     try:
         elf = ELFFile(BytesIO(content))
         if (elf["e_machine"], elf.elfclass, elf["e_type"]) != ("EM_ARM", 32, "ET_EXEC"):
+            return None
+        if elf.num_sections() > _MOST_SECTIONS:
             return None
         for section in elf.iter_sections():
             if section["sh_flags"] & _ALLOCATED:
