@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """RTOS images that were linked elsewhere: what is taken of a file, and what is refused, without such a system."""
 
+import os
+import struct
 import subprocess
 from pathlib import Path
 
@@ -47,6 +49,7 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
     for replaced, told in (
         (content.replace(b"rtqual-probe image", b"another program..."), "has no rtqual-probe for NuttX in it"),
         (content.replace(b"NuttX 13.0.0 (4ebc8a7)", b"NuttX \x1b[31m (4ebc8a7)  "), "has no rtqual-probe for NuttX"),
+        (_of_sections(content, 101), "is no linked ELF program for 32-bit ARM"),
         (content[:40], "is no linked ELF program for 32-bit ARM"),
         (content[:200], "is no linked ELF program for 32-bit ARM"),
         (Path("/bin/true").read_bytes(), "is no linked ELF program for 32-bit ARM"),
@@ -57,6 +60,10 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
             linked.prepare("nuttx", Rtos.NUTTX, program)
         assert str(caught.value).startswith("candidate nuttx: image ")
         assert str(caught.value).isprintable()
+    program.unlink()
+    os.mkfifo(program)
+    with pytest.raises(BadInput, match=r"nuttx: is a pipe or a device, no file; it is what"):
+        linked.prepare("nuttx", program)
     program.unlink()
     with pytest.raises(BadInput, match=r"nuttx: No such file or directory; it is what NuttX was linked into"):
         linked.prepare("nuttx", Rtos.NUTTX, program)
@@ -69,6 +76,19 @@ def test_the_image_of_another_system_is_refused(program: Path) -> None:
     assert linked.prepare("c", Rtos.CHIBIOS, program).system.startswith("ChibiOS/RT 8.0.0 (abc), ")
     with pytest.raises(BadInput, match="has no rtqual-probe for NuttX in it"):
         linked.prepare("n", Rtos.NUTTX, program)
+
+
+def _of_sections(content: bytes, number: int) -> bytes:
+    """With so many of them, all alike, at the program's end."""
+    at = len(content) + -len(content) % 4
+    names = struct.pack("<10I", 0, 3, 2, 0, at + 40 * number, 8, 0, 0, 1, 0)  # of type SHT_STRTAB
+    header = content[:32] + struct.pack("<I", at) + content[36:46] + struct.pack("<HHH", 40, number, 1)
+    return header + content[52:].ljust(at - 52, b"\0") + names * number + bytes(8)
+
+
+def test_an_image_has_no_sections_without_end(program: Path) -> None:
+    program.write_bytes(_of_sections(program.read_bytes(), 100))
+    assert linked.prepare("nuttx", program).system == MARK.partition(": ")[2]
 
 
 def test_a_mission_check_names_what_keeps_an_image_from_running(program: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from rtqual.base import named
 from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64
 from rtqual.base.cache import cache_dir, locked
@@ -49,7 +50,7 @@ def _kept(name: str, folder: Path) -> Package:
     """Its image and configuration, laid out as in Debian's packages."""
     image, config, said = ((folder / place) for place in (IMAGE, CONFIG, RELEASE))
     try:
-        contents = [path.read_bytes() for path in (image, config, said)]
+        contents = [named.read(path) for path in (image, config, said)]
     except OSError as error:
         raise BadInput(
             f"candidate {name}: {error.filename}: {error.strerror}; built.kernel is the folder a kernel was built in"

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
+from rtqual.base import named
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
@@ -26,7 +27,7 @@ _MARK = re.compile(
     re.ASCII,
 )
 _NAMES = {Named.NUTTX: "NuttX", Named.CHIBIOS: "ChibiOS", Named.RTEMS: "RTEMS"}
-_MOST_B = 64 << 20
+_MOST_B, _MOST_SECTIONS = 64 << 20, 100  # an image has some twenty; a stranger's could take minutes to read
 # Of RTEMS: what is left of the memory, for its heap, and what keeps code and data in pages of their own.
 _FILLERS = {".work", ".rwbarrier", ".nocachenoload"}
 _WRITABLE, _ALLOCATED, _EMPTY = 1, 2, "SHT_NOBITS"
@@ -45,11 +46,9 @@ def look(of: Named, path: Path) -> tuple[bytes, str, Mapping[str, str]]:
     """An image's content, its system and its sizes; nothing of it is run. Raises BadInput as `prepare` does."""
     path, page = path.expanduser(), f"(docs/{of}.md)"
     try:
-        content = path.read_bytes() if path.stat().st_size <= _MOST_B else None
+        content = named.read(path, _MOST_B)
     except OSError as error:
         raise BadInput(f"image {path}: {error.strerror}; it is what {_NAMES[of]} was linked into {page}") from None
-    if content is None:
-        raise BadInput(f"image {path} is larger than {_MOST_B >> 20} MiB: no program for the virtual ARM board is")
     found = sizes(content)
     if not found:
         raise BadInput(f"image {path} is no linked ELF program for 32-bit ARM, which the virtual ARM board starts")
@@ -80,6 +79,8 @@ def sizes(content: bytes) -> Mapping[str, str]:
     try:
         elf = ELFFile(BytesIO(content))
         if (elf["e_machine"], elf.elfclass, elf["e_type"]) != ("EM_ARM", 32, "ET_EXEC"):
+            return {}
+        if elf.num_sections() > _MOST_SECTIONS:
             return {}
         for section in elf.iter_sections():
             if section["sh_flags"] & _ALLOCATED and section.name not in _FILLERS:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base import named
 from rtqual.base.apt import fetch
 from rtqual.base.errors import BadInput
 from rtqual.kernel.configure.config import Config, parse
@@ -74,7 +75,7 @@ def start_from(which: str | Path, tree: Tree) -> Start:
         return Start("Debian's configuration", _debian(tree), nothing_else=False)
     path = Path(which)
     try:
-        text = path.read_text()
+        text = named.read(path).decode().replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise BadInput(

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rtqual.base import named
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, locked
@@ -181,7 +182,7 @@ def patched(tree: Path, patches: Sequence[Path], architecture: Architecture = AM
     identity = hashlib.sha256(f"{tree.absolute()} {_changed(tree)}".encode())
     for patch in patches:
         try:
-            identity.update(patch.read_bytes())
+            identity.update(named.read(patch))
         except OSError as error:
             raise BadInput(f"{patch}: this patch cannot be read: {error.strerror}") from None
     place = cache_dir() / "kernel-trees" / f"patched-{identity.hexdigest()[:32]}"
