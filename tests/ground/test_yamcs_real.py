@@ -89,5 +89,8 @@ def test_yamcs_drives_the_flight_program(start: Callable[..., Program], tmp_path
     assert [one[0] for one in transfers if one[3] is None] == ["COMPLETED"]
     assert {one[3] for one in transfers} == {None, "UNSUPPORTED_CHECKSUM_TYPE"}
     assert (written.folder / "files/frame").read_bytes() == frame
+    # Yamcs sends no insertions of its own choice, so the schedule is never full and the stack has to fail.
+    ran = {one["stack"]: one["status"] for one in said if "stack" in one}
+    assert ran == {"packets-damaged": "SUCCESSFUL", "schedule-full": "FAILED"}
     (events,) = [one["events"] for one in said if "events" in one]
     assert any(severity == "INFO" and message.startswith("MODE: ") for severity, message in events), events

@@ -7,10 +7,11 @@ It prints what Yamcs says as one line of JSON a step. It runs in an environment 
 import json
 import sys
 import time
+import urllib.request
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from yamcs.client import YamcsClient
+from yamcs.client import StackActivity, TimelineActivity, YamcsClient
 
 SPACE = "/rtqual/"
 PATIENCE_S = 60
@@ -19,7 +20,8 @@ AHEAD_S = 10  # of a scheduled telecommand
 
 class Operator:
     def __init__(self, port: str, instance: str) -> None:
-        self.client = YamcsClient(f"127.0.0.1:{port}")
+        self.address = f"http://127.0.0.1:{port}"
+        self.client = YamcsClient(self.address)
         self.instance = instance
         self.processor = self.client.get_processor(instance, "realtime")
         self.connection = self.processor.create_command_connection()
@@ -76,6 +78,20 @@ class Operator:
         completed = next(one for key, one in command.acknowledgments.items() if key.endswith("Completed"))
         say(scheduled=when, completed=str(completed.time), late_s=(completed.time - at).total_seconds())
 
+    def stack(self, name: str) -> None:
+        """Run by Yamcs itself, from its timeline."""
+        timeline = self.client.get_timeline_client(self.instance)
+        begin = datetime.now(UTC) + timedelta(seconds=2)
+        activity = StackActivity(bucket="stacks", stack=f"{name}.ycs")
+        timeline.save_item(TimelineActivity(name=name, start=begin, duration=timedelta(seconds=1), activity=activity))
+        end, status = time.monotonic() + PATIENCE_S, ""
+        while status not in ("SUCCESSFUL", "FAILED") and time.monotonic() < end:
+            time.sleep(0.5)
+            with urllib.request.urlopen(f"{self.address}/api/activities/{self.instance}/activities") as answer:  # noqa: S310
+                every = json.load(answer).get("activities", [])
+            status = next((one["status"] for one in every if one["args"]["stack"] == f"{name}.ycs"), "")
+        say(stack=name, status=status)
+
 
 def say(**what: Any) -> None:
     print(json.dumps(what, default=str), flush=True)
@@ -96,6 +112,8 @@ def main() -> None:
     operator.send("HK_ONCE", {"structure": "CAMERA"})
     operator.value("mode", "SAFE")
     operator.file()
+    operator.stack("packets-damaged")
+    operator.stack("schedule-full")
     archive = operator.client.get_archive(operator.instance)
     say(events=[[one.severity, one.message] for one in archive.list_events() if one.source != "CfdpService"])
 

@@ -37,10 +37,10 @@ def ground(
     read = load_mission(mission)
     written = stage.ground(read, out or OUT / f"{read.mission.name}-ground", place)
     if as_json:
-        print_json({**asdict(written), "yamcs": stage.version()})
+        print_json(asdict(written))
         return 0
     LITERAL.print(
-        f"{written.folder}: Yamcs {stage.version()} for {board}: {len(written.files)} files, {written.stacks} of them "
+        f"{written.folder}: Yamcs {written.yamcs} for {board}: {len(written.files)} files, {written.stacks} of them "
         f"procedures. To start it (Java 17; Maven fetches 50 MB, once):\n",
         highlight=False, soft_wrap=True,
     )  # fmt: skip

@@ -103,6 +103,7 @@ def _instance(place: Place) -> Mapping[str, Any]:
             *({"class": f"org.yamcs.archive.{name}"} for name in (
                 "ParameterRecorder", "EventRecorder", "CommandHistoryRecorder")),
             {"class": "org.yamcs.parameterarchive.ParameterArchive"},
+            {"class": "org.yamcs.timeline.TimelineService"},  # runs stacks at a time
             {"class": "org.yamcs.ProcessorCreatorService", "args": {"name": "realtime", "type": "realtime"}},
             {"class": "org.yamcs.pus.PusEventDecoder", "args": {
                 "eventIdParameter": f"/{SPACE}/event", "eventTemplateFile": _EVENTS}},

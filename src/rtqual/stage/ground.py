@@ -25,6 +25,7 @@ class Written:
     commands: tuple[str, ...]  # that start Yamcs
     page: str  # where it then is
     stacks: int
+    yamcs: str = VERSION
 
 
 def ground(mission: Mission, folder: Path, place: Place) -> Written:
@@ -49,11 +50,6 @@ def ground(mission: Mission, folder: Path, place: Place) -> Written:
         f"java -Xmx256m -cp 'lib/*' {MAIN} --etc-dir etc --data-dir data",
     )
     return Written(folder, tuple(files), commands, f"http://127.0.0.1:{place.web_port}", len(made))
-
-
-def version() -> str:
-    """Of Yamcs."""
-    return VERSION
 
 
 def place(board: str, web_port: int) -> Place:
