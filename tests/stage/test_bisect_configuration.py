@@ -145,7 +145,8 @@ def test_symbols_that_act_together_are_found(ends: Ends, tmp_path: Path, monkeyp
 
 def test_a_tree_that_only_a_campaign_names_is_not_run(ends: Ends, tmp_path: Path) -> None:
     """The folder may be a stranger's, and its mission name a tree that came with it: its makefiles run as the user."""
-    (tmp_path / "tree/Makefile").write_text(f"$(shell touch {tmp_path}/ran)\n")
+    with (tmp_path / "tree/Makefile").open("a") as file:
+        file.write(f"\n$(shell touch {tmp_path}/ran)\n")
     boot = replace(ends.bad, campaign=ends.good.campaign, candidate=ends.good.candidate)
     for bad in (ends.bad, boot):
         with pytest.raises(BadInput, match=r"built from the tree .*/tree: name it with --source where it is yours"):

@@ -5,6 +5,7 @@ errors.py        the failures a user sees
 units.py         durations and sizes: read, written
 words.py         counts and names in sentences, and what characters none may carry
 unlinked.py      files in a folder that a stranger may have made
+named.py         files that a mission names
 architecture.py  the processors that guests run on
 libraries.py     libraries that are missing: the command that installs them
 child.py         programs that end when rtqual does
