@@ -58,7 +58,7 @@ def test_a_candidate_is_started_once_on_arm64_measured_and_the_board_comes_back(
         assert done.returncode == 0, done.stderr
         (verdict,) = json.loads(done.stdout)["verdicts"]
         assert (verdict["board"], verdict["ground"]) == ("qemu-virt", "real time")
-        assert "debian-rt meets" in verdict["headline"]
+        assert "meets the one requirement" in verdict["headline"]
         records = [read(path).manifest for path in Store(tmp_path / "out/records").paths()]
         assert len(records) == 6
         for one in records:
