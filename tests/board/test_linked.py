@@ -27,6 +27,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = tmp_path / "image.c"
     source.write_text(
         f'const char mark[] = "{MARK}";\nint set = 1, zero[16];\n'
+        '__asm__(".pushsection .work,\\"aw\\",%nobits\\n.space 1000000\\n.popsection");\n'  # as RTEMS's rest
         "int _start(void);\nint _start(void) { return mark[set] + zero[set]; }\n"
     )
     subprocess.run(["arm-none-eabi-gcc", "-nostdlib", "-o", tmp_path / "nuttx", source], check=True)
@@ -37,7 +38,7 @@ def test_an_image_is_known_by_its_contents_and_outlives_its_file(program: Path) 
     found = linked.prepare("nuttx", Rtos.NUTTX, program)
     assert found.system == MARK.partition(": ")[2]
     sizes = {name: int(size) for name, size in found.sizes.items()}
-    assert sizes["data_b"] >= 4 and sizes["bss_b"] >= 64
+    assert sizes["data_b"] >= 4 and 64 <= sizes["bss_b"] < 1_000
     assert sizes["image_size_b"] == sizes["text_b"] + sizes["data_b"] > len(MARK)
     sha256 = sha256_file(program)
     program.unlink()
