@@ -187,8 +187,8 @@ def _gapless(ground: Ground) -> bool:
 
 @pytest.mark.guest
 def test_a_flood_that_has_most_to_be_answered_takes_no_report_from_others(start: Callable[..., Program]) -> None:
-    """Each of three asks for as many structures as a telecommand may name, one of them reads nothing, and a whole schedule
-    that does so is due."""
+    """Each of three asks for as many structures as a telecommand may name, one of them reads nothing, and a whole
+    schedule that does so is due."""
     program = start()
     ground, deaf, *floods = (program.connect() for _ in range(4))
     one_packet = 100  # structures, in the largest telecommand that a schedule takes

@@ -58,7 +58,7 @@ def played(ground: Path, folder: Path, script: str, port: int) -> tuple[subproce
 
 
 def test_packets_are_cut_by_their_length_and_a_lost_link_comes_back(ground: Path, tmp_path: Path) -> None:
-    script = f"0 send {PACKET.hex()}\n150000000 send {PACKET.hex()}\n250000000 end\n"
+    script = f"0 send {PACKET.hex()}\n150000000 send {PACKET.hex()}\n2000000000 end\n"
     with server(PACKET + PACKET + PACKET[:5], PACKET) as port:
         done, log = played(ground, tmp_path, script, port)
     assert done.returncode == 0, done.stderr
@@ -120,7 +120,8 @@ def test_a_bit_that_cannot_be_flipped_is_told(
     link = program.connect()
     while not (tmp_path / "state").exists():
         link.take(0.1)
-    script = f"0 flip {tmp_path}/state {name} {bits}\n0 flip {tmp_path}/none {name} 0:0\n0 flip {tmp_path}/state no-such-program 0:0\n1 end\n"
+    flips = f"{tmp_path}/state {name} {bits}", f"{tmp_path}/none {name} 0:0", f"{tmp_path}/state no-such-program 0:0"
+    script = "".join(f"0 flip {one}\n" for one in flips) + "1 end\n"
     _, log = played(ground, tmp_path, script, program.port)
     failed = [row.split(" ", 1)[1] for row in log.splitlines() if " failed " in row]
     assert failed == [f"failed 1 {why}", "failed 2 No such file or directory", "failed 3 No such process"]

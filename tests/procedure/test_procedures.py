@@ -35,6 +35,7 @@ WRONG = {
     ('title = "Start and stop"', ""): "title: is missing",
     ('ends = "3 s"', "ends = 3"): "ends",
     ('{ camera = "unplug:500" }', '{ camera = "drop", signal = "KILL" }'): "is one fault",
+    ('{ camera = "unplug:500" }', '{ flip = "2:0" }'): "is not bits of the program's state",
     ('{ camera = "unplug:500" }', '{ kernel = "hang" }'): "step 3 ends the kernel; write resets = true",
 }
 

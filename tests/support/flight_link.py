@@ -79,8 +79,8 @@ class Program:
     ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as one:
             self.port = one.getsockname()[1]
-        self.command = [executable or flight_program(name), "--no-realtime", f"--port={self.port}", f"--state={folder}/state",
-                        *arguments]  # fmt: skip
+        program = executable or flight_program(name)
+        self.command = [program, "--no-realtime", f"--port={self.port}", f"--state={folder}/state", *arguments]
         self.process = subprocess.Popen(self.command)
         self.sockets: list[socket.socket] = []
 

@@ -131,8 +131,8 @@ class Fault(Table):
         Annotated[str, *matching(r"[01]:\d{1,3}( [01]:\d{1,3})*", "bits of the program's state, as '0:7' or '0:7 1:3'")]
         | None
     ) = None
-    """Bits of the flight program's state in memory, as "0:7": of its first copy, bit 7 of what its file holds. Of 512 bits;
-    some ms after the last change, when the file is written."""
+    """Bits of the flight program's state in memory flip, as "0:7": of its first copy, bit 7 of what its file holds. Of
+    512 bits; some ms after the last change, when the file is written."""
     disk: Literal["full", "free"] | None = None
     """The disk that the program keeps its state on is filled, or freed."""
 

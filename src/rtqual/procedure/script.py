@@ -97,10 +97,8 @@ def _fault(fault: Fault) -> str:
         return f"write {CONTROL} {fault.camera}"
     if fault.signal:
         return f"signal {PROGRAM} {int(signal.Signals[f'SIG{fault.signal}'])}"
-    if fault.link:
-        return fault.link
-    if fault.kernel:
-        return f"kernel {fault.kernel}"
+    if fault.link or fault.kernel:
+        return fault.link or f"kernel {fault.kernel}"
     if fault.flip:
         return f"flip {STATE_FILE} {PROGRAM} {fault.flip}"
     if fault.clock:
