@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rtqual.campaign.run import Watcher
@@ -15,13 +16,15 @@ from rtqual.mission import load_mission
 from rtqual.procedure import model
 from rtqual.procedure.compliance import Compliance
 from rtqual.procedure.instrument import PREFIX, log_of
-from rtqual.record.schema import Record, Timing
+from rtqual.record.schema import Record, Series, Timing
 from rtqual.record.store import Store
 from rtqual.report.verification import Verified, latencies
 from rtqual.stage import verify as stage
+from support.analysis_records import record
 from support.built import built
 from support.command import Run
 from support.ground_log import TOP, procedure
+from support.made_campaign import sealed
 
 MISSION = TOP / "missions/docking.toml"
 SABOTAGED = {
@@ -63,6 +66,20 @@ def _played(folder: Path, *names: str, repeated: bool = True) -> Verified:
     if not repeated:
         made.cells = [cell for cell in made.cells if not cell.repeat]
     return stage.verify(asked, made, Watcher())
+
+
+def test_a_second_run_that_was_another_is_judged_too(tmp_path: Path) -> None:
+    """Boards that are reset wait for disks, so their runs differ: one of them may fail alone."""
+    store = Store(tmp_path)
+    runs = [
+        sealed(record(Series.raw(np.array([value]), name="log"), instrument=name, repeat=repeat))
+        for name, *values in (("same", 1, 1), ("other", 1, 2))
+        for repeat, value in enumerate(values)
+    ]
+    for one in runs:
+        store.write(one)
+    firsts = [one for one in runs if not one.manifest.repeat]
+    assert [one.manifest.hash for one in stage.unlike(store, firsts)] == [runs[3].manifest.hash]
 
 
 @pytest.mark.full

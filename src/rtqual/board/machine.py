@@ -12,10 +12,8 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Machine
 from rtqual.initramfs.contents import guest_file
 
-# An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part. Where a disk has to be
-# waited for while a board boots again, idle time is not skipped: a host that is busy would make seconds of each wait.
-_CLOCK = ("-accel", "tcg", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")
-_SKIPS, _WAITS = (("-icount", f"shift=1,sleep={sleep}") for sleep in ("off", "on"))
+# An instruction takes 2 ns, and idle time is skipped; nothing of the host's clock takes part.
+_CLOCK = ("-accel", "tcg", "-icount", "shift=1,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm")
 _OF_GUESTS = ("rtqual-agent", "rtqual-probe")
 _BARE = ("-nodefaults", "-display", "none")
 # QEMU resets the machine when the watchdog ends. While it does so no CPU runs, and the instruction clock would go to
@@ -42,7 +40,7 @@ class Emulator:
     def options(self, machine: Machine) -> list[str]:
         """What decides the guest's time; no file names."""
         return [
-            *self.model, *_CLOCK, *(_WAITS if machine.resets else _SKIPS), "-cpu", self.cpu,
+            *self.model, *_CLOCK, "-cpu", self.cpu,
             *("-m", f"{machine.memory_mib}M", "-smp", str(machine.cpus)), *_BARE,
             *(_RESETS if machine.resets else ("-no-reboot",)), *self.devices,
         ]  # fmt: skip

@@ -29,6 +29,7 @@ from rtqual.procedure.load import load_procedures
 from rtqual.procedure.model import Procedure
 from rtqual.procedure.script import STATE_FILE
 from rtqual.record.schema import Record
+from rtqual.record.store import Store, read
 from rtqual.report.control import FORMS, write_control
 from rtqual.report.page.document import AS_USUAL, Printed
 from rtqual.report.verification import Verified
@@ -92,10 +93,18 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
         kept.begin(made.folder)
         procedures = Procedures(procedures={one.name: one for one in asked.procedures})
         result = replace(made.run(watcher), procedures=procedures)
+        result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
         kept.keep(made.folder, content, made.scale, result)
         verified = _of(kept.Kept(asked.mission, made.scale, result))
         watcher.preparing("the report")
         return replace(verified, files=write_control(made.folder, verified))
+
+
+def unlike(store: Store, records: Sequence[Record]) -> list[Record]:
+    """Second runs that gave another log than the first: each is evidence of its own, and may have failed alone."""
+    again = [(one, store.path(one.inputs.key(), 1)) for one in records]
+    second = [(one, read(path)) for one, path in again if path.exists()]
+    return [other for one, other in second if other.manifest.hash != one.manifest.hash]
 
 
 def verified_in(folder: Path) -> Verified:
