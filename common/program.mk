@@ -9,8 +9,8 @@
 # Files appear whole, since two may build at the same time. All go to $(BUILD).
 ROOT := $(dir $(lastword $(MAKEFILE_LIST)))../
 BUILD ?= build
-# A space parts words in make, and a user's folder may have one: so the path from here, and the last name of this folder.
-override BUILD := $(shell realpath -m --relative-to=. '$(BUILD)')
+# A space parts words in make, and a user's folder may have one: then the path from here, and the last name of this folder.
+override BUILD := $(if $(word 2,$(BUILD)),$(shell realpath -m --relative-to=. '$(BUILD)'),$(BUILD))
 VERSION ?= $(shell sed -n "/^project/s/.*version: '\([^']*\)'.*/\1/p" $(ROOT)meson.build)
 MACHINE := $(shell $(CC) -dumpmachine)
 OBJECTS := $(BUILD)/objects/$(lastword $(subst /, ,$(CURDIR)))

@@ -3,6 +3,7 @@
 
 errors.py        the failures a user sees
 units.py         durations and sizes: read, written
+user.py          who runs rtqual
 words.py         counts and names in sentences, and what characters none may carry
 unlinked.py      files in a folder that a stranger may have made
 named.py         files that a mission names

@@ -73,7 +73,7 @@ class Display(Watcher):
         if failure:
             self._console.print(f"[red]failed[/red] {escape(f'{cell}: {failure}')}", highlight=False, soft_wrap=True)
         else:
-            self._say(f"done in {took_s:.1f} s: {cell} ({len(self._left)} cells, {self._time_left()})")
+            self._say(f"done in {took_s:.1f} s: {cell} ({count(len(self._left), 'cell')}, {self._time_left()})")
 
     def waits(self, cells: Sequence[Cell], why: str) -> None:
         with self._lock:
