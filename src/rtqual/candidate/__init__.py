@@ -7,6 +7,7 @@ built.py   kernels tailored to the mission and built here
 given.py   kernels that were built elsewhere
 ready.py   from a kernel's files to what a board boots
 rtos.py    FreeRTOS with the probe, in one image
-linked.py  an RTOS image that was linked elsewhere: NuttX, ChibiOS
+linked.py  an RTOS image that was linked elsewhere: NuttX, ChibiOS, RTEMS
+offers.py  what a system brings besides scheduling, and its licence
 carried.py  our own modules and programs beside a kernel: module.py builds them, with headers.py, from sources.py
 """

@@ -3,7 +3,7 @@
 
 decision.py      the first page: the decision, what it rests on, what would change it
 verdicts.py      the next: every board's verdict in short
-purpose.py  systems.py  tools.py  environment.py  method.py
+purpose.py  systems.py (with choice.py: what each takes and lacks)  tools.py  environment.py  method.py
 results.py       the figures, with distributions.py (what is plotted of them), battery.py and paths.py (the probe's),
                  explore.py (the samples that report.html plots anew)
 analysis.py      judgement.py (requirements, scores); and sections: tailor.py, lidar.py, mechanisms.py (the probe's
