@@ -64,7 +64,7 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
     program.unlink()
     os.mkfifo(program)
     with pytest.raises(BadInput, match=r"nuttx: is a pipe or a device, no file; it is what"):
-        linked.prepare("nuttx", program)
+        linked.prepare("nuttx", Rtos.NUTTX, program)
     program.unlink()
     with pytest.raises(BadInput, match=r"nuttx: No such file or directory; it is what NuttX was linked into"):
         linked.prepare("nuttx", Rtos.NUTTX, program)
@@ -89,7 +89,7 @@ def _of_sections(content: bytes, number: int) -> bytes:
 
 def test_an_image_has_no_sections_without_end(program: Path) -> None:
     program.write_bytes(_of_sections(program.read_bytes(), 100))
-    assert linked.prepare("nuttx", program).system == MARK.partition(": ")[2]
+    assert linked.prepare("nuttx", Rtos.NUTTX, program).system == MARK.partition(": ")[2]
 
 
 def test_a_mission_check_names_what_keeps_an_image_from_running(program: Path, tmp_path: Path) -> None:

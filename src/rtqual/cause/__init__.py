@@ -12,6 +12,7 @@ timeline.py  the parts of a sample
 sections.py  the longest sections without interrupts or preemption
 tally.py     causes of many samples together
 wording.py   parts in words
+told.py      samples that the measured system's own kernel told
 kept.py      timelines as a campaign keeps them
 export.py    timelines for trace viewers
 """

@@ -17,7 +17,7 @@ history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
 explain.py    why samples were late; why.py: those of a campaign, for its report;
-              advice.py: what the lint says about it
+              late.py: where the measured system told; advice.py: what the lint says about it
 bisect.py     which change moved the tail; ends.py: between what; axis.py: by which steps
 query.py      records of many campaigns, asked in SQL
 seal.py       a campaign's signature
