@@ -150,10 +150,11 @@ def test_the_real_program_here() -> None:
     parameters = CyclictestParameters.model_validate({"samples": "ordered", "interval": 500_000, "cycles": 400})
     outcome = LocalBoard().run(CYCLICTEST.job(parameters, cpus=cpus, seed=1), seed=1, timeout_s=60)
     measurement = CYCLICTEST.read(parameters, outcome, cpus=cpus)
-    lost = [problem for problem in measurement.problems if "printed" in problem]
-    assert lost == []
+    assert not any("order is lost" in problem for problem in measurement.problems)
     assert {one.info.kind for one in measurement.series} == {Kind.RAW}
-    assert max(one.total for one in measurement.series) == 400
+    # A machine that was held up for longer than the histogram is wide says so.
+    held_up = any("counted but not printed" in problem for problem in measurement.problems)
+    assert held_up or max(one.total for one in measurement.series) == 400
 
 
 # --- parameters of a plan ---------------------------------------------------------------------------------------------
