@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Late samples as the measured system's own kernel told them (instrument/late.py), as timelines."""
 
+from itertools import accumulate
+
 from rtqual.base.errors import BadInput
 from rtqual.cause.matching import Sample
 from rtqual.cause.timeline import Kind, Part, Timeline
@@ -19,8 +21,9 @@ _IDLE = "swapper/"
 
 
 def told(late: LateSample) -> Timeline:
-    """Its clock begins at the timer's expiry. Raises BadInput where its parts do not add up."""
-    if sum(one.duration_ns for one in late.parts) != late.value_ns or any(one.duration_ns < 0 for one in late.parts):
+    """Its clock begins at the timer's expiry. Raises BadInput where its parts leave a gap or do not add up."""
+    ends = [0, *accumulate(one.duration_ns for one in late.parts)]
+    if [one.begin_ns for one in late.parts] != ends[:-1] or ends[-1] != late.value_ns:
         raise BadInput(f"the parts of sample {late.number} do not add up to its {late.value_ns} ns: measure again")
     hit = late.parts[0].name if late.parts else ""
     parts = tuple(_part(one, hit, tuple(late.calls) if _is(one, hit) else ()) for one in late.parts)

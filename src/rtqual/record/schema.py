@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,21 +161,24 @@ class Inputs(_Model):
         return digest(self.model_dump(mode="json"))
 
 
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class LatePart(_Model):
     """Of a late sample, as a tracer of the system it was measured on told it."""
 
     source: Literal["before", "nmi", "irq", "softirq", "thread", "switch", "untold"]
-    begin_ns: int  # since the timer's expiry
-    duration_ns: int
+    begin_ns: Count  # since the timer's expiry
+    duration_ns: Count
     name: str  # of the interrupt, softirq or thread; what ran until the timer's interrupt came
 
 
 class LateSample(_Model):
-    """A sample whose parts add up to it."""
+    """A sample whose parts follow each other from the timer's expiry and add up to it."""
 
-    number: int  # among its series' samples, from 1
-    cpu: int
-    value_ns: int
+    number: Count  # among its series' samples, from 1
+    cpu: Count
+    value_ns: Count
     parts: list[LatePart]
     calls: list[str]  # what the timer's interrupt hit, the innermost last
 
