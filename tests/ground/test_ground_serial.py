@@ -72,9 +72,9 @@ def carried(line: str) -> Iterator[tuple[subprocess.Popen[str], Callable[[], Gro
             sockets.append(one)
             return Ground(one.sendall, one.fileno())
 
-    with subprocess.Popen(
-        rtqual_command("serial", line, "--port", port, "--baud", 0), stderr=subprocess.PIPE, text=True
-    ) as process:
+    told = rtqual_command("serial", line, "--port", port, "--baud", 0)
+    # As a shell starts it: it heeds SIGINT.
+    with subprocess.Popen(["env", "--default-signal=INT", *told], stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process, connect
         finally:
