@@ -240,6 +240,24 @@ def test_a_board_that_answers_without_end_is_given_up(tmp_path: Path, monkeypatc
         Ssh(SETTINGS, tmp_path).run("true", deadline_s=60)
 
 
+@pytest.mark.parametrize("ending", ['eval "$last"', ""])
+def test_what_a_login_shell_prints_is_no_answer(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As bash does under sshd, which reads ~/.bashrc; and as an account does that has no shell."""
+    noise = "echo Welcome to pi-a; echo 'stty: Inappropriate ioctl' >&2; for last; do :; done"
+    _program(tmp_path / "bin/ssh", f"#!/bin/sh\n{noise}\n{ending}\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    link = Ssh(SETTINGS, tmp_path)
+    if not ending:
+        with pytest.raises(RunFailed, match="lets us in and runs nothing: give root a login shell"):
+            link.run("true")
+        return
+    assert link.run("cat", give=b"\0rtqual: begun\n\n") == b"\0rtqual: begun\n\n"
+    with pytest.raises(RunFailed, match=r"\(root@127.0.0.1:1\): a command ended with 3"):
+        link.run("exit 3")
+    with pytest.raises(RunFailed, match=r"\(root@127.0.0.1:1\): no such disk"):
+        link.run("echo no such disk >&2; exit 1")
+
+
 def _program(path: Path, text: str) -> None:
     _made(path.parent)
     path.write_text(text)
@@ -250,7 +268,10 @@ class Here:
     """A link to this machine."""
 
     def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = 0) -> bytes:  # noqa: ARG002
-        return subprocess.run(["dash", "-c", script], capture_output=True, check=True).stdout
+        done = subprocess.run(["dash", "-c", script], capture_output=True, check=False)
+        if done.returncode:
+            raise RunFailed(f"here: {done.stderr.decode()}")
+        return done.stdout
 
     def drop(self) -> None: ...
 
@@ -282,6 +303,15 @@ def test_the_power_is_switched_only_while_nobody_can_have_taken_the_board(
     assert lease.take(Here(), str(tmp_path), "me", "pi-a").before_s == 0, "who has it loses nothing by himself"
     lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=77)
     assert lease.take(Here(), str(tmp_path), "you", "pi-a", force=True).before_s == 77
+
+
+def test_who_was_told_that_the_board_is_anothers_switches_its_power_no_more(tmp_path: Path) -> None:
+    ours = lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=3600)
+    assert ours.holds
+    lease.take(Here(), str(tmp_path), "you", "pi-a", force=True)
+    with pytest.raises(Refused, match="here: somebody else has taken the board since"):
+        ours.run("true")
+    assert not ours.holds
 
 
 def test_the_same_owner_takes_a_board_again_whatever_his_folder_is_called(tmp_path: Path) -> None:
