@@ -118,7 +118,9 @@ class Ssh:
         if code:
             raise RunFailed(f"{self.where}: {last or f'a command ended with {code}'}")
         if not begun:
-            raise RunFailed(f"{self.where} lets us in and runs nothing: give {self._settings.user} a login shell (chsh)")
+            raise RunFailed(
+                f"{self.where} lets us in and runs nothing: give {self._settings.user} a login shell (chsh)"
+            )
         return said
 
     def drop(self) -> None:
