@@ -12,45 +12,18 @@ from rtqual.record.store import Store, read
 from support.command import Run
 from support.flashed import flashed
 from support.machines import VIRT
-from support.stand_in import NAME, SERIAL, stand_in
+from support.stand_in import NAME, SERIAL, candidate, mission_of, stand_in
 
 pytestmark = [pytest.mark.full]  # three starts of an emulated arm64
 SETTINGS = Settings("desk", "qemu-virt", ARM64, "root", "desk", 22, "ssh-ed25519 AAAA", "6.1", "systemd-boot")
-_MISSION = """\
-[mission]
-name = "arm64"
-title = "Does this kernel fly on an arm64 board?"
-purpose = "Tries the way over ssh."
-duration = "10 s"
-
-[[candidate]]
-name = "debian-rt"
-title = "Debian, PREEMPT_RT kernel"
-package = "linux-image-rt-arm64"
-
-{board}
-[[requirement]]
-name = "wake-up"
-instrument = "cyclictest"
-statistic = "max"
-at_most = "100 s"  # loose: an emulator is late by chance
-
-[parameters.cyclictest]
-interval = "10 ms"
-cycles = 100
-
-[[scale.demo.plan]]
-boards = ["{name}"]
-instruments = ["cyclictest"]
-runs = 6
-"""
+RT = candidate("debian-rt", "Debian, PREEMPT_RT kernel", "linux-image-rt-arm64")
 
 
 def test_a_candidate_is_started_once_on_arm64_measured_and_the_board_comes_back(rtqual: Run, tmp_path: Path) -> None:
     with stand_in(tmp_path / "board", flashed(SETTINGS, "linux-image-arm64"), VIRT) as there:
         there.wait_up(1800)
         mission, looked = tmp_path / "arm64.toml", "cat /boot/loader/loader.conf; ls -1 /boot /boot/loader/entries"
-        mission.write_text(_MISSION.format(board=there.table(boot_timeout='"1200 s"'), name=NAME))
+        mission.write_text(mission_of(there, RT, table=there.table(boot_timeout='"1200 s"')))
         checked = rtqual("board", "check", NAME, "--mission", mission)
         assert checked.returncode == 0, checked.stdout
         before, first = there.ssh(looked).stdout, there.ssh("cat /proc/sys/kernel/random/boot_id").stdout.strip()

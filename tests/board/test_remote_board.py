@@ -2,8 +2,10 @@
 """A board over ssh on the stand-in: two kernels and one that panics, judged; and what is refused before a restart."""
 
 import json
+import shlex
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +22,26 @@ from rtqual.board.remote.tune import reset, tune
 from rtqual.board.system import Kernel
 from rtqual.record.store import Store, read
 from support.command import Run
-from support.stand_in import NAME, SERIAL, StandIn, mission_of, settings_of, stand_in
+from support.stand_in import BOTH, KERNELS, NAME, RT, SERIAL, StandIn, candidate, mission_of, settings_of, stand_in
 
+# Another user of the board: he ends cyclictest, which says nothing of it, or sets another clock source, run by run.
+MEDDLER = """\
+cd /sys/devices/system/clocksource/clocksource0
+turn=0
+while sleep 1; do
+	pid=$(pidof cyclictest) && grep -q json /proc/$pid/cmdline || continue
+	turn=$((1 - turn))
+	if [ $turn = 1 ]; then
+		kill $pid
+	else
+		for one in $(cat available_clocksource); do
+			[ $one = $(cat current_clocksource) ] || other=$one
+		done
+		echo $other > current_clocksource
+	fi
+	while [ -d /proc/$pid ]; do sleep 0.2; done
+done
+"""
 # The system's own kernel tells why its samples were late.
 LATE = f"""
 [parameters.timerlat-late]
@@ -145,10 +165,8 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     """Ends on the known-good system, its default entry untouched."""
     entries = there.ssh("sha256sum /boot/loader/loader.conf /boot/loader/entries/*").stdout
     mission = tmp_path / "bench.toml"
-    broken = (
-        '[[candidate]]\nname = "broken"\ntitle = "Panics"\npackage = "linux-image-amd64"\nboot = ["rdinit=/none"]\n'
-    )
-    mission.write_text(mission_of(there, others=broken, runs=6) + LATE)
+    broken = candidate("broken", "Panics", KERNELS["stock"], 'boot = ["rdinit=/none"]')
+    mission.write_text(mission_of(there, broken + BOTH) + LATE)
     done = rtqual("select", mission, "--out", tmp_path / "out", "--json", env={})
     assert done.returncode == 3, done.stderr  # a candidate failed
     said = json.loads(done.stdout)
@@ -178,6 +196,33 @@ def test_two_kernels_are_judged_over_ssh_and_one_that_panics_is_told(
     assert there.ssh("sha256sum /boot/loader/loader.conf /boot/loader/entries/*").stdout == entries
     (left,) = (one for one in check(settings_of(there)) if one.name == "room")
     assert left.good and "MiB of candidates that may go" in left.what
+
+
+def test_missing_samples_and_another_clock_source_are_problems_and_no_verdict(
+    there: StandIn, rtqual: Run, tmp_path: Path
+) -> None:
+    """Both happen on the candidate, in every other run."""
+    mission, out = tmp_path / "bench.toml", tmp_path / "out"
+    mission.write_text(mission_of(there, RT, cycles=1000))
+    with ThreadPoolExecutor() as pool:
+        selecting = pool.submit(rtqual, "select", mission, "--out", out, "--json", env={})
+        while not selecting.done() and "rtqual.candidate=" not in there.ssh("cat /proc/cmdline", 600).stdout:
+            time.sleep(0.5)
+        there.ssh(f"setsid sh -c {shlex.quote(MEDDLER)} > /dev/null 2>&1 < /dev/null &")
+        done = selecting.result()
+    assert done.returncode == 0, done.stderr
+    (verdict,) = json.loads(done.stdout)["verdicts"]
+    (standing,) = verdict["standings"]
+    (gate,) = standing["gates"]
+    problems = [read(path).manifest.problems for path in Store(out / "records").paths()]
+    short, other = (
+        sum(any(sign in one for one in of) for of in problems)
+        for sign in ("samples instead of 1000", "the clock source changed in the run")
+    )
+    assert len(problems) == 6 and short >= 2 and other >= 2, problems
+    assert verdict["fly"] is None and gate["outcome"] == "undecided", verdict["headline"]
+    assert gate["reason"].startswith("refused: ") and "the clock source changed" in gate["reason"]
+    assert "samples instead of 1000" in gate["reason"]
 
 
 def test_settings_are_steadied_and_put_back_or_go_with_the_next_start(session: Session) -> None:

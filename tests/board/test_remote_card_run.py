@@ -15,7 +15,7 @@ from rtqual.image.root import tool
 from rtqual.record.store import Store, read
 from support.command import Fails, Run
 from support.machines import MODEL, PARAMETERS
-from support.stand_in import KERNELS, SERIAL, stand_in
+from support.stand_in import BOTH, KERNELS, SERIAL, candidate, stand_in
 from support.stand_in import SECOND as SECOND_DISK
 
 pytestmark = [pytest.mark.full]
@@ -26,16 +26,7 @@ title = "Which kernel flies on a board without a network?"
 purpose = "Tries the card."
 duration = "10 s"
 
-[[candidate]]
-name = "debian-rt"
-title = "RT"
-package = "{KERNELS["rt"]}"
-
-[[candidate]]
-name = "debian"
-title = "Stock"
-package = "{KERNELS["stock"]}"
-
+{BOTH}
 [[board]]
 name = "lonely"
 model = "{MODEL}"
@@ -121,9 +112,7 @@ def test_a_card_measures_two_kernels_by_itself_and_its_results_become_records(
 
 def test_a_card_goes_on_without_a_candidate_that_panics_before_it_finds_the_card(rtqual: Run, tmp_path: Path) -> None:
     mission, image, out = tmp_path / "card.toml", tmp_path / "card.img", tmp_path / "out"
-    broken = (
-        f'[[candidate]]\nname = "broken"\ntitle = "Panics"\npackage = "{KERNELS["stock"]}"\nboot = ["rdinit=/no"]\n'
-    )
+    broken = candidate("broken", "Panics", KERNELS["stock"], 'boot = ["rdinit=/no"]')
     first, plan = MISSION.index("[[candidate]]"), MISSION.rindex("[[scale.demo.plan]]")
     text = (
         MISSION[:first]

@@ -46,6 +46,7 @@ STEADY = {
         ({"clocksource": "timer"}, ["the clock source changed in the run: arch_sys_counter, then timer"]),
         ({"throttled": "throttled=0x50000"}, ["the board was throttled in the run: get_throttled was throttled=0x0"]),
         ({"throttled": "unknown"}, ["whether the board was throttled is unknown"]),
+        ({"throttled": "Can't open device file: /dev/vcio, c 100 0"}, ["whether the board was throttled is unknown"]),
         ({"time_status": "64 (UNSYNC)"}, ["the board's clock lost its time source in the run"]),
         ({"governor": "ondemand"}, ["the CPU's governor changed in the run: performance, then ondemand"]),
         ({"sched_rt_runtime_us": "950000"}, ["the limit of real-time CPU time changed in the run"]),
@@ -69,6 +70,23 @@ def test_a_pc_counts_throttling_and_need_not() -> None:
     counted = pc | {"throttled": "3 4"}
     assert truth.problems(counted, counted) == []
     assert truth.problems(counted, counted | {"throttled": "3 6"}) == ["the processor was throttled 2 times in the run"]
+
+
+def test_the_raspberry_pis_firmware_is_asked_as_its_own_program_does(tmp_path: Path) -> None:
+    """With a device that takes the message apart. Not tried on a board."""
+    root, asks = Path(__file__).parents[2], tmp_path / "rtqual-firmware"
+    sources = [root / "guest/firmware.c", root / "tests/support/firmware_answers.c"]
+    subprocess.run(
+        ["gcc", "-Wall", "-Wextra", "-Werror", "-Wl,--wrap=open,--wrap=ioctl", *sources, "-o", asks], check=True
+    )
+
+    def said(*words: str, **answers: str) -> tuple[int, str]:
+        done = subprocess.run([asks, *words], env=answers, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    assert said("get_throttled", "now", FIRMWARE_ANSWERS="throttled=0x50005") == (0, "throttled=0x50005\n")
+    assert said("other", FIRMWARE_ANSWERS="x") == (1, "rtqual-firmware: the firmware answers with error 1\n")
+    assert said("x" * 1024)[0] == 2 and said("x" * 1023)[0] == 1
 
 
 def test_every_fact_is_read_here_and_what_is_not_there_is_unknown(tmp_path: Path) -> None:
@@ -240,6 +258,24 @@ def test_a_board_that_answers_without_end_is_given_up(tmp_path: Path, monkeypatc
         Ssh(SETTINGS, tmp_path).run("true", deadline_s=60)
 
 
+@pytest.mark.parametrize("ending", ['eval "$last"', ""])
+def test_what_a_login_shell_prints_is_no_answer(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As bash does under sshd, which reads ~/.bashrc; and as an account does that has no shell."""
+    noise = "echo Welcome to pi-a; echo 'stty: Inappropriate ioctl' >&2; for last; do :; done"
+    _program(tmp_path / "bin/ssh", f"#!/bin/sh\n{noise}\n{ending}\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    link = Ssh(SETTINGS, tmp_path)
+    if not ending:
+        with pytest.raises(RunFailed, match="lets us in and runs nothing: give root a login shell"):
+            link.run("true")
+        return
+    assert link.run("cat", give=b"\0rtqual: begun\n\n") == b"\0rtqual: begun\n\n"
+    with pytest.raises(RunFailed, match=r"\(root@127.0.0.1:1\): a command ended with 3"):
+        link.run("exit 3")
+    with pytest.raises(RunFailed, match=r"\(root@127.0.0.1:1\): no such disk"):
+        link.run("echo no such disk >&2; exit 1")
+
+
 def _program(path: Path, text: str) -> None:
     _made(path.parent)
     path.write_text(text)
@@ -250,7 +286,10 @@ class Here:
     """A link to this machine."""
 
     def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = 0) -> bytes:  # noqa: ARG002
-        return subprocess.run(["dash", "-c", script], capture_output=True, check=True).stdout
+        done = subprocess.run(["dash", "-c", script], capture_output=True, check=False)
+        if done.returncode:
+            raise RunFailed(f"here: {done.stderr.decode()}")
+        return done.stdout
 
     def drop(self) -> None: ...
 
@@ -282,6 +321,15 @@ def test_the_power_is_switched_only_while_nobody_can_have_taken_the_board(
     assert lease.take(Here(), str(tmp_path), "me", "pi-a").before_s == 0, "who has it loses nothing by himself"
     lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=77)
     assert lease.take(Here(), str(tmp_path), "you", "pi-a", force=True).before_s == 77
+
+
+def test_who_was_told_that_the_board_is_anothers_switches_its_power_no_more(tmp_path: Path) -> None:
+    ours = lease.take(Here(), str(tmp_path), "me", "pi-a", alone_s=3600)
+    assert ours.holds
+    lease.take(Here(), str(tmp_path), "you", "pi-a", force=True)
+    with pytest.raises(Refused, match="here: somebody else has taken the board since"):
+        ours.run("true")
+    assert not ours.holds
 
 
 def test_the_same_owner_takes_a_board_again_whatever_his_folder_is_called(tmp_path: Path) -> None:

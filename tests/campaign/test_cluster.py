@@ -76,7 +76,7 @@ def test_a_worker_is_killed_and_the_records_are_those_of_a_plain_run(engine: dic
             assert campaign.poll() is None, campaign.communicate()[0]
             time.sleep(0.05)
         workers[0].kill()
-        said = campaign.communicate(timeout=600)[0]
+        said = campaign.communicate()[0]
         assert campaign.returncode == 0, said
         assert "other samples" not in said
         assert not children("qemu-system", of=campaign.pid)
@@ -87,5 +87,5 @@ def test_a_worker_is_killed_and_the_records_are_those_of_a_plain_run(engine: dic
     manifests = [read_manifest(path) for path in Store(tmp_path / "away/records").paths()]
     assert {one.timing.value for one in manifests} == {"instructions"}
     shutil.rmtree(tmp_path / "away/records")  # gone, as on another machine: nothing is taken from a worker's folders
-    again = subprocess.run(select, env=engine, capture_output=True, text=True, timeout=120, check=False)
+    again = subprocess.run(select, env=engine, capture_output=True, text=True, check=False)
     assert again.returncode == 3 and "no scheduler answers there" in again.stderr

@@ -259,27 +259,29 @@ def write_disk(folder: Path, texts: Mapping[str, str], files: Mapping[str, Path]
     shutil.rmtree(tree)
 
 
-def mission_of(there: StandIn, *, others: str = "", runs: int = 6, loaded: int = 0, cycles: int = 100) -> str:
-    """A mission that decides between Debian's stock and RT kernel on it. `loaded`: runs under hackbench besides."""
+def candidate(name: str, title: str, package: str, *lines: str) -> str:
+    """Its table of a mission file, with further lines."""
+    keys = (f'name = "{name}"', f'title = "{title}"', f'package = "{package}"')
+    return "\n".join(["[[candidate]]", *keys, *lines, "", ""])
+
+
+RT = candidate("debian-rt", "Debian, PREEMPT_RT kernel", KERNELS["rt"])
+BOTH = RT + candidate("debian", "Debian, stock kernel", KERNELS["stock"])
+
+
+def mission_of(
+    there: StandIn, candidates: str = BOTH, *, table: str = "", runs: int = 6, loaded: int = 0, cycles: int = 100
+) -> str:
+    """A mission that decides between the candidates on it. `loaded`: runs under hackbench besides."""
     return f"""\
 [mission]
 name = "board-demo"
 title = "Which kernel flies on the board?"
-purpose = "Tries the way over ssh to a board: two kernels are put on it, measured, and judged. {HONEST}"
+purpose = "Tries the way over ssh to a board: kernels are put on it, measured, and judged. {HONEST}"
 duration = "10 s"
 
-{others}
-[[candidate]]
-name = "debian-rt"
-title = "Debian, PREEMPT_RT kernel"
-package = "{KERNELS["rt"]}"
-
-[[candidate]]
-name = "debian"
-title = "Debian, stock kernel"
-package = "{KERNELS["stock"]}"
-
-{there.table()}
+{candidates}
+{table or there.table()}
 [[requirement]]
 name = "wake-up"
 instrument = "cyclictest"

@@ -17,7 +17,7 @@ from rtqual.initramfs.contents import TOOL_PACKAGES, guest_file
 
 # Always there, so that another plan makes no other candidate; programs beyond these come along where they are needed.
 _PROGRAMS = ("cyclictest", "hackbench", "dropbear", "dropbearconvert")
-_OWN = ("rtqual-agent", "rtqual-probe")
+_OWN = {"amd64": ("rtqual-agent", "rtqual-probe"), "arm64": ("rtqual-agent", "rtqual-probe", "rtqual-firmware")}
 # The boot partition, the network and the watchdog of boards that were thought of, by their modules' names.
 _STORAGE = ("virtio_pci", "virtio_blk", "vfat", "nls_cp437", "nls_ascii", "nls_utf8", "efivarfs")
 _BOARDS = ("mmc_block", "sdhci_iproc", "bcm2835", "usb_storage", "sd_mod", "xhci_pci")
@@ -33,7 +33,7 @@ _NETWORK = (
     "r8169",
     "realtek",
 )
-_OTHERS = ("virtio_rng", "i6300esb", "iTCO_wdt", "bcm2835_wdt", "raspberrypi_hwmon")
+_OTHERS = ("virtio_rng", "i6300esb", "iTCO_wdt", "bcm2835_wdt")
 _LATER = ("ext4", "crc32c_generic")  # for jobs on a disk
 MODULES = (*_STORAGE, *_BOARDS, *_NETWORK, *_OTHERS)
 _INITTAB = "::sysinit:/bin/true\n::ctrlaltdel:/sbin/reboot\n::shutdown:/bin/umount -a -r\n"
@@ -57,7 +57,9 @@ def build(
 ) -> Path:
     """From a kernel's files as its package lays them out; from the cache if the contents are the same."""
     tools = packages(architecture)
-    own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in _OWN} | {"init": guest_file(init)}
+    own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in _OWN[architecture.name]} | {
+        "init": guest_file(init)
+    }
     wanted = tuple(sorted({*_PROGRAMS, *(name for name in programs if name in contents.PROGRAMS)}))
     identity = hashlib.sha256(f"{tree.name} {release} {wanted} {MODULES}".encode())
     for tool in tools:

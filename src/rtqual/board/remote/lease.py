@@ -10,6 +10,7 @@ many seconds after a command that was run its owner may do that: he keeps to it 
 board from him is told.
 """
 
+import math
 import shlex
 import time
 from dataclasses import dataclass, field, replace
@@ -89,6 +90,7 @@ class Lease:
             said = self.link.run(self._check + script, deadline_s=deadline_s, give=give, most_b=most_b)
         except RunFailed as error:
             if _FENCED in str(error):
+                self.heard.at_s = -math.inf
                 raise Refused(f"{str(error).partition(':')[0]}: somebody else has taken the board since") from None
             raise
         self.heard.at_s = asked_s

@@ -25,6 +25,9 @@ SAID_MOST_B, FILE_MOST_B = 2**20, 2**28  # of what a command prints; of a file, 
 _BYTES_PER_S = 50_000  # no link of a board is taken to be slower
 _STRANGER = ("Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED")
 _HERE = ("command-line line", "too long for Unix domain socket", "expand: failed", "environment variable expansion")
+# Before it, a board may say what its login shell's files print (~/.bashrc): that is no answer.
+_BEGUN = b"rtqual: begun\n"
+_BEGIN = "echo 'rtqual: begun'; echo 'rtqual: begun' >&2\n"
 _NO_ENTRY = ("Permission denied", "Too many authentication failures")
 
 
@@ -89,14 +92,16 @@ class Ssh:
         return ["ssh", *self._options(), "-p", str(one.port), *last[:-1], f"{one.user}@{one.host}", *last[-1:]]
 
     def run(self, script: str, *, deadline_s: float = 30.0, give: bytes = b"", most_b: int = SAID_MOST_B) -> bytes:
-        code, said, complaint = _ended(self._command(f"sh -c {shlex.quote(script)}"), deadline_s, give, most_b)
+        command = self._command(f"sh -c {shlex.quote(_BEGIN + script)}")
+        code, said, complaint = _ended(command, deadline_s, give, most_b)
         if len(said) + len(complaint) > most_b:
             self.drop()
             raise RunFailed(f"{self.where} answered with more than {most_b:,} bytes: what is there is no such board")
         if code is None:
             self.drop()
             raise Lost(f"{self.where} did not answer within {deadline_s:.0f} s")
-        text = complaint.decode(errors="replace").strip()
+        (_, begun, said), (junk, _, own) = said.partition(_BEGUN), complaint.partition(_BEGUN)
+        text = (own if begun else junk).decode(errors="replace").strip()
         last = " ".join(text.splitlines()[-1:])
         if code == _SSH_FAILED and any(sign in text for sign in _STRANGER):
             raise Refused(
@@ -112,6 +117,10 @@ class Ssh:
             raise Lost(f"{self.where} does not answer: {last or 'the connection broke'}")
         if code:
             raise RunFailed(f"{self.where}: {last or f'a command ended with {code}'}")
+        if not begun:
+            raise RunFailed(
+                f"{self.where} lets us in and runs nothing: give {self._settings.user} a login shell (chsh)"
+            )
         return said
 
     def drop(self) -> None:

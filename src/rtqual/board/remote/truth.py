@@ -8,13 +8,15 @@ from rtqual.base.words import clean, whole
 from rtqual.board.remote.tune import BEFORE
 
 UNKNOWN = "unknown"
-# Each a fact: its name, and what prints it. Throttling: the Raspberry Pi's firmware, else the processor's counters.
+# Each a fact: its name, and what prints it. Throttling: the Raspberry Pi's firmware, which keeps what was since the
+# start (its kernel's get_throttled does not: the driver beside it clears that every two seconds), else the processor's
+# counters.
 _FACTS = {
     "boot_id": "cat /proc/sys/kernel/random/boot_id",
     "clocksource": "cat /sys/devices/system/clocksource/clocksource0/current_clocksource",
     "governor": "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
     "frequency_khz": "cat /sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq",
-    "throttled": "vcgencmd get_throttled || sed 's/^/0x/' /sys/devices/platform/soc/soc:firmware/get_throttled || "
+    "throttled": "vcgencmd get_throttled || rtqual-firmware get_throttled || "
     "cat /sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count",
     "temperature_millicelsius": "cat /sys/class/thermal/thermal_zone*/temp",
     "idle_states": "grep -h . /sys/devices/system/cpu/cpu0/cpuidle/state*/name",
@@ -34,8 +36,8 @@ _FACTS = {
     "machine": "tr -d '\\000' < /proc/device-tree/model || cat /sys/class/dmi/id/product_name",
     "serial": "tr -d '\\000' < /proc/device-tree/serial-number || cat /sys/class/dmi/id/product_serial",
     "virtual_machine": "grep -c '^flags.* hypervisor' /proc/cpuinfo",
-    "firmware": "vcgencmd version || tr -d '\\000' < /proc/device-tree/chosen/bootloader/version || "
-    "cat /sys/class/dmi/id/bios_version",
+    "firmware": "vcgencmd version || rtqual-firmware version || "
+    "tr -d '\\000' < /proc/device-tree/chosen/bootloader/version || cat /sys/class/dmi/id/bios_version",
     # Without what the boot loader writes anew at each start or for each board of a model.
     "device_tree": "cd /proc/device-tree/ && find . -type f ! -path './chosen/*' ! -name serial-number ! -name "
     "'*mac-address' | sort | xargs sha256sum | sha256sum",
@@ -135,9 +137,10 @@ def _changed(fact: str, what: str, before: Mapping[str, str], after: Mapping[str
 
 def _throttling(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     was, now = before.get("throttled", UNKNOWN), after.get("throttled", UNKNOWN)
+    if "Raspberry Pi" in before.get("machine", "") and None in (_bits(was), _bits(now)):
+        return ["whether the board was throttled is unknown: nothing tells its state"]
     if UNKNOWN in (was, now):
-        on_pi = "Raspberry Pi" in before.get("machine", "")
-        return ["whether the board was throttled is unknown: nothing tells its state"] if on_pi else []
+        return []
     if bits := _bits(now):
         new = bits & ~(_bits(was) or 0) | (bits | (_bits(was) or 0)) & _THROTTLED_NOW
         return [f"the board was throttled in the run: get_throttled was {was}, then {now}"] if new else []
@@ -148,7 +151,7 @@ def _throttling(before: Mapping[str, str], after: Mapping[str, str]) -> list[str
 
 
 def _bits(text: str) -> int | None:
-    """Of `throttled=0x50000`, or of sysfs's plain hexadecimal behind 0x; None of counters."""
+    """Of `throttled=0x50000`; None of counters and complaints."""
     found = re.search(r"0x([0-9a-fA-F]+)", text)
     return int(found[1], 16) if found else None
 
