@@ -55,7 +55,8 @@ _SOURCES: tuple[Source, ...] = ("nmi", "irq", "softirq", "thread")  # each inter
 _LINE = re.compile(r" *(\S.*)-(\d+) +\[(\d{1,5})\] +\S+ +\d+\.\d+: (.*)", re.ASCII)
 _LATENCY = re.compile(r"#(\d{1,18}) +context +(irq|thread) timer_latency +(\d{1,18}) ns", re.ASCII)
 _NOISE = re.compile(
-    r"(nmi|irq|softirq|thread)_noise: +(?:((?:\S.*)?):(\d{1,9}) +)?start (\d{1,9})\.(\d{9}) duration (\d{1,12}) ns", re.ASCII
+    r"(nmi|irq|softirq|thread)_noise: +(?:((?:\S.*)?):(\d{1,9}) +)?start (\d{1,9})\.(\d{9}) duration (\d{1,12}) ns",
+    re.ASCII,
 )
 _CALL = re.compile(r" => ([A-Za-z_.]\S{0,199})", re.ASCII)  # Linux prints some words of memory behind them, as 0x...
 _FROM_KERNEL = ("asm_sysvec_", "asm_common_interrupt", "el1", "__irq_svc")  # entries of interrupts
@@ -212,8 +213,8 @@ def _taken(free: Sequence[Span], lasting: Iterable[tuple[_Noise, int]]) -> Itera
     """Each one's first so many ns of what is free from its start on, and of none before it; they come by their start.
     In one pass: a run has an interrupt's storm, and a board may say anything."""
     at, from_ns = 0, 0
-    for noise, left_ns in lasting:
-        from_ns = max(from_ns, noise.start_ns)
+    for noise, lasts_ns in lasting:
+        from_ns, left_ns = max(from_ns, noise.start_ns), lasts_ns
         while left_ns > 0 and at < len(free):
             start, end = free[at]
             first = max(start, from_ns)
