@@ -201,11 +201,13 @@ def _parts(cycle: _Cycle) -> list[LatePart]:
 def _handler(cycle: _Cycle) -> Span:
     """When the interrupt of timerlat's timer began, and when its handler read its clock; zeros if no event says so.
     The thread that the interrupt hit is counted from that reading on."""
-    begun = sorted(one.start_ns for one in cycle.noises if one.source == "thread")
+    begun = [one.start_ns for one in cycle.noises if one.source == "thread"]
+    ascending = sorted(begun)
     for irq in cycle.noises:
-        first = bisect_left(begun, irq.start_ns) if irq.source == "irq" else len(begun)
-        if first < len(begun) and begun[first] <= irq.start_ns + irq.duration_ns:
-            return irq.start_ns, begun[first]
+        end_ns = irq.start_ns + irq.duration_ns
+        first = bisect_left(ascending, irq.start_ns) if irq.source == "irq" else len(begun)
+        if first < len(begun) and ascending[first] <= end_ns:
+            return irq.start_ns, next(ns for ns in begun if irq.start_ns <= ns <= end_ns)
     return 0, 0
 
 
