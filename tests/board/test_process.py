@@ -86,3 +86,8 @@ def test_when_patience_ends(cpu_share: float, ended_s: float, tmp_path: Path) ->
         patience._stat.write_text(f"1 (a) name) R {' '.join('0' * 10)} {ticks} 0 0 0\n")
         assert now < 1000
     assert now == pytest.approx(ended_s, rel=0.02, abs=0.2)
+
+
+def test_a_program_that_did_enough_is_not_waited_for() -> None:
+    with emulator(SLEEPS) as sleeper:
+        assert process.wait(sleeper, 1000, lambda: True) is None

@@ -118,6 +118,58 @@ def test_damage_on_the_line_costs_packets_and_no_connection(start: Callable[...,
         assert not ground.stream and ground.open
 
 
+@contextmanager
+def silent_board() -> Iterator[tuple[int, str]]:
+    """Its end of a line, from which nobody reads, and the other end's name."""
+    board, line = os.openpty()
+    tty.setraw(board)
+    try:
+        yield board, os.ttyname(line)
+    finally:
+        os.close(board)
+        os.close(line)
+
+
+def _gets(ground: Ground, packets: bytes) -> None:
+    got, end = b"", time.monotonic() + PATIENCE_S
+    while len(got) < len(packets):
+        assert time.monotonic() < end, got
+        if select.select([ground.fd], [], [], 0.2)[0]:
+            got += os.read(ground.fd, 4096)
+    assert got == packets
+
+
+def test_a_ground_that_floods_a_line_that_takes_nothing_costs_no_telemetry() -> None:
+    ping = command("PING", 1)
+    with silent_board() as (board, line), carried(line) as (process, connect):
+        flood, other = connect(), connect()
+        os.set_blocking(flood.fd, False)
+        end = time.monotonic() + PATIENCE_S
+        while select.select([], [flood.fd], [], 1)[1]:  # until nobody takes more of it
+            assert time.monotonic() < end
+            os.write(flood.fd, ping * 1000)
+        os.write(board, octets.cobs(ping) * 20)
+        _gets(other, ping * 20)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 0
+
+
+def test_a_flood_of_grounds_costs_those_that_are_there_nothing() -> None:
+    """It took all descriptors, and the program ended."""
+    ping = command("PING", 1)
+    with silent_board() as (board, line), carried(line) as (process, connect):
+        first = connect()
+        os.write(board, octets.cobs(ping))
+        _gets(first, ping)
+        others = [connect() for _ in range(40)]
+        for one in others[15:]:
+            one.until_closed()
+        os.write(board, octets.cobs(ping))
+        for one in (first, *others[:15]):
+            _gets(one, ping)
+        assert process.poll() is None
+
+
 def test_what_is_no_line_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -126,6 +178,8 @@ def test_what_is_no_line_is_told(tmp_path: Path) -> None:
             ([tmp_path / "file"], "is no serial line"),
             ([tmp_path / "none"], "cannot be opened"),
             (["/dev/null"], "cannot be opened"),
+            (["board:²"], "cannot be opened"),
+            ([f"board:{'9' * 5000}"], "cannot be opened"),
             ([f"127.0.0.1:{port}", "--port", port], f"--port {port}: Address already in use"),
             (["/dev/ttyS0", "--baud", "7"], "--baud 7: no such speed"),
             (["/dev/ttyS0", "--port", "0"], "--port 0: write a TCP port"),

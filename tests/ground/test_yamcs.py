@@ -153,6 +153,16 @@ def test_a_folder_is_written_anew_and_keeps_what_yamcs_has_there(tmp_path: Path)
         ground(mission, folder, PLACE)
 
 
+def test_somebodys_own_yamcs_stays_as_it_is(tmp_path: Path) -> None:
+    for name in ("etc/yamcs.yaml", "pom.xml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("<groupId>theirs</groupId>")
+    with pytest.raises(BadInput, match="holds something else"):
+        ground(load_mission(ROOT / "missions/docking.toml"), tmp_path, PLACE)
+    assert (tmp_path / "pom.xml").read_text() == (tmp_path / "etc/yamcs.yaml").read_text()
+    assert not (tmp_path / "etc/processor.yaml").exists()
+
+
 def test_a_mission_without_procedures_has_a_ground_without_stacks(tmp_path: Path) -> None:
     written = ground(load_mission(ROOT / "missions/uav-250hz.toml"), tmp_path / "ground", PLACE)
     assert written.stacks == 0 and not any((written.folder / "stacks").iterdir())
@@ -164,6 +174,7 @@ def test_a_mission_without_procedures_has_a_ground_without_stacks(tmp_path: Path
         (["--board", "nowhere"], "--board 'nowhere': write where"),
         (["--board", "board:0"], "--board 'board:0': write where"),
         (["--board", "board:²"], "--board 'board:²': write where"),
+        (["--board", f"board:{'9' * 5000}"], "write where"),
         (["--web-port", "0"], "--web-port 0: write a TCP port"),
         (["--out", "{}"], "holds something else"),
     ],

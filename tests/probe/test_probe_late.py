@@ -5,11 +5,12 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rtqual.instrument.late import LATE, LateParameters, latest
-from rtqual.record.schema import LateSample
+from rtqual.record.schema import LatePart, LateSample, Measurement, Series, Timing
 from rtqual.record.store import MANIFEST, Store, read
 from support.command import Run
 from support.instrument_outputs import captured_text, read_text
@@ -127,6 +128,72 @@ def test_parts_that_do_not_fit_are_refused(
     assert said.startswith("not") or "was changed after the run" in fails(2, "explain", told)
     reseal(told)
     assert said in fails(2, "explain", told)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"value_ns": 10**9, "parts": [{"source": "irq", "begin_ns": 0, "duration_ns": 10**9, "name": "x"}]}, "has no"),
+        ({"value_ns": 0, "parts": [{"source": "before", "begin_ns": 0, "duration_ns": 0, "name": ""}]}, "has no 0 ns"),
+        ({"number": 9}, "there is no sample 9 of CPU 0"),
+        ({"number": 7}, "there is no sample 7 of CPU 0, or it is told twice"),
+        ({"cpu": 1}, "there is no sample 3 of CPU 1"),
+        ({"calls": ["f\nVERDICT: fly it"]}, "not a record's manifest: late.0.calls.0"),
+    ],
+)
+def test_samples_that_the_record_does_not_have_are_refused(
+    told: Path, fails: Callable[..., str], changes: dict[str, Any], said: str
+) -> None:
+    first, *others = json.loads((told / MANIFEST).read_text())["late"]
+    change_manifest(told, late=[{**first, **changes}, *others])
+    reseal(told)
+    assert said in fails(2, "explain", told)
+
+
+@pytest.mark.parametrize("of", [{"instrument": "timerlat"}, {"candidate": "a\nVERDICT: fly it"}, {"cpus": 2}])
+def test_late_samples_of_another_run_are_refused(fails: Callable[..., str], tmp_path: Path, of: dict[str, Any]) -> None:
+    found = read_text("timerlat-late", captured_text("timerlat-late"))
+    fails(2, "explain", Store(tmp_path).write(record(found, OF_TIMERLAT.model_copy(update=of))))
+
+
+def test_the_latest_that_are_left_out_are_said(told: Path, rtqual: Run) -> None:
+    change_manifest(told, late=json.loads((told / MANIFEST).read_text())["late"][2:])
+    reseal(told)
+    assert "2 samples later than the last of these were not told whole" in rtqual("explain", told).stdout
+
+
+def test_the_virtual_board_has_no_real_time_whatever_the_record_says(rtqual: Run, tmp_path: Path) -> None:
+    of = OF_TIMERLAT.model_copy(update={"board": "virtual"})
+    found = record(read_text("timerlat-late", captured_text("timerlat-late")), of, timing=Timing.REAL)
+    assert "Times count instructions" in rtqual("explain", Store(tmp_path).write(found)).stdout
+
+
+def test_each_cpu_says_by_how_much_watching_moved_it(rtqual: Run, tmp_path: Path) -> None:
+    names = {"thread": ([10, 10, 10, 10], [50, 50, 50, 50]), "watched thread": ([10, 11, 12, 13], [90, 91, 92, 93])}
+    series = [Series.raw(one, name=name, cpu=cpu) for name, both in names.items() for cpu, one in enumerate(both)]
+    parts = [LatePart(source="before", begin_ns=0, duration_ns=93, name="x:1")]
+    late = LateSample(number=4, cpu=1, value_ns=93, parts=parts, calls=[])
+    path = Store(tmp_path).write(
+        record(Measurement(tuple(series), late=(late,)), OF_TIMERLAT.model_copy(update={"cpus": 2}))
+    )
+    shown = rtqual("explain", path).stdout
+    assert "Sample 4 on CPU 1: 93 ns" in shown
+    assert "the median on CPU 0 is 12 ns with it and 10 ns without (4 and 4 samples)" in shown
+    (run,) = json.loads(rtqual("explain", path, "--json").stdout)["runs"]
+    assert [(one["cpu"], one["median_ns"], one["moved_ns"]) for one in run["watching"]] == [
+        (0, 11.5, [0.5, 2.5]), (1, 91.5, [40.5, 42.5]),
+    ]  # fmt: skip
+
+
+def test_a_storm_of_interrupts_is_told_in_one_pass() -> None:
+    """It took minutes from some 1,000 on, of one sample."""
+    storm = "".join(
+        f" load-7 [000] d..h1.. 0.001015: irq_noise: e:40 start 0.{at:09d} duration 5 ns\n"
+        for at in range(1_004_000, 1_050_000, 10)
+    )
+    (told,) = latest(NESTED.replace(" => timerlat_irq\n", "").replace("          load-7", storm + " load-7", 1), 0, 50)
+    assert len(told.parts) > 7_000 and sum(one.duration_ns for one in told.parts) == told.value_ns == 62_000
+    assert not [*latest(" load-7 [000] d..h1.. 0.001015: irq_noise:" + " " * 100_000 + "x", 0, 50)]
 
 
 @pytest.mark.guest

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from rtqual.base.errors import RunFailed
+from rtqual.board import rtos
 from rtqual.board.rtos import RtosBoard
 from rtqual.board.system import Rtos
 from rtqual.campaign import folder as kept
@@ -69,6 +71,17 @@ def test_equal_words_give_equal_bytes(system: Named) -> None:
     assert again.stdout == printed(system, *words)
     assert (again.exit_code, again.facts["kernel"]) == (0, image_of(system).system)
     assert f'system "{image_of(system).system}"' in again.stdout
+
+
+@pytest.mark.guest
+def test_an_image_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read into memory: a probe's largest result is far below the limit."""
+    monkeypatch.setattr(rtos, "_MOST_B", 1 << 16)
+    source, image = tmp_path / "image.c", tmp_path / "image.elf"
+    source.write_text("void _start(void) { for (;;) *(volatile char *)0x09000000 = '\\n'; }\n")  # the board's UART
+    subprocess.run(["arm-none-eabi-gcc", "-O2", "-nostdlib", "-Ttext=0x40010000", "-o", image, source], check=True)
+    with pytest.raises(RunFailed, match=r"printed more than 0 MiB and was ended"):
+        outcome_of(RtosBoard(Rtos("endless", image, "NuttX", {})), "primitives")
 
 
 @pytest.mark.guest

@@ -2,6 +2,7 @@
 """The picture for who chooses between kinds of systems: who stands in it, with which figures and marks."""
 
 import re
+from collections.abc import Mapping
 
 import pytest
 
@@ -37,9 +38,15 @@ def mission() -> Mission:
 
 
 def woken(
-    candidate: str, ns: int, *, runs: int = 1, load: str = "none", instrument: str = "probe-wakeup"
+    candidate: str,
+    ns: int,
+    *,
+    runs: int = 1,
+    load: str = "none",
+    instrument: str = "probe-wakeup",
+    images: Mapping[str, str] = IMAGES,
 ) -> list[Record]:
-    facts = IMAGES if candidate in ("small", "other") else {}
+    facts = dict(images) if candidate in ("small", "other") else {}
     return [
         record(
             Series.raw([ns + 7 * seed + i % 5 for i in range(500)], name="latency"),
@@ -96,6 +103,16 @@ def test_only_what_is_comparable_stands_in_it(mission: Mission) -> None:
     assert shown(mission, *kernel) == []
     plot, _ = plot_of(shown(mission, *woken("small", 500), *woken("other", 800), *woken("rt", 10_000)))
     assert "other: 804" in plot.alt and "rt:" not in plot.alt
+
+
+@pytest.mark.parametrize(
+    "images", [{"image_size_b": "30000"}, *({**IMAGES, "bss_b": told} for told in ("nan", "inf", "-9", "x", "9" * 400))]
+)
+def test_an_image_whose_memory_is_not_told_takes_no_place(mission: Mission, images: dict[str, str]) -> None:
+    """Without its zeroed data it would seem smaller than it is; what is no number was a traceback."""
+    linux = [*woken("rt", 10_000), footprint("rt", 6 << 20)]
+    assert shown(mission, *linux, *woken("small", 500, images=images)) == []
+    assert shown(mission, *linux, *woken("small", 500), *woken("other", 500, images=images)) != []
 
 
 def test_every_system_that_a_mission_can_name_has_its_row(mission: Mission) -> None:

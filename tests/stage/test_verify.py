@@ -80,6 +80,9 @@ def test_a_second_run_that_was_another_is_judged_too(tmp_path: Path) -> None:
         store.write(one)
     firsts = [one for one in runs if not one.manifest.repeat]
     assert [one.manifest.hash for one in stage.unlike(store, firsts)] == [runs[3].manifest.hash]
+    lost = runs[1].manifest.model_copy(update={"problems": ["the second run lost packets"]})
+    store.write(replace(runs[1], manifest=lost))
+    assert [one.manifest.problems for one in stage.unlike(store, firsts)] == [lost.problems, []]
 
 
 @pytest.mark.full

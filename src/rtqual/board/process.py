@@ -79,11 +79,13 @@ def emulator(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[by
         process.wait()
 
 
-def wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
-    """Its exit code. Raises TimeoutError."""
+def wait(process: subprocess.Popen[bytes], timeout_s: float, enough: Callable[[], bool] = lambda: False) -> int | None:
+    """Its exit code; None as soon as it did enough, and runs on. Raises TimeoutError."""
     patience = Patience(process.pid, timeout_s)
     while (code := process.poll()) is None:
         if patience.over():
             raise TimeoutError
+        if enough():
+            return None
         time.sleep(_POLL_S)
     return code

@@ -6,9 +6,11 @@ device), and writes the result to the board's serial port. It has no files, load
 only the measuring program's words reach it.
 """
 
+import re
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rtqual import __version__
@@ -23,7 +25,9 @@ from rtqual.board.system import Rtos
 from rtqual.initramfs.contents import guest_file
 
 _LEFT_OUT = ("out", "priority")  # of the words: the image has no files, and priorities of its own
-_COMPLAINT = "rtqual-probe: "
+_COMPLAINT = re.compile(r"^rtqual-probe: .*\n?", re.MULTILINE)
+_END_B = 4096
+_MOST_B = 128 << 20  # of a result: eleven octets a sample, and no board here has memory for so many
 
 
 class RtosBoard(Board):
@@ -90,12 +94,14 @@ class RtosBoard(Board):
                 complaints.open("wb") as stderr,
                 emulator(self._command(str(result), words), stdout=stderr, stderr=stderr) as process,
             ):
-                code = wait(process, timeout_s)
+                code = wait(process, timeout_s, lambda: result.exists() and result.stat().st_size > _MOST_B)
         except TimeoutError:
             said = _last_line(result)
             raise RunFailed(f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; {said}") from None
         except OSError as error:
             raise RunFailed(f"{self.where}: cannot start QEMU: {error}") from None
+        if code is None:
+            raise RunFailed(f"{self.where} printed more than {_MOST_B >> 20} MiB and was ended; {_last_line(result)}")
         if code:
             words_said = complaints.read_text(errors="replace").strip().splitlines()[-1:] or [f"exit code {code}"]
             raise RunFailed(f"{self.where}: QEMU failed: {words_said[0]}; {_last_line(result)}")
@@ -106,9 +112,8 @@ def outcome(
     text: str, collect: Sequence[str], *, facts: Mapping[str, str], wall_s: float, command: Sequence[str]
 ) -> Outcome:
     """What came through the serial port, as the outcome of a job that was to leave its result in the file `collect`."""
-    lines = text.splitlines(keepends=True)
-    complaints = "".join(line for line in lines if line.startswith(_COMPLAINT))
-    output = "".join(line for line in lines if not line.startswith(_COMPLAINT))
+    complaints = "".join(_COMPLAINT.findall(text))
+    output = _COMPLAINT.sub("", text) if complaints else text
     code = 3 if complaints else 0
     return Outcome(
         exit_code=code,
@@ -147,5 +152,9 @@ def _text(result: Path) -> str:
 
 
 def _last_line(result: Path) -> str:
-    lines = _text(result).strip().splitlines()
-    return f"its last line: {lines[-1][:160]}" if lines else "it printed nothing"
+    """Of its end alone: it may be long."""
+    with suppress(OSError), result.open("rb") as file:
+        file.seek(max(0, result.stat().st_size - _END_B))
+        if lines := file.read(_END_B).decode("latin-1").strip().splitlines():
+            return f"its last line: {lines[-1][:160]}"
+    return "it printed nothing"

@@ -59,6 +59,7 @@ class Part:
 class Timeline:
     sample: Sample
     parts: tuple[Part, ...]
+    cpu: int = 0
 
     @property
     def causes(self) -> dict[Kind, int]:

@@ -23,11 +23,11 @@ _IDLE = "swapper/"
 def told(late: LateSample) -> Timeline:
     """Its clock begins at the timer's expiry. Raises BadInput where its parts leave a gap or do not add up."""
     ends = [0, *accumulate(one.duration_ns for one in late.parts)]
-    if [one.begin_ns for one in late.parts] != ends[:-1] or ends[-1] != late.value_ns:
+    if [one.begin_ns for one in late.parts] != ends[:-1] or ends[-1] != late.value_ns or not late.value_ns:
         raise BadInput(f"the parts of sample {late.number} do not add up to its {late.value_ns} ns: measure again")
-    hit = late.parts[0].name if late.parts else ""
+    hit = late.parts[0].name
     parts = tuple(_part(one, hit, tuple(late.calls) if _is(one, hit) else ()) for one in late.parts)
-    return Timeline(Sample(late.number, late.value_ns, 0, late.value_ns), parts)
+    return Timeline(Sample(late.number, late.value_ns, 0, late.value_ns), parts, late.cpu)
 
 
 def _is(part: LatePart, thread: str) -> bool:

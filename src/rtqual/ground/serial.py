@@ -3,6 +3,7 @@
 
 Every connection gets all packets from the board, as the program's own TCP server gives them, and what each sends goes
 to the board, which judges it. A frame that is damaged is left out: on TCP nothing but the packets' lengths parts them.
+The line is slow: while it takes nothing, nobody is asked for more, and what the board says goes on.
 """
 
 import os
@@ -15,10 +16,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.words import whole
 from rtqual.packet import octets
 from rtqual.packet.definition import load
 
 _READ = 65536
+_TURN = 2048  # of a ground before the next one has its turn: 0.2 s of a line of 115,200 baud
+_GROUNDS_MOST = 16
 _UNSENT_MOST = 1 << 20  # of a connection that does not read, before it is closed
 BAUDS = {int(name[1:]): getattr(termios, name) for name in dir(termios) if name[0] == "B" and name[1:].isdigit()}
 
@@ -27,11 +31,11 @@ def opened(line: str, baud: int) -> int:
     """A descriptor of PATH, a terminal, or of HOST:PORT, such as QEMU's -chardev socket. Raises BadInput."""
     host, _, port = line.rpartition(":")
     try:
-        if host and "/" not in line and port.isdigit():
-            return socket.create_connection((host.strip("[]"), int(port)), 5).detach()
+        if host and "/" not in line and (number := whole(port)) is not None:
+            return socket.create_connection((host.strip("[]"), number), 5).detach()
         if not stat.S_ISCHR(Path(line).stat().st_mode):
             raise BadInput(f"{line}: is no serial line; give a device, as /dev/ttyUSB0, or HOST:PORT")
-        fd = os.open(line, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        fd = os.open(line, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             tty.setraw(fd)
             if baud:
@@ -54,22 +58,22 @@ class Carrier:
     def __init__(self, line: int, server: socket.socket, tell: Callable[[str], None]) -> None:
         self._line, self._server, self._tell = line, server, tell
         self._frames = bytearray()
+        self._to_go = bytearray(b"\0")  # to the board; what lies there from before ends here
         self._largest = load().largest  # octets of a packet
         self._grounds: dict[socket.socket, tuple[bytearray, bytearray]] = {}  # what came, what is to go
         self._selector = selectors.DefaultSelector()
-        os.set_blocking(line, True)
+        os.set_blocking(line, False)
         server.setblocking(False)
-        self._selector.register(line, selectors.EVENT_READ)
         self._selector.register(server, selectors.EVENT_READ)
 
     def run(self) -> None:
         """Raises RunFailed where the line ends."""
-        self._to_board(b"\0")  # what lies there from before ends here
         try:
             while True:
+                self._wait_for()
                 for key, events in self._selector.select():
                     if key.fileobj == self._line:
-                        self._from_board()
+                        self._of_line(events)
                     elif key.fileobj is self._server:
                         self._accept()
                     elif isinstance(key.fileobj, socket.socket) and key.fileobj in self._grounds:
@@ -79,11 +83,32 @@ class Carrier:
                 self._close(one, "ended")
             self._selector.close()
 
-    def _from_board(self) -> None:
+    def _wait_for(self) -> None:
+        """The line is written to while something is to go there, and grounds are heard while nothing is."""
+        going = bool(self._to_go)
+        self._register(self._line, selectors.EVENT_READ | (selectors.EVENT_WRITE if going else 0))
+        for one, (_, unsent) in self._grounds.items():
+            self._register(one, (0 if going else selectors.EVENT_READ) | (selectors.EVENT_WRITE if unsent else 0))
+
+    def _register(self, one: int | socket.socket, events: int) -> None:
+        known = self._selector.get_map().get(one)
+        if known and known.events != events:
+            self._selector.unregister(one)
+        if events and (not known or known.events != events):
+            self._selector.register(one, events)
+
+    def _of_line(self, events: int) -> None:
         try:
-            got = os.read(self._line, _READ)
+            if events & selectors.EVENT_READ:
+                self._from_board(os.read(self._line, _READ))
+            if events & selectors.EVENT_WRITE:
+                del self._to_go[: os.write(self._line, self._to_go)]
+        except BlockingIOError:
+            pass
         except OSError as error:
             raise RunFailed(f"the serial line failed: {error.strerror}") from None
+
+    def _from_board(self, got: bytes) -> None:
         if not got:
             raise RunFailed("the serial line has ended")
         *frames, rest = bytes(self._frames + got).split(b"\0")
@@ -97,9 +122,12 @@ class Carrier:
 
     def _accept(self) -> None:
         one, address = self._server.accept()
+        if len(self._grounds) >= _GROUNDS_MOST:
+            one.close()
+            self._tell(f"a ground was refused: {_GROUNDS_MOST} are connected")
+            return
         one.setblocking(False)
         self._grounds[one] = bytearray(), bytearray()
-        self._selector.register(one, selectors.EVENT_READ)
         self._tell(f"a ground has connected: {address[0]}:{address[1]}")
 
     def _of_ground(self, one: socket.socket, events: int) -> None:
@@ -108,7 +136,7 @@ class Carrier:
         if not events & selectors.EVENT_READ or one not in self._grounds:
             return
         try:
-            got = one.recv(_READ)
+            got = one.recv(_TURN)
         except OSError:
             got = b""
         if not got:
@@ -117,13 +145,9 @@ class Carrier:
         stream, _ = self._grounds[one]
         stream += got
         for packet in octets.packets(stream):
-            self._to_board(octets.cobs(packet))
+            self._to_go += octets.cobs(packet)
         if (octets.packet_length(stream) or 0) > self._largest:
             self._close(one, "sent what is no telecommand")
-
-    def _to_board(self, frame: bytes) -> None:
-        while frame:
-            frame = frame[os.write(self._line, frame) :]
 
     def _send(self, one: socket.socket, packet: bytes = b"") -> None:
         _, unsent = self._grounds[one]
@@ -137,12 +161,9 @@ class Carrier:
             return
         if len(unsent) > _UNSENT_MOST:
             self._close(one, "does not read")
-            return
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if unsent else 0)
-        self._selector.modify(one, wanted)
 
     def _close(self, one: socket.socket, why: str) -> None:
         del self._grounds[one]
-        self._selector.unregister(one)
+        self._register(one, 0)
         one.close()
         self._tell(f"a ground {why}")

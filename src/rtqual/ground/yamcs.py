@@ -22,11 +22,11 @@ _BOARD, _GROUND = 1, 2  # entities of CFDP, as flight/program/cfdp.h has them
 _PDU_MOST = 512  # of what Yamcs sends: which parts of a file it lacks
 _EVENTS = "etc/events.yaml"
 _STREAMS = "etc/streams.sql"
+MARK = "<groupId>rtqual</groupId>\n  <artifactId>ground</artifactId>"
 _POM = f"""\
 <project>
   <modelVersion>4.0.0</modelVersion>
-  <groupId>rtqual</groupId>
-  <artifactId>ground</artifactId>
+  {MARK}
   <version>1</version>
   <dependencies>
     <dependency><groupId>org.yamcs</groupId><artifactId>yamcs-core</artifactId><version>{VERSION}</version></dependency>

@@ -8,7 +8,9 @@ Documentation/trace/timerlat-tracer.rst and osnoise-tracer.rst of the kernel.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -53,7 +55,8 @@ _SOURCES: tuple[Source, ...] = ("nmi", "irq", "softirq", "thread")  # each inter
 _LINE = re.compile(r" *(\S.*)-(\d+) +\[(\d{1,5})\] +\S+ +\d+\.\d+: (.*)", re.ASCII)
 _LATENCY = re.compile(r"#(\d{1,18}) +context +(irq|thread) timer_latency +(\d{1,18}) ns", re.ASCII)
 _NOISE = re.compile(
-    r"(nmi|irq|softirq|thread)_noise:(?: +(.*):(\d{1,9}))? +start (\d{1,9})\.(\d{9}) duration (\d{1,12}) ns", re.ASCII
+    r"(nmi|irq|softirq|thread)_noise: +(?:((?:\S.*)?):(\d{1,9}) +)?start (\d{1,9})\.(\d{9}) duration (\d{1,12}) ns",
+    re.ASCII,
 )
 _CALL = re.compile(r" => ([A-Za-z_.]\S{0,199})", re.ASCII)  # Linux prints some words of memory behind them, as 0x...
 _FROM_KERNEL = ("asm_sysvec_", "asm_common_interrupt", "el1", "__irq_svc")  # entries of interrupts
@@ -122,7 +125,7 @@ class _Cycle:
     irq_ns: int = 0
     thread_ns: int = 0
     noises: list[_Noise] = field(default_factory=list)
-    calls: list[str] = field(default_factory=list)  # the outermost first
+    calls: list[str] = field(default_factory=list)  # the innermost first
 
 
 def latest(trace: str, before: int, cycles: int) -> Iterator[LateSample]:
@@ -142,7 +145,7 @@ def _cycles(trace: str) -> list[tuple[int, _Cycle]]:
     for line in trace.splitlines():
         if call := _CALL.fullmatch(line):
             if told:
-                told[-1][1].calls.insert(0, call[1])
+                told[-1][1].calls.append(call[1])
         elif found := _LINE.fullmatch(line):
             comm, pid, cpu, what = found[1], found[2], int(found[3]), found[4]
             cycle = running.setdefault(cpu, _Cycle())
@@ -157,7 +160,7 @@ def _cycles(trace: str) -> list[tuple[int, _Cycle]]:
                 else:
                     cycle.thread_ns = int(latency[3])
                     del running[cpu]
-                    if cycle.number == int(latency[1]) and cycle.irq_ns <= cycle.thread_ns:
+                    if cycle.number == int(latency[1]) and 0 < cycle.thread_ns >= cycle.irq_ns:
                         told.append((cpu, cycle))
     return told
 
@@ -173,15 +176,16 @@ def _parts(cycle: _Cycle) -> list[LatePart]:
     free = [(read_ns, expiry_ns + cycle.thread_ns)]
     placed: list[tuple[Span, str, str]] = []
     for source in _SOURCES if read_ns else ():
-        taken: list[Span] = []
-        for noise in sorted((one for one in cycle.noises if one.source == source), key=lambda one: one.start_ns):
-            # From the thread that it hit the kernel takes all of the interrupt, with what was before the reading.
-            back_ns = read_ns - irq_ns if (source, noise.start_ns) == ("thread", read_ns) else 0
-            left_ns = noise.duration_ns + back_ns - max(0, read_ns - noise.start_ns)
-            spans = list(_first(_without(free, taken), max(noise.start_ns, read_ns), left_ns))
-            placed += [(span, source, noise.name) for span in spans]
-            taken += spans
-        free = _without(free, taken)
+        some = sorted((one for one in cycle.noises if one.source == source), key=lambda one: one.start_ns)
+        # From the thread that it hit the kernel takes all of the interrupt, with what was before the reading.
+        back_ns = read_ns - irq_ns if source == "thread" else 0
+        lasting = [
+            (one, one.duration_ns + (back_ns if one.start_ns == read_ns else 0) - max(0, read_ns - one.start_ns))
+            for one in some
+        ]
+        taken = [*_taken(free, lasting)]
+        placed += [(span, source, one.name) for span, one in taken]
+        free = _without(free, [span for span, _ in taken])
     over_ns = max((end for (_, end), *_ in placed), default=expiry_ns + cycle.thread_ns)
     placed += [(span, "switch" if span[0] >= over_ns else "untold", "") for span in free if span[0] < span[1]]
     before = LatePart(source="before", begin_ns=0, duration_ns=cycle.irq_ns, name=_hit(cycle))
@@ -198,29 +202,43 @@ def _handler(cycle: _Cycle) -> Span:
     """When the interrupt of timerlat's timer began, and when its handler read its clock; zeros if no event says so.
     The thread that the interrupt hit is counted from that reading on."""
     begun = [one.start_ns for one in cycle.noises if one.source == "thread"]
+    ascending = sorted(begun)
     for irq in cycle.noises:
-        for ns in begun if irq.source == "irq" else ():
-            if irq.start_ns <= ns <= irq.start_ns + irq.duration_ns:
-                return irq.start_ns, ns
+        end_ns = irq.start_ns + irq.duration_ns
+        first = bisect_left(ascending, irq.start_ns) if irq.source == "irq" else len(begun)
+        if first < len(begun) and ascending[first] <= end_ns:
+            return irq.start_ns, next(ns for ns in begun if irq.start_ns <= ns <= end_ns)
     return 0, 0
 
 
-def _first(free: Iterable[Span], begin: int, left_ns: int) -> Iterator[Span]:
-    """The first `left_ns` of what is free from `begin` on."""
-    for start, end in free:
-        first = max(start, begin)
-        took_ns = min(left_ns, end - first)
-        if took_ns > 0:
-            yield first, first + took_ns
-            left_ns -= took_ns
+def _taken(free: Sequence[Span], lasting: Iterable[tuple[_Noise, int]]) -> Iterator[tuple[Span, _Noise]]:
+    """Each one's first so many ns of what is free from its start on, and of none before it; they come by their start.
+    In one pass: a run has an interrupt's storm, and a board may say anything."""
+    at, from_ns = 0, 0
+    for noise, lasts_ns in lasting:
+        from_ns, left_ns = max(from_ns, noise.start_ns), lasts_ns
+        while left_ns > 0 and at < len(free):
+            start, end = free[at]
+            first = max(start, from_ns)
+            took_ns = min(left_ns, end - first)
+            if took_ns <= 0:
+                at += 1
+                continue
+            yield (first, first + took_ns), noise
+            from_ns, left_ns = first + took_ns, left_ns - took_ns
 
 
 def _without(free: Iterable[Span], taken: Iterable[Span]) -> list[Span]:
-    left = list(free)
-    for begin, end in taken:
-        cut = [piece for start, stop in left for piece in ((start, min(stop, begin)), (max(start, end), stop))]
-        left = [piece for piece in cut if piece[0] < piece[1]]
-    return left
+    """Both ascending; what is taken lies within what is free."""
+    left: list[Span] = []
+    cuts = deque(taken)
+    for start, end in free:
+        while cuts and cuts[0][0] < end:
+            begin, stop = cuts.popleft()
+            left.append((start, begin))
+            start = stop  # noqa: PLW2901 what is left of it
+        left.append((start, end))
+    return [span for span in left if span[0] < span[1]]
 
 
 def _hit(cycle: _Cycle) -> str:
@@ -232,7 +250,7 @@ def _hit(cycle: _Cycle) -> str:
 
 def _calls(cycle: _Cycle) -> list[str]:
     """What was called where the timer's interrupt came, without the interrupt's own calls; nothing in user space."""
-    calls = cycle.calls
+    calls = cycle.calls[::-1]
     for place in range(len(calls) - 1, -1, -1):
         if calls[place].startswith((*_FROM_KERNEL, *_FROM_USER)):
             return [] if calls[place].startswith(_FROM_USER) else calls[:place]

@@ -45,6 +45,9 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # built by those that meet records
 
 
+OneLine = Annotated[str, Field(pattern=r"^[^\n]*$")]  # printed among lines of ours, it adds none
+
+
 class Scalar(_Model):
     """A figure the tool printed or the board read, with its unit ('1/s', 'B', 'ns', '1')."""
 
@@ -147,10 +150,10 @@ class Inputs(_Model):
     Host facts and wall times are not in here, so two identical deterministic runs have the same hash.
     """
 
-    candidate: str
-    instrument: str
-    load: str
-    board: str
+    candidate: OneLine
+    instrument: OneLine
+    load: OneLine
+    board: OneLine
     cpus: int
     seed: int
     parameters: dict[str, Any] = {}  # the instrument's, from the mission and its scale
@@ -170,17 +173,17 @@ class LatePart(_Model):
     source: Literal["before", "nmi", "irq", "softirq", "thread", "switch", "untold"]
     begin_ns: Count  # since the timer's expiry
     duration_ns: Count
-    name: str  # of the interrupt, softirq or thread; what ran until the timer's interrupt came
+    name: OneLine  # of the interrupt, softirq or thread; what ran until the timer's interrupt came
 
 
 class LateSample(_Model):
     """A sample whose parts follow each other from the timer's expiry and add up to it."""
 
-    number: Count  # among its series' samples, from 1
+    number: Count  # among its CPU's samples, from 1
     cpu: Count
     value_ns: Count
     parts: list[LatePart]
-    calls: list[str]  # what the timer's interrupt hit, the innermost last
+    calls: list[OneLine]  # what the timer's interrupt hit, the innermost last
 
 
 class Provenance(_Model):

@@ -7,14 +7,16 @@ from shlex import quote
 
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput
+from rtqual.base.words import whole
 from rtqual.ground.stacks import stacks
-from rtqual.ground.yamcs import MAIN, VERSION, Place, configuration
+from rtqual.ground.yamcs import MAIN, MARK, VERSION, Place, configuration
 from rtqual.mission import Mission
 from rtqual.packet.definition import load as load_definition
 from rtqual.procedure.load import load_procedures
 from rtqual.procedure.model import Procedure
 
-_OURS = "etc/yamcs.yaml"
+_OURS = "pom.xml"  # written first
+_MOST_B = 1 << 16
 _FOLDERS = ("displays", "stacks", "files")  # Yamcs's buckets
 
 
@@ -30,7 +32,7 @@ class Written:
 
 def ground(mission: Mission, folder: Path, place: Place) -> Written:
     """Raises BadInput where the folder holds something else, or a procedure is wrong."""
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / _OURS).is_file())):
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not _is_ours(folder))):
         raise BadInput(f"{folder}: holds something else than a ground's configuration; give --out another folder")
     definition = load_definition()
     procedures: tuple[Procedure, ...] = ()
@@ -52,11 +54,20 @@ def ground(mission: Mission, folder: Path, place: Place) -> Written:
     return Written(folder, tuple(files), commands, f"http://127.0.0.1:{place.web_port}", len(made))
 
 
+def _is_ours(folder: Path) -> bool:
+    """Every folder of Yamcs has an etc/yamcs.yaml, and that one may be somebody's own."""
+    try:
+        return MARK in unlinked.read(folder, _OURS, _MOST_B).decode(errors="replace")
+    except OSError:
+        return False
+
+
 def place(board: str, web_port: int) -> Place:
     """Raises BadInput for what is no HOST:PORT."""
     host, _, port = board.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+    number = whole(port) or 0
+    if not host or not 0 < number < 65536:
         raise BadInput(f"--board {board!r}: write where the flight program listens, as 127.0.0.1:10025")
     if not 0 < web_port < 65536:
         raise BadInput(f"--web-port {web_port}: write a TCP port, 1 to 65535")
-    return Place(host.strip("[]"), int(port), web_port)
+    return Place(host.strip("[]"), number, web_port)

@@ -101,10 +101,14 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
 
 
 def unlike(store: Store, records: Sequence[Record]) -> list[Record]:
-    """Second runs that gave another log than the first: each is evidence of its own, and may have failed alone."""
+    """Second runs that gave another log or other problems: each is evidence of its own, and may have failed alone."""
     again = [(one, store.path(one.inputs.key(), 1)) for one in records]
     second = [(one, read(path)) for one, path in again if path.exists()]
-    return [other for one, other in second if other.manifest.hash != one.manifest.hash]
+    return [other for one, other in second if _found(other) != _found(one)]
+
+
+def _found(record: Record) -> tuple[str, list[str]]:
+    return record.manifest.hash, record.manifest.problems
 
 
 def verified_in(folder: Path) -> Verified:

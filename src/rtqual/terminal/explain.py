@@ -17,7 +17,7 @@ from rtqual.cause.wording import calls, cause, described, plain
 from rtqual.record.schema import Timing
 from rtqual.stage.advice import Advice
 from rtqual.stage.explain import Explained
-from rtqual.stage.late import Told
+from rtqual.stage.late import Told, Watching
 
 _SMALL = 0.01  # of a sample: parts below it share a line
 CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels, and are no time of real hardware."
@@ -42,29 +42,34 @@ def print_late(console: Console, runs: Sequence[Told]) -> None:
         what = f"{one.candidate} {under(one.load)} on the {one.board} board, seed {one.seed}"
         title = f"{what}: told by its own kernel in the run ({one.record})"
         console.print(Text(clean(title), "bold"), soft_wrap=True)
+        several = len(one.watching) > 1
         for line in one.timelines:
-            _print_timeline(console, line)
+            _print_timeline(console, line, f" on CPU {line.cpu}" if several else "")
         console.print()
-        console.print(Text(moved(one)), soft_wrap=True)
+        if one.left_out:
+            later = count(one.left_out, "sample")
+            console.print(Text(f"{later} later than the last of these were not told whole, and are left out."))
+        for cost in one.watching:
+            console.print(Text(moved(cost, f" on CPU {cost.cpu}" if several else "")), soft_wrap=True)
         console.print()
     if any(one.timing != Timing.REAL for one in runs):
         console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
-def moved(one: Told) -> str:
+def moved(one: Watching, where: str) -> str:
     """What watching cost."""
     (plain_ns, watched_ns), halves = one.median_ns, " and ".join(f"{ns / 1000:+.2f}" for ns in one.moved_ns)
     return (
-        f"Watching moves what it watches: the median is {format_ns(round(watched_ns))} with it and "
+        f"Watching moves what it watches: the median{where} is {format_ns(round(watched_ns))} with it and "
         f"{format_ns(round(plain_ns))} without ({one.samples[1]:,} and {one.samples[0]:,} samples); "
         f"in the halves of the run {halves} us."
     )
 
 
-def _print_timeline(console: Console, line: Timeline) -> None:
+def _print_timeline(console: Console, line: Timeline, where: str = "") -> None:
     sample = line.sample
     console.print()
-    console.print(Text(f"Sample {sample.number}: {format_ns(sample.value_ns)}", "bold"))
+    console.print(Text(f"Sample {sample.number}{where}: {format_ns(sample.value_ns)}", "bold"))
     console.print(Text(f"  {cause(line)}"), soft_wrap=True)
     table = Table.grid(padding=(0, 1, 0, 0))
     for number in range(4):
@@ -170,13 +175,20 @@ def late_dict(one: Told) -> dict[str, object]:
         "load": one.load,
         "board": one.board,
         "seed": one.seed,
-        "samples": one.samples[1],
-        "samples_unwatched": one.samples[0],
-        "median_ns": one.median_ns[1],
-        "median_unwatched_ns": one.median_ns[0],
-        "moved_ns": list(one.moved_ns),
+        "left_out": one.left_out,
+        "watching": [
+            {
+                "cpu": cost.cpu,
+                "samples": cost.samples[1],
+                "samples_unwatched": cost.samples[0],
+                "median_ns": cost.median_ns[1],
+                "median_unwatched_ns": cost.median_ns[0],
+                "moved_ns": list(cost.moved_ns),
+            }
+            for cost in one.watching
+        ],
         "clock": one.timing.value,
-        "timelines": [_timeline_dict(line) for line in one.timelines],
+        "timelines": [{"cpu": line.cpu, **_timeline_dict(line)} for line in one.timelines],
     }
 
 

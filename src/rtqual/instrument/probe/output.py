@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from io import BytesIO
 
 from rtqual.base.errors import RunFailed
 from rtqual.record.schema import Int64Array
@@ -117,7 +118,7 @@ class _Lines:
         if start < 0:
             raise RunFailed(f"{where}: no line {FORMAT!r}: the probe did not start, or another version wrote it")
         self._number = raw.count(b"\n", 0, start)
-        self._lines = iter(raw[start:].split(b"\n"))
+        self._lines = (line.removesuffix(b"\n") for line in BytesIO(raw[start:]))  # there may be a hundred million
         self._crc = 0
         self._next()
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from rtqual.analysis.figure.model import Summary
+from rtqual.base.words import whole
 from rtqual.candidate.offers import Has, Offers, offers
 from rtqual.instrument.probe.families import Probe
 from rtqual.instrument.registry import INSTRUMENTS
@@ -50,14 +51,16 @@ def _known(material: Material, summary: Summary) -> Iterator[tuple[Offers, float
 
 
 def _image_b(material: Material, summary: Summary) -> float:
-    """Older records of FreeRTOS's image do not tell its zeroed data."""
+    """Nothing is known where a record does not tell all of it, as older ones of FreeRTOS's zeroed data, or where its
+    runs are of images of several sizes."""
     group = summary.group
-    facts = [
-        r.provenance.facts
+    told = {
+        tuple(whole(r.provenance.facts.get(name, "")) for name in ("image_size_b", "bss_b"))
         for r in material.records
         if (r.inputs.candidate, r.inputs.board, r.inputs.instrument) == (group.candidate, group.board, group.instrument)
-    ]
-    return sum(float(facts[0].get(name, 0)) for name in ("image_size_b", "bss_b")) if facts else 0.0
+    }
+    sizes_b = told.pop() if len(told) == 1 else ()
+    return float(sum(one for one in sizes_b if one is not None)) if None not in sizes_b else 0.0
 
 
 def _used_b(material: Material, summary: Summary) -> float:
