@@ -79,7 +79,7 @@ size_t pose_workspace_bytes(const struct pose_camera *camera)
 	if (!camera_usable(camera))
 		return 0;
 	return aligned(sizeof(struct pose)) +
-	       aligned((size_t)camera->width * (size_t)camera->height * 2 * sizeof(float)) +
+	       aligned((size_t)camera->width * (size_t)camera->height * 3 * sizeof(float)) +
 	       aligned(blocks_of(camera) * sizeof(struct block)) + blocks_of(camera) * sizeof(int32_t);
 }
 
@@ -115,7 +115,7 @@ struct pose *pose_init(const struct pose_model *model, const struct pose_camera 
 	pose->set = *settings;
 	at += aligned(sizeof(*pose));
 	pose->rays = (float *)(void *)at;
-	at += aligned((size_t)camera->width * (size_t)camera->height * 2 * sizeof(float));
+	at += aligned((size_t)camera->width * (size_t)camera->height * 3 * sizeof(float));
 	pose->blocks = (struct block *)(void *)at;
 	at += aligned(blocks_of(camera) * sizeof(struct block));
 	pose->stack = (int32_t *)(void *)at;
@@ -169,6 +169,11 @@ static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 	double least = 1 / (pose->set.unobservable * pose->set.unobservable);
 	unsigned int bits = 0;
 
+	/* Mostly all is seen: less `least` along the diagonal, the matrix is still positive definite. */
+	for (int i = 0; i < 36; i++)
+		h[i] = fit->information[i] / ((i / 6 < 3 ? 1 : lever) * (i % 6 < 3 ? 1 : lever)) - (i % 7 ? 0 : least);
+	if (invert6(h, half))
+		return 0;
 	/* To the target's axes: T^T H T, T = diag(R, R), rotations in metres at the lever. */
 	for (int i = 0; i < 6; i++) {
 		for (int j = 0; j < 6; j++) {
@@ -236,15 +241,16 @@ static double noise_now(const struct pose *pose, const struct pose_frame *frame,
 
 	for (int y = window[1] + (int)(pose->frames % step); y <= window[3]; y += step) {
 		for (int x = window[0] + 1; x < window[2]; x += step) {
-			double left = frame_range(pose, frame, x - 1, y), middle = frame_range(pose, frame, x, y);
-			double right = frame_range(pose, frame, x + 1, y);
+			long pixel = pixel_of(pose, x, y);
+			double left = frame_range(frame, pixel - 1), middle = frame_range(frame, pixel);
+			double right = frame_range(frame, pixel + 1);
 
 			if (left == 0 || middle == 0 || right == 0)
 				continue;
 			count_error(histogram, fabs(left - 2 * middle + right) /
-						       (sqrt(6) * range_noise(pose, frame, x, y, middle)));
+						       (sqrt(6) * range_noise(pose, frame, pixel, middle)));
 			if (frame->amplitude)
-				*light += frame->amplitude[(long)y * pose->camera.width + x];
+				*light += frame->amplitude[pixel];
 			count++;
 		}
 	}
