@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define COARSE 150 /* pixels of the first round, which only has to get near */
-#define FINE 500
+#define FINE 400
 #define NEAR 0.3 /* pixels: deviation of a prediction that needs no coarse round */
-#define LINEAR 0.1 /* pixels: the largest step after which the equations are not set up again */
+#define LINEAR 0.2 /* pixels: the largest step after which the equations are not set up again */
 #define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))

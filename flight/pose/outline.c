@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define MOST_REACH 12
-#define SAMPLES 20
-#define FEW 12 /* in rounds that only have to get near */
+#define SAMPLES 14
+#define FEW 8 /* in rounds that only have to get near */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
@@ -163,7 +163,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	/* Pixels from last - 1 to last + 2 may show both sides. */
 	if (last - 3 < -reach || last + BEYOND > reach)
 		return false;
-	for (int j = -reach; j <= reach; j++)
+	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last + BEYOND; j++)
 		light[j + reach] = frame->amplitude[line->pixel + j * line->step];
 	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
 		if (profile.inside[j + reach]) {

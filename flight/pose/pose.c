@@ -7,10 +7,11 @@
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
+#define SHARED_KEPT 0.8 /* the same of what a frame's edges shared */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
 #define UNLIT 2 /* times the covariance of a frame without amplitudes: by the grid (docs/pose.md) */
-#define NOISE_SAMPLES 200
+#define NOISE_SAMPLES 100
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
@@ -226,6 +227,18 @@ static void learn_offset(struct pose *pose, const struct normal *normal)
 	pose->offset_variance = fmax(LEAST_OFFSET * LEAST_OFFSET, pose->offset_variance * (1 - gain));
 }
 
+/* The filter's pose rests on the edges of the last frames. What they shared is in it still when a frame shows few, and is
+ * at most the mean of the frames' (Jensen), however alike their errors are.
+ */
+static void learn_shared(struct pose *pose, const struct fit *fit)
+{
+	double kept = pose->started ? SHARED_KEPT : 0;
+
+	for (int i = 0; i < 36; i++)
+		pose->systematic[i] = kept * pose->systematic[i] + (1 - kept) * fit->systematic[i];
+	pose->started = true;
+}
+
 /* How large the noise is by this frame, as a part of that expected: by the distance of ranges from the middle of their
  * neighbours in the row, which is noise whatever the pose. So a wrong pose does not pass for noise.
  */
@@ -295,7 +308,7 @@ static void fill(const struct pose *pose, const struct fit *fit, bool lit, bool 
 
 	for (int i = 0; i < 36; i++)
 		result->covariance[i] = (lit ? 1 : UNLIT) * pose->discord *
-					(pose->cov[12 * (i / 6) + i % 6] + fit->systematic[i]);
+					(pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
 	/* Half a turn about the target's axis is as likely. */
 	for (int i = 0; i < 9 && !decided; i++)
 		result->covariance[6 * (3 + i / 3) + 3 + i % 3] += M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] *
@@ -383,6 +396,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	learn_offset(pose, &fitted.last);
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
+	learn_shared(pose, &fitted);
 	if (fitted.last.samples >= 40)
 		learn(&pose->noise_scale, median(fitted.last.pixel_errors, fitted.last.samples) / 0.6745,
 		      fitted.last.samples);

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#define AROUND 28    /* points of a circle */
-#define ALONG 7      /* points of a straight rim */
+#define AROUND 20    /* points of a circle */
+#define ALONG 5      /* points of a straight rim */
 #define SHARED 0.06 /* pixels: an error that all points of a rim may share, since mixed pixels are not modelled */
 #define LEAST_JUMP 0.004 /* m; a smaller jump helps less than a mixed pixel harms */
 

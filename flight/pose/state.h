@@ -86,6 +86,8 @@ struct pose {
 	double cov[144];       /* of (position, rotation, velocity, angular velocity) */
 	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
 	double discord; /* of the last frames */
+	double systematic[36]; /* covariance of what their edges and rims shared */
+	bool started; /* a frame was fitted since the target was found */
 	double offset, offset_variance; /* what all ranges read too much, as far as the frames told, m and m^2 */
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */
