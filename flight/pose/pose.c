@@ -11,7 +11,7 @@
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
 #define UNLIT 2 /* times the covariance of a frame without amplitudes: by the grid (docs/pose.md) */
-#define NOISE_SAMPLES 100
+#define NOISE_SAMPLES 200
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
