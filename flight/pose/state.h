@@ -273,7 +273,8 @@ struct fit {
 	struct normal last;
 };
 /* Fits a pose, from a guess with its covariance; false if the equations have no solution. With `fine`, the last round
- * uses as many pixels as are worth the time; otherwise all rounds use few.
+ * uses as many pixels as are worth the time; otherwise all rounds use few. Where the prior is known well there is only that
+ * round, and one more like it if it moved the target far.
  */
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out);
