@@ -6,6 +6,17 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* As fmax() and fmin(), which are calls and so many instructions; the second argument where the first is no number. */
+static inline double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
 static inline double dot3(const double *a, const double *b)
 {
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

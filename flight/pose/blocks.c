@@ -120,7 +120,7 @@ void blocks_points(const struct pose *pose, int16_t label, struct face_points *o
 			break;
 		double ray[3];
 
-		camera_ray(pose, BLOCK * block->x + BLOCK / 2, BLOCK * block->y + BLOCK / 2, ray);
+		camera_ray(pose, pixel_of(pose, BLOCK * block->x + BLOCK / 2, BLOCK * block->y + BLOCK / 2), ray);
 		for (int k = 0; k < 3; k++)
 			out->point[out->points][k] = block->range * ray[k];
 		out->at_border[out->points++] = border;

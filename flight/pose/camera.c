@@ -30,7 +30,7 @@ static void distort(const struct pose_camera *c, double x, double y, double out[
 void camera_rays(const struct pose_camera *camera, float *rays)
 {
 	for (int v = 0; v < camera->height; v++) {
-		for (int u = 0; u < camera->width; u++, rays += 2) {
+		for (int u = 0; u < camera->width; u++, rays += 3) {
 			double at[2] = { (u - camera->cx) / camera->fx, (v - camera->cy) / camera->fy };
 			double x = at[0], y = at[1], got[2], d[4];
 
@@ -44,8 +44,13 @@ void camera_rays(const struct pose_camera *camera, float *rays)
 				x += (d[3] * ex - d[1] * ey) / det;
 				y += (d[0] * ey - d[2] * ex) / det;
 			}
-			rays[0] = (float)(isfinite(x) ? x : at[0]);
-			rays[1] = (float)(isfinite(y) ? y : at[1]);
+			x = isfinite(x) ? x : at[0];
+			y = isfinite(y) ? y : at[1];
+			double length = sqrt(1 + x * x + y * y);
+
+			rays[0] = (float)(x / length);
+			rays[1] = (float)(y / length);
+			rays[2] = (float)(1 / length);
 		}
 	}
 }

@@ -33,21 +33,21 @@ static double find_cost(const struct pose *pose, const struct pose_frame *frame,
 	view_of(pose, at, &view);
 	for (int y = window[1] + step / 2; y <= window[3]; y += step) {
 		for (int x = window[0] + step / 2; x <= window[2]; x += step) {
-			double ray[3], direction[3], range = frame_range(pose, frame, x, y);
+			long pixel = pixel_of(pose, x, y);
+			double ray[3], direction[3], range = frame_range(frame, pixel);
 			struct hit hit;
 
-			if (frame_saturated(pose, frame, x, y))
+			if (frame_saturated(frame, pixel))
 				continue;
-			camera_ray(pose, x, y, ray);
+			camera_ray(pose, pixel, ray);
 			rotate_back(at->r, ray, direction);
-			bool shown = model_hit(&pose->model, view_parts(pose, &view, x, y), view.origin, direction,
-					       &hit);
+			bool shown = view_hit(pose, &view, view_parts(pose, &view, x, y), direction, &hit);
 
 			if (!shown && range == 0)
 				continue;
 			count++;
 			if (shown && range != 0) {
-				double z = (range - hit.range) / (range_noise(pose, frame, x, y, hit.range) + 0.002);
+				double z = (range - hit.range) / (range_noise(pose, frame, pixel, hit.range) + 0.002);
 
 				cost += fmin(1, z * z / 16);
 			} else if (shown || range < norm3(at->p) + 0.2) {

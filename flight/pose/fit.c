@@ -7,7 +7,9 @@
 #include <string.h>
 
 #define COARSE 150 /* pixels of the first round, which only has to get near */
-#define FINE 500
+#define FINE 400
+#define NEAR 0.3 /* pixels: deviation of a prediction that needs no coarse round */
+#define LINEAR 0.2 /* pixels: the largest step after which the equations are not set up again */
 #define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))
@@ -99,15 +101,32 @@ static double discord(const struct normal *normal, const double step[6])
 	return count ? fmax(sum / count, most / MOST_ALONE) : 1;
 }
 
+/* How far the picture of the target moves by a step, pixels. */
+static double pixels_of(const struct pose *pose, const struct placed *at, const double step[6])
+{
+	return (norm3(step) + pose->set.lever * norm3(step + 3)) * pose->camera.fx / norm3(at->p);
+}
+
+/* Is the guess as good as a coarse round would make it? */
+static bool prior_near(const struct pose *pose, const struct placed *guess, const double prior[36])
+{
+	double deviation[6];
+
+	for (int k = 0; k < 6; k++)
+		deviation[k] = sqrt(prior[7 * k]);
+	return pixels_of(pose, guess, deviation) < NEAR;
+}
+
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out)
 {
 	double weight[36], cov[36], step[6] = { 0 };
+	bool near = prior_near(pose, guess, prior);
 
 	if (!invert6(prior, weight))
 		return false;
 	out->at = *guess;
-	for (int round = 0; round < rounds; round++) {
+	for (int round = near ? rounds - 1 : 0, again = near; round < rounds; round++) {
 		bool last = round == rounds - 1;
 		double h[36], g[6], pull[6];
 
@@ -125,6 +144,9 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 		if (!(norm3(step) < 0.5 && norm3(step + 3) < 1))
 			return false;
 		placed_move(&out->at, step);
+		/* Where the prediction was good the equations at it are those at the answer. */
+		if (last && again-- > 0 && pixels_of(pose, &out->at, step) > LINEAR)
+			round--;
 	}
 	placed_offset(guess, &out->at, out->offset);
 	memcpy(out->information, out->last.h, sizeof(out->information));

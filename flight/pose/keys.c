@@ -73,22 +73,22 @@ static double over_key(const struct pose *pose, const struct pose_frame *frame, 
 		if (!camera_project(&pose->camera, point, pixel, NULL) || !(pixel[0] > 0 && pixel[1] > 0) ||
 		    !(pixel[0] < pose->camera.width - 1 && pixel[1] < pose->camera.height - 1))
 			continue;
-		int u = (int)(pixel[0] + 0.5), v = (int)(pixel[1] + 0.5);
-		double range = frame_range(pose, frame, u, v);
+		long nearest = pixel_of(pose, (int)(pixel[0] + 0.5), (int)(pixel[1] + 0.5));
+		double range = frame_range(frame, nearest);
 
-		camera_ray(pose, u, v, ray);
+		camera_ray(pose, nearest, ray);
 		double here = should(pose, at, eye, ray), there = should(pose, other, from, ray);
 
 		if (range == 0 || here == 0 || there == 0)
 			continue;
-		double sigma = range_noise(pose, frame, u, v, here) + 0.001;
+		double sigma = range_noise(pose, frame, nearest, here) + 0.001;
 		double for_here = (range - here) / sigma, for_there = (range - there) / sigma;
 
 		/* Neither: something is in front. */
-		if (fmin(fabs(for_here), fabs(for_there)) < 5)
-			evidence += fmax(-2, fmin(2, 0.5 * (for_there * for_there - for_here * for_here)));
+		if (smaller(fabs(for_here), fabs(for_there)) < 5)
+			evidence += larger(-2, smaller(2, 0.5 * (for_there * for_there - for_here * for_here)));
 	}
-	return evidence * fmin(1, pixels / (GRID * GRID));
+	return evidence * smaller(1, pixels / (GRID * GRID));
 }
 
 double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
@@ -119,7 +119,7 @@ enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct p
 		/* What is decided is looked at again by one in turn. */
 		if (!pose->decided || (int)(pose->frames % 3) == axis) {
 			placed_turned(pose, at, axis, turned + axis);
-			evidence[axis] = fmin(MOST, evidence[axis] + keys_evidence(pose, frame, at, turned + axis));
+			evidence[axis] = smaller(MOST, evidence[axis] + keys_evidence(pose, frame, at, turned + axis));
 		}
 		if (evidence[axis] < least) {
 			least = evidence[axis];

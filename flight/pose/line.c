@@ -47,6 +47,8 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 
 	if (line->x < rx || line->y < ry || line->x + rx >= pose->camera.width || line->y + ry >= pose->camera.height)
 		return false;
+	line->pixel = pixel_of(pose, line->x, line->y);
+	line->step = line->dx + line->dy * pose->camera.width;
 	for (int k = 0; k < 3; k++)
 		line->row[k] = image[k] = nx * d[k] + ny * d[3 + k];
 	cross3(arm, image, line->row + 3);
@@ -62,6 +64,6 @@ static double held(double x)
 double line_covered(double end, double slope)
 {
 	if (slope < 0.01)
-		return fmax(0, fmin(1, end + 0.5));
+		return larger(0, smaller(1, end + 0.5));
 	return (held(end + 0.5 + slope / 2) - held(end + 0.5 - slope / 2)) / slope;
 }

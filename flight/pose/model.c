@@ -2,6 +2,8 @@
 /* The target as a few convex solids, and the first surface of them that a ray meets. */
 #include "state.h"
 
+#include <limits.h>
+
 bool model_usable(const struct pose_model *model)
 {
 	if (model->parts < 1 || model->parts > POSE_PARTS || model->part[0].kind != POSE_BOX)
@@ -123,21 +125,7 @@ bool model_hit(const struct pose_model *model, unsigned int parts, const double 
 		else
 			cylinder_hit(model->part + i, &ray, hit);
 	}
-	if (!hit->part)
-		return false;
-	if (hit->axis >= 0) {
-		hit->normal[0] = hit->normal[1] = hit->normal[2] = 0;
-		hit->normal[hit->axis] = direction[hit->axis] > 0 ? -1 : 1;
-	}
-	hit->margin = 1;
-	if (hit->part == model->part) {
-		int a = hit->axis == 0 ? 1 : 0, b = hit->axis == 2 ? 1 : 2;
-		double ma = hit->part->half[a] - fabs(origin[a] + hit->range * direction[a] - hit->part->centre[a]);
-		double mb = hit->part->half[b] - fabs(origin[b] + hit->range * direction[b] - hit->part->centre[b]);
-
-		hit->margin = ma < mb ? ma : mb;
-	}
-	return true;
+	return hit->part;
 }
 
 bool model_window(const struct pose *pose, const struct placed *at, int part, int wider, int window[4])
@@ -183,7 +171,25 @@ void view_of(const struct pose *pose, const struct placed *at, struct view *view
 	rotate_back(at->r, at->p, view->origin);
 	for (int k = 0; k < 3; k++)
 		view->origin[k] = -view->origin[k];
-	for (int i = 1; i < pose->model.parts; i++)
-		if (!model_window(pose, at, i, 1, view->window[i]))
-			view->window[i][0] = pose->camera.width;
+	for (int k = 0; k < 3; k++) {
+		double from = pose->model.part->centre[k] - view->origin[k], half = pose->model.part->half[k];
+
+		view->level[k] = from > half ? from - half : from < -half ? from + half : 0;
+	}
+	int *any = view->window[0];
+
+	any[0] = any[1] = INT_MAX;
+	any[2] = any[3] = -1;
+	for (int i = 1; i < pose->model.parts; i++) {
+		int *window = view->window[i];
+
+		if (!model_window(pose, at, i, 1, window)) {
+			window[0] = pose->camera.width;
+			continue;
+		}
+		for (int k = 0; k < 2; k++) {
+			any[k] = window[k] < any[k] ? window[k] : any[k];
+			any[2 + k] = window[2 + k] > any[2 + k] ? window[2 + k] : any[2 + k];
+		}
+	}
 }

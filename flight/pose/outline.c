@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define MOST_REACH 12
-#define SAMPLES 20
-#define FEW 12 /* in rounds that only have to get near */
+#define SAMPLES 14
+#define FEW 8 /* in rounds that only have to get near */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
@@ -40,7 +40,7 @@ static bool on_face(const struct pose *pose, const struct line *line, const stru
 	const struct pose_part *body = pose->model.part;
 	double ray[3], x[3];
 
-	camera_ray(pose, line->x + j * line->dx, line->y + j * line->dy, ray);
+	camera_ray(pose, line->pixel + j * line->step, ray);
 	for (int k = 0; k < 3; k++)
 		x[k] = expected * ray[k] - face->at->p[k];
 	for (int k = 0; k < 3; k++) {
@@ -79,21 +79,22 @@ static bool read_profile(const struct pose *pose, const struct pose_frame *frame
 			 const struct face *face, int reach, double slack, struct profile *out)
 {
 	for (int j = -reach; j <= reach; j++) {
-		int x = line->x + j * line->dx, y = line->y + j * line->dy;
-		const float *at = pose->rays + 2 * ((long)y * pose->camera.width + x);
-		double length = sqrt(1 + (double)at[0] * at[0] + (double)at[1] * at[1]);
-		double across = (at[0] * face->normal[0] + at[1] * face->normal[1] + face->normal[2]) / length;
+		long pixel = line->pixel + j * line->step;
+		double ray[3];
 
-		if (frame_saturated(pose, frame, x, y))
+		if (frame_saturated(frame, pixel))
 			return false;
+		camera_ray(pose, pixel, ray);
+		double across = dot3(ray, face->normal);
+
 		out->expected[j + reach] = face->level / across;
-		out->range[j + reach] = frame_range(pose, frame, x, y);
+		out->range[j + reach] = frame_range(frame, pixel);
 		/* A face's light goes with its cosine by its range squared. */
 		out->bright[j + reach] = fabs(across * across * across);
 	}
 	double far = out->expected[reach];
 
-	out->gate = 5 * range_noise(pose, frame, line->x - line->dx, line->y - line->dy, far) + 0.01 + slack;
+	out->gate = 5 * range_noise(pose, frame, line->pixel - line->step, far) + 0.01 + slack;
 	for (int j = 0; j <= 2 * reach; j++)
 		out->inside[j] = out->range[j] > 0 && fabs(out->range[j] - out->expected[j]) < out->gate;
 	return true;
@@ -162,9 +163,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	/* Pixels from last - 1 to last + 2 may show both sides. */
 	if (last - 3 < -reach || last + BEYOND > reach)
 		return false;
-	for (int j = -reach; j <= reach; j++)
-		light[j + reach] =
-			frame->amplitude[(long)(line->y + j * line->dy) * pose->camera.width + line->x + j * line->dx];
+	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last + BEYOND; j++)
+		light[j + reach] = frame->amplitude[line->pixel + j * line->step];
 	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
 		if (profile.inside[j + reach]) {
 			full += light[j + reach] / profile.bright[j + reach];
@@ -206,7 +206,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		if (dark_range < profile.expected[last + reach] + profile.gate || (dim && pose->sun > DAZZLED))
 			return false;
 	}
-	double slope = sqrt(fmax(0, 1 - line->slant * line->slant)) / line->slant;
+	double slope = sqrt(larger(0, 1 - line->slant * line->slant)) / line->slant;
 	bool hidden = false;
 
 	*end = last - 1.5;
@@ -214,8 +214,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		double expected = full * profile.bright[j + reach];
 		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
 
-		if (contrast < fmax(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,
-				    CLEAR * CLEAR * shot * (expected + pose->sun)))
+		if (contrast < larger(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,
+				      CLEAR * CLEAR * shot * (expected + pose->sun)))
 			return false;
 		if (profile.range[j + reach] > 0) {
 			struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach],
@@ -232,7 +232,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		/* A pixel of too little light reads nothing. It may show as much as does not count, and where the edge
 		 * is thought to be tells how much it does.
 		 */
-		double most = fmin(1, pose->set.least_amplitude / expected);
+		double most = smaller(1, pose->set.least_amplitude / expected);
 
 		if (outer)
 			return false;
@@ -240,7 +240,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 
 		if (!hidden && line_covered(line->predicted - j + NEAR, slope) > 0)
 			*lost = PIXEL * most;
-		*end += slack > 0 ? (hidden ? 0 : most / 2) : fmin(most, there);
+		*end += slack > 0 ? (hidden ? 0 : most / 2) : smaller(most, there);
 		hidden = true;
 	}
 	return true;
@@ -376,7 +376,7 @@ static enum sight sight(const struct pose *pose, const double eye[3], int axis, 
 {
 	const struct pose_part *body = pose->model.part;
 	int a = (axis + 1) % 3, b = (axis + 2) % 3;
-	double height = sign * eye[axis] - body->half[axis], least = fmin(body->half[a], body->half[b]);
+	double height = sign * eye[axis] - body->half[axis], least = smaller(body->half[a], body->half[b]);
 
 	if (height <= 0)
 		return HIDDEN;

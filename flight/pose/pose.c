@@ -7,6 +7,7 @@
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
+#define SHARED_KEPT 0.8 /* the same of what a frame's edges shared */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
 #define UNLIT 2 /* times the covariance of a frame without amplitudes: by the grid (docs/pose.md) */
@@ -79,7 +80,7 @@ size_t pose_workspace_bytes(const struct pose_camera *camera)
 	if (!camera_usable(camera))
 		return 0;
 	return aligned(sizeof(struct pose)) +
-	       aligned((size_t)camera->width * (size_t)camera->height * 2 * sizeof(float)) +
+	       aligned((size_t)camera->width * (size_t)camera->height * 3 * sizeof(float)) +
 	       aligned(blocks_of(camera) * sizeof(struct block)) + blocks_of(camera) * sizeof(int32_t);
 }
 
@@ -115,7 +116,7 @@ struct pose *pose_init(const struct pose_model *model, const struct pose_camera 
 	pose->set = *settings;
 	at += aligned(sizeof(*pose));
 	pose->rays = (float *)(void *)at;
-	at += aligned((size_t)camera->width * (size_t)camera->height * 2 * sizeof(float));
+	at += aligned((size_t)camera->width * (size_t)camera->height * 3 * sizeof(float));
 	pose->blocks = (struct block *)(void *)at;
 	at += aligned(blocks_of(camera) * sizeof(struct block));
 	pose->stack = (int32_t *)(void *)at;
@@ -169,6 +170,11 @@ static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 	double least = 1 / (pose->set.unobservable * pose->set.unobservable);
 	unsigned int bits = 0;
 
+	/* Mostly all is seen: less `least` along the diagonal, the matrix is still positive definite. */
+	for (int i = 0; i < 36; i++)
+		h[i] = fit->information[i] / ((i / 6 < 3 ? 1 : lever) * (i % 6 < 3 ? 1 : lever)) - (i % 7 ? 0 : least);
+	if (invert6(h, half))
+		return 0;
 	/* To the target's axes: T^T H T, T = diag(R, R), rotations in metres at the lever. */
 	for (int i = 0; i < 6; i++) {
 		for (int j = 0; j < 6; j++) {
@@ -221,6 +227,18 @@ static void learn_offset(struct pose *pose, const struct normal *normal)
 	pose->offset_variance = fmax(LEAST_OFFSET * LEAST_OFFSET, pose->offset_variance * (1 - gain));
 }
 
+/* The filter's pose rests on the edges of the last frames. What they shared is in it still when a frame shows few, and is
+ * at most the mean of the frames' (Jensen), however alike their errors are.
+ */
+static void learn_shared(struct pose *pose, const struct fit *fit)
+{
+	double kept = pose->started ? SHARED_KEPT : 0;
+
+	for (int i = 0; i < 36; i++)
+		pose->systematic[i] = kept * pose->systematic[i] + (1 - kept) * fit->systematic[i];
+	pose->started = true;
+}
+
 /* How large the noise is by this frame, as a part of that expected: by the distance of ranges from the middle of their
  * neighbours in the row, which is noise whatever the pose. So a wrong pose does not pass for noise.
  */
@@ -236,15 +254,16 @@ static double noise_now(const struct pose *pose, const struct pose_frame *frame,
 
 	for (int y = window[1] + (int)(pose->frames % step); y <= window[3]; y += step) {
 		for (int x = window[0] + 1; x < window[2]; x += step) {
-			double left = frame_range(pose, frame, x - 1, y), middle = frame_range(pose, frame, x, y);
-			double right = frame_range(pose, frame, x + 1, y);
+			long pixel = pixel_of(pose, x, y);
+			double left = frame_range(frame, pixel - 1), middle = frame_range(frame, pixel);
+			double right = frame_range(frame, pixel + 1);
 
 			if (left == 0 || middle == 0 || right == 0)
 				continue;
 			count_error(histogram, fabs(left - 2 * middle + right) /
-						       (sqrt(6) * range_noise(pose, frame, x, y, middle)));
+						       (sqrt(6) * range_noise(pose, frame, pixel, middle)));
 			if (frame->amplitude)
-				*light += frame->amplitude[(long)y * pose->camera.width + x];
+				*light += frame->amplitude[pixel];
 			count++;
 		}
 	}
@@ -289,7 +308,7 @@ static void fill(const struct pose *pose, const struct fit *fit, bool lit, bool 
 
 	for (int i = 0; i < 36; i++)
 		result->covariance[i] = (lit ? 1 : UNLIT) * pose->discord *
-					(pose->cov[12 * (i / 6) + i % 6] + fit->systematic[i]);
+					(pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
 	/* Half a turn about the target's axis is as likely. */
 	for (int i = 0; i < 9 && !decided; i++)
 		result->covariance[6 * (3 + i / 3) + 3 + i % 3] += M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] *
@@ -377,6 +396,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	learn_offset(pose, &fitted.last);
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
+	learn_shared(pose, &fitted);
 	if (fitted.last.samples >= 40)
 		learn(&pose->noise_scale, median(fitted.last.pixel_errors, fitted.last.samples) / 0.6745,
 		      fitted.last.samples);

@@ -8,27 +8,48 @@
  */
 #include "state.h"
 
-#define AROUND 28    /* points of a circle */
-#define ALONG 7      /* points of a straight rim */
+#include <string.h>
+
+#define AROUND 20    /* points of a circle */
+#define ALONG 5      /* points of a straight rim */
 #define SHARED 0.06 /* pixels: an error that all points of a rim may share, since mixed pixels are not modelled */
 #define LEAST_JUMP 0.004 /* m; a smaller jump helps less than a mixed pixel harms */
+
+/* What a pixel should read, and its derivative by the pose, target coordinates; false if that is of no use. */
+static bool predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
+		    struct hit *hit, double row[6])
+{
+	double ray[3], direction[3], normal[3] = { 0 }, arm[3];
+
+	camera_ray(pose, pixel_of(pose, x, y), ray);
+	rotate_back(at->r, ray, direction);
+	if (!view_hit(pose, view, view_parts(pose, view, x, y), direction, hit))
+		return false;
+	if (hit->axis < 0)
+		memcpy(normal, hit->normal, sizeof(normal));
+	else
+		normal[hit->axis] = 1;
+	double across = dot3(normal, direction);
+
+	for (int k = 0; k < 3; k++) {
+		arm[k] = view->origin[k] + hit->range * direction[k];
+		row[k] = normal[k] / across;
+	}
+	cross3(arm, row, row + 3);
+	return fabs(across) > GRAZING;
+}
 
 static void measure_point(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 			  const struct view *view, const double point[3], const double along[3], const double out[3],
 			  int reach, struct normal *normal, struct bias *bias)
 {
-	double arm[3], along_there[3], out_there[3], row[6] = { 0 }, error = 0, variance = 0, seen = 0;
+	double arm[3], along_there[3], out_there[3], row[6], sum[6] = { 0 }, error = 0, variance = 0, seen = 0;
 	struct line line;
 
 	/* If the wall below the rim is seen, the range does not jump. */
 	for (int k = 0; k < 3; k++)
 		seen += (view->origin[k] - point[k]) * out[k];
 	if (seen > 0)
-		return;
-	rotate(at->r, point, arm);
-	rotate(at->r, along, along_there);
-	rotate(at->r, out, out_there);
-	if (!line_across(pose, at, arm, along_there, out_there, reach, &line))
 		return;
 	/* The jump: from the rim on along its ray to the docking face. */
 	double steep = point[2] - view->origin[2], distance = 0;
@@ -40,25 +61,33 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 
 	if (!(jump > LEAST_JUMP && jump < 0.5 * distance))
 		return;
+	rotate(at->r, point, arm);
+	rotate(at->r, along, along_there);
+	rotate(at->r, out, out_there);
+	if (!line_across(pose, at, arm, along_there, out_there, reach, &line))
+		return;
 	/* Beside the outline a place this uncertain adds nothing; most frames of an approach skip this work. */
-	if (range_noise(pose, frame, line.x, line.y, distance) * sqrt(2 * reach + 1) > jump)
+	if (range_noise(pose, frame, line.pixel, distance) * sqrt(2 * reach + 1) > jump)
 		return;
 	for (int j = -reach; j <= reach; j++) {
 		int x = line.x + j * line.dx, y = line.y + j * line.dy;
-		double one[6], direction[3], range = frame_range(pose, frame, x, y);
+		long pixel = line.pixel + j * line.step;
+		double one[6], range = frame_range(frame, pixel);
 		struct hit hit;
 
-		if (range == 0 || !surface_predict(pose, at, view, x, y, &hit, direction, one))
+		if (range == 0 || !predict(pose, at, view, x, y, &hit, one))
 			return;
-		double sigma = range_noise(pose, frame, x, y, hit.range);
+		double sigma = range_noise(pose, frame, pixel, hit.range);
 
 		if (fabs(range - hit.range) > jump + 5 * sigma)
 			return;
 		error += range - pose->offset - hit.range;
 		variance += sigma * sigma;
 		for (int k = 0; k < 6; k++)
-			row[k] += one[k];
+			sum[k] += one[k];
 	}
+	rotate(at->r, sum, row);
+	rotate(at->r, sum + 3, row + 3);
 	/* Pixels nearer the camera where the rim moves outwards. */
 	for (int k = 0; k < 6; k++)
 		row[k] -= jump / line.slant * line.row[k];

@@ -39,11 +39,11 @@ static void collect(const struct pose *pose, const struct pose_frame *frame, con
 	out->count = 0;
 	for (int v = 1; v < pose->camera.height; v += step) {
 		for (int u = 1 + v / step % 2; u < pose->camera.width; u += step) {
-			double range = frame_range(pose, frame, u, v), ray[3];
+			double range = frame_range(frame, pixel_of(pose, u, v)), ray[3];
 
 			if (range == 0 || range > 2 * points->range)
 				continue;
-			camera_ray(pose, u, v, ray);
+			camera_ray(pose, pixel_of(pose, u, v), ray);
 			double height = range * dot3(points->normal, ray) - level;
 
 			if (height < LOW || height > HIGH || out->count == MOST_RAISED)

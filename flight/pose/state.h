@@ -6,6 +6,7 @@
 #include "algebra.h"
 #include "pose.h"
 
+#define GRAZING 0.15     /* cosine: nearer to edge-on than this a face says little, and with much noise */
 #define BLOCK 4          /* pixels a side: finding the target looks at blocks first */
 #define GUESSES 4        /* guesses that are fitted */
 #define MOST_BIASES 40   /* unknowns that many measurements of a frame share */
@@ -15,12 +16,10 @@ struct placed {
 	double p[3], r[9];
 };
 
-/* What a ray meets first: its distance, the outward normal in target coordinates, and how far from the rim of the
- * body's face that is (m; parts on it count as inside).
- */
+/* What a ray meets first, and how far away. */
 struct hit {
-	double range, normal[3], margin;
-	int axis; /* of a flat face; -1: a round wall */
+	double range, normal[3]; /* the normal, target coordinates: of a round wall only */
+	int axis;                /* of a flat face; -1: a round wall */
 	const struct pose_part *part;
 };
 
@@ -74,7 +73,7 @@ struct pose {
 	struct pose_model model;
 	struct pose_camera camera;
 	struct pose_settings set;
-	float *rays; /* x/z and y/z of each pixel */
+	float *rays; /* a unit vector for each pixel */
 	struct block *blocks;
 	int32_t *stack; /* of the flood fill */
 
@@ -87,6 +86,8 @@ struct pose {
 	double cov[144];       /* of (position, rotation, velocity, angular velocity) */
 	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
 	double discord; /* of the last frames */
+	double systematic[36]; /* covariance of what their edges and rims shared */
+	bool started; /* a frame was fitted since the target was found */
 	double offset, offset_variance; /* what all ranges read too much, as far as the frames told, m and m^2 */
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */
@@ -101,36 +102,41 @@ bool camera_usable(const struct pose_camera *camera);
 void camera_rays(const struct pose_camera *camera, float *rays);
 /* Pixel of a point, and its derivative (2 x 3) unless NULL; false where the point is not before the camera. */
 bool camera_project(const struct pose_camera *camera, const double point[3], double pixel[2], double derivative[6]);
-/* Unit vector of a pixel's ray. */
-static inline void camera_ray(const struct pose *pose, int x, int y, double ray[3])
+/* A pixel's place in the arrays of a frame; what follows takes pixels by it. */
+static inline long pixel_of(const struct pose *pose, int x, int y)
 {
-	const float *at = pose->rays + 2 * ((long)y * pose->camera.width + x);
-	double f = 1 / sqrt(1 + (double)at[0] * at[0] + (double)at[1] * at[1]);
+	return (long)y * pose->camera.width + x;
+}
 
-	ray[0] = f * at[0], ray[1] = f * at[1], ray[2] = f;
+/* Unit vector of a pixel's ray. */
+static inline void camera_ray(const struct pose *pose, long pixel, double ray[3])
+{
+	const float *at = pose->rays + 3 * pixel;
+
+	ray[0] = at[0], ray[1] = at[1], ray[2] = at[2];
 }
 
 /* Range of a pixel in m; 0 where there is none. */
-static inline double frame_range(const struct pose *pose, const struct pose_frame *frame, int x, int y)
+static inline double frame_range(const struct pose_frame *frame, long pixel)
 {
-	uint16_t mm = frame->range_mm[(long)y * pose->camera.width + x];
+	uint16_t mm = frame->range_mm[pixel];
 
 	return mm > POSE_RANGE_LAST ? 0 : 0.001 * mm;
 }
 
-static inline bool frame_saturated(const struct pose *pose, const struct pose_frame *frame, int x, int y)
+static inline bool frame_saturated(const struct pose_frame *frame, long pixel)
 {
-	return frame->range_mm[(long)y * pose->camera.width + x] > POSE_RANGE_LAST;
+	return frame->range_mm[pixel] > POSE_RANGE_LAST;
 }
 
 /* Standard deviation of one pixel's range, m. It goes with the root of all light by the light that comes back. */
-static inline double range_noise(const struct pose *pose, const struct pose_frame *frame, int x, int y, double range)
+static inline double range_noise(const struct pose *pose, const struct pose_frame *frame, long pixel, double range)
 {
 	double one = pose->noise_scale * pose->set.noise_at_1m;
 
 	if (!frame->amplitude)
 		return one * range + pose->set.noise_floor;
-	double light = frame->amplitude[(long)y * pose->camera.width + x];
+	double light = frame->amplitude[pixel];
 
 	light = light > 5 ? light : 5;
 	return one * sqrt(pose->set.amplitude_at_1m * (light + pose->sun)) / light + pose->set.noise_floor;
@@ -169,19 +175,46 @@ bool model_window(const struct pose *pose, const struct placed *at, int part, in
 /* The placed target as the camera sees it. */
 struct view {
 	double origin[3]; /* the camera, target coordinates */
-	int window[POSE_PARTS][4]; /* pixels that may show the part; low > high: none */
+	double level[3];  /* from there along each axis to the body's face that is seen; 0: none is */
+	int window[POSE_PARTS][4]; /* pixels that may show the part; low > high: none. 0: any part but the body */
 };
 void view_of(const struct pose *pose, const struct placed *at, struct view *view);
+static inline bool view_in(const int window[4], int x, int y)
+{
+	return x >= window[0] && y >= window[1] && x <= window[2] && y <= window[3];
+}
 static inline unsigned int view_parts(const struct pose *pose, const struct view *view, int x, int y)
 {
 	unsigned int parts = 1;
 
-	for (int i = 1; i < pose->model.parts; i++) {
-		const int *window = view->window[i];
-
-		parts |= (unsigned int)(x >= window[0] && y >= window[1] && x <= window[2] && y <= window[3]) << i;
-	}
+	if (!view_in(view->window[0], x, y))
+		return parts;
+	for (int i = 1; i < pose->model.parts; i++)
+		parts |= (unsigned int)view_in(view->window[i], x, y) << i;
 	return parts;
+}
+/* What a ray (target coordinates) of a pixel that can show these parts meets. */
+static inline bool view_hit(const struct pose *pose, const struct view *view, unsigned int parts,
+			    const double direction[3], struct hit *hit)
+{
+	static const int next[3] = { 1, 2, 0 };
+	const struct pose_part *body = pose->model.part;
+
+	if (parts != 1)
+		return model_hit(&pose->model, parts, view->origin, direction, hit);
+	for (int k = 2; k >= 0; k--) {
+		double range = view->level[k] / direction[k];
+		int a = next[k], b = next[a];
+
+		if (!(range > 0) || fabs(view->origin[a] + range * direction[a] - body->centre[a]) > body->half[a] ||
+		    fabs(view->origin[b] + range * direction[b] - body->centre[b]) > body->half[b])
+			continue;
+		hit->range = range;
+		hit->axis = k;
+		hit->part = body;
+		return true;
+	}
+	return false;
 }
 
 /* normal.c */
@@ -209,6 +242,7 @@ void bias_measure(struct bias *bias, const double row[6], double error, double w
 /* line.c: a line of pixels along a row or column, across an edge of the model. */
 struct line {
 	int x, y, dx, dy; /* the pixel next to the edge; outwards */
+	long pixel, step; /* the same as places in the frame's arrays */
 	double predicted; /* where the edge crosses, in pixels outwards from that pixel's middle */
 	double slant;     /* pixels across the edge for a pixel along the line */
 	double row[6];    /* of the edge's place across itself, pixels */
@@ -224,9 +258,6 @@ double line_covered(double end, double slope);
 /* surface.c, outline.c, rim.c: the three kinds of measurement */
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
 		     double slack, struct normal *normal);
-/* What a pixel should read, and the range's row; false if that is of no use. */
-bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
-		     struct hit *hit, double direction[3], double row[6]);
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
 		     double slack, struct normal *normal);
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
@@ -242,7 +273,8 @@ struct fit {
 	struct normal last;
 };
 /* Fits a pose, from a guess with its covariance; false if the equations have no solution. With `fine`, the last round
- * uses as many pixels as are worth the time; otherwise all rounds use few.
+ * uses as many pixels as are worth the time; otherwise all rounds use few. Where the prior is known well there is only that
+ * round, and one more like it if it moved the target far.
  */
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out);

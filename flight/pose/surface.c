@@ -5,52 +5,76 @@
  */
 #include "state.h"
 
-#define RIM 0.8 /* pixels: nearer than this to a rim a pixel may be mixed */
+#include <stdlib.h>
 
-/* A pixel is mixed if a neighbour is at another distance, or has none. */
-static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double range, double gate)
+#define RIM 0.8 /* pixels: nearer than this to a rim a pixel may be mixed */
+#define MARGIN 1.5 /* pixels: the same of the body's edges */
+
+/* A pixel is mixed if a neighbour is at another distance, or has none. Pixels at the picture's border have none beyond. */
+static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double gate)
 {
-	static const int beside[4][2] = { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } };
+	int wide = pose->camera.width, most = (int)(1000 * gate);
+	const uint16_t *mm = frame->range_mm + pixel_of(pose, x, y);
+	const int beside[4] = { x > 0 ? -1 : 0, x < wide - 1 ? 1 : 0, y > 0 ? -wide : 0,
+				y < pose->camera.height - 1 ? wide : 0 };
 
 	for (int i = 0; i < 4; i++) {
-		int u = x + beside[i][0], v = y + beside[i][1];
+		int there = mm[beside[i]];
 
-		if (u < 0 || v < 0 || u >= pose->camera.width || v >= pose->camera.height)
-			continue;
-		if (fabs(frame_range(pose, frame, u, v) - range) > gate && !frame_saturated(pose, frame, u, v))
+		if (there <= POSE_RANGE_LAST && abs(there - *mm) > most)
 			return true;
 	}
 	return false;
 }
 
-/* The row of a range by (position, rotation) for a ray that meets, in camera coordinates, a face of this normal. */
-static void range_row(const double normal[3], const double ray[3], double range, const double position[3],
-		      double row[6])
-{
-	double arm[3], f = 1 / dot3(normal, ray);
+/* Of a range measured along a ray of this direction (target coordinates) that meets a face across axis k at x, the
+ * derivative by the pose has three parts only: of the face moved along its normal, and of its two tilts. Divided by the
+ * ray's component across the face they are 1, x_a, x_b, where a, b follow k. The pixels of all faces across one axis,
+ * the body's and its parts', share this, so the sums are kept for three unknowns, and become those of the pose at the end.
+ */
+struct faces {
+	double h[6], g[3], shared[3]; /* lower triangle */
+};
 
-	for (int k = 0; k < 3; k++) {
-		arm[k] = range * ray[k] - position[k];
-		row[k] = f * normal[k];
+static void faces_add(struct faces *faces, double f, double xa, double xb, double error, double weight)
+{
+	const double row[3] = { f, f * xa, f * xb };
+	double *h = faces->h;
+
+	for (int i = 0; i < 3; i++) {
+		double weighted = weight * row[i];
+
+		for (int j = 0; j <= i; j++)
+			*h++ += weighted * row[j];
+		faces->g[i] += weighted * error;
+		faces->shared[i] += weighted;
 	}
-	cross3(arm, normal, row + 3);
-	for (int k = 3; k < 6; k++)
-		row[k] *= f;
 }
 
-bool surface_predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
-		     struct hit *hit, double direction[3], double row[6])
+static void faces_spread(const struct faces faces[3], const struct placed *at, struct normal *normal)
 {
-	double ray[3], normal[3];
+	for (int k = 0; k < 3; k++) {
+		const double *h = faces[k].h;
+		const double whole[9] = { h[0], h[1], h[3], h[1], h[2], h[4], h[3], h[4], h[5] };
+		double by[18] = { 0 };
+		int a = (k + 1) % 3, b = (k + 2) % 3;
 
-	camera_ray(pose, x, y, ray);
-	rotate_back(at->r, ray, direction);
-	if (!model_hit(&pose->model, view_parts(pose, view, x, y), view->origin, direction, hit))
-		return false;
-	rotate(at->r, hit->normal, normal);
-	range_row(normal, ray, hit->range, at->p, row);
-	/* Grazing rays say little, and with much noise. */
-	return fabs(dot3(normal, ray)) > 0.15;
+		/* Turning by e moves the point x by e x x: along the normal e_k that is e . (x x e_k). */
+		for (int i = 0; i < 3; i++) {
+			by[3 * i] = at->r[3 * i + k];
+			by[3 * (3 + i) + 1] = -at->r[3 * i + b];
+			by[3 * (3 + i) + 2] = at->r[3 * i + a];
+		}
+		for (int i = 0; i < 6; i++) {
+			double row[3];
+
+			rotate_back(whole, by + 3 * i, row);
+			for (int j = 0; j <= i; j++)
+				normal->h[6 * i + j] += dot3(row, by + 3 * j);
+			normal->g[i] += dot3(faces[k].g, by + 3 * i);
+			normal->offset.row[i] += dot3(faces[k].shared, by + 3 * i);
+		}
+	}
 }
 
 /* How far a point of the docking face's plane is outside of a part's footprint; where a tube ends inside, too. */
@@ -59,10 +83,10 @@ static double outside(const struct pose_part *part, double x, double y)
 	x -= part->centre[0];
 	y -= part->centre[1];
 	if (part->kind == POSE_BOX)
-		return fmax(fabs(x) - part->half[0], fabs(y) - part->half[1]);
+		return larger(fabs(x) - part->half[0], fabs(y) - part->half[1]);
 	double r = sqrt(x * x + y * y);
 
-	return fmax(r - part->half[0], part->half[1] - r);
+	return larger(r - part->half[0], part->half[1] - r);
 }
 
 /* Does a pixel show some of a rim of what stands on the docking face, or of the wall below it? */
@@ -84,7 +108,7 @@ static bool near_rim(const struct pose *pose, const struct view *view, unsigned 
 				     view->origin[1] + foot * direction[1]);
 		double high = outside(part, view->origin[0] + top * direction[0], view->origin[1] + top * direction[1]);
 
-		if ((low > 0) != (high > 0) || fmin(fabs(low), fabs(high)) < pixel)
+		if ((low > 0) != (high > 0) || smaller(fabs(low), fabs(high)) < pixel)
 			return true;
 	}
 	return false;
@@ -94,25 +118,41 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 		     double slack, struct normal *normal)
 {
 	int window[4];
+	const struct pose_part *body = pose->model.part;
 	struct view view;
 
 	if (!model_window(pose, at, 0, 0, window))
 		return;
 	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
-	int step = (int)fmax(1, ceil(sqrt((double)wide * high / wanted)));
+	int step = (int)larger(1, ceil(sqrt((double)wide * high / wanted)));
+
+	struct faces faces[3] = { 0 };
 
 	view_of(pose, at, &view);
 	/* Other pixels each frame, so that the error of a pixel does not stay. */
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
 		for (int x = window[0] + (int)(pose->frames % step); x <= window[2]; x += step) {
-			double row[6], direction[3], range = frame_range(pose, frame, x, y);
+			long at_pixel = pixel_of(pose, x, y);
+			double ray[3], direction[3], range = frame_range(frame, at_pixel);
+			unsigned int parts = view_parts(pose, &view, x, y);
 			struct hit hit;
 
-			if (!surface_predict(pose, at, &view, x, y, &hit, direction, row) ||
-			    near_rim(pose, &view, view_parts(pose, &view, x, y), direction, &hit) ||
-			    hit.margin < 1.5 * hit.range / pose->camera.fx || frame_saturated(pose, frame, x, y))
+			camera_ray(pose, at_pixel, ray);
+			rotate_back(at->r, ray, direction);
+			if (!view_hit(pose, &view, parts, direction, &hit) || hit.axis < 0)
 				continue;
-			double sigma = range_noise(pose, frame, x, y, hit.range),
+			double across = direction[hit.axis], pixel = hit.range / pose->camera.fx;
+			int a = (hit.axis + 1) % 3, b = (hit.axis + 2) % 3;
+			double xa = view.origin[a] + hit.range * direction[a];
+			double xb = view.origin[b] + hit.range * direction[b];
+
+			/* Grazing rays say little, and with much noise. */
+			if (fabs(across) < GRAZING || frame_saturated(frame, at_pixel) ||
+			    (hit.part == body && (body->half[a] - fabs(xa - body->centre[a]) < MARGIN * pixel ||
+						  body->half[b] - fabs(xb - body->centre[b]) < MARGIN * pixel)) ||
+			    (parts != 1 && near_rim(pose, &view, parts, direction, &hit)))
+				continue;
+			double sigma = range_noise(pose, frame, at_pixel, hit.range),
 			       error = range - pose->offset - hit.range;
 			double z = fabs(error) / (sigma + slack);
 
@@ -123,7 +163,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				normal->agreeing++;
 			else
 				normal->contrary++;
-			if (z > 5 || lone(pose, frame, x, y, range, 6 * sigma + 0.008))
+			if (z > 5 || lone(pose, frame, x, y, 6 * sigma + 0.008))
 				continue;
 			/* Full weight up to three deviations, none from five on. */
 			double weight = (z < 3 ? 1 : (5 - z) / 2) / (sigma * sigma);
@@ -131,10 +171,11 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 			count_error(normal->pixel_errors, fabs(error) / sigma);
 			normal->samples++;
 			if (frame->amplitude)
-				normal->light += frame->amplitude[(long)y * pose->camera.width + x] * range * range *
-						 norm3(row); /* which is 1 / cosine */
-			normal_add(normal, row, error, weight);
-			offset_add(&normal->offset, row, 1, error, weight);
+				normal->light += frame->amplitude[at_pixel] * range * range / fabs(across);
+			faces_add(faces + hit.axis, 1 / across, xa, xb, error, weight);
+			normal->offset.weight += weight;
+			normal->offset.error += weight * error;
 		}
 	}
+	faces_spread(faces, at, normal);
 }

@@ -21,8 +21,8 @@ from support.software_camera import programs as emulator_programs
 
 ROOT = Path(__file__).parents[2]
 POSE = ROOT / "flight" / "pose"
-# A frame, each: 4 ms at the virtual board's 2 ns. With the 2 ms that the ranges may take, 6 ms.
-MOST_INSTRUCTIONS = 2_000_000
+# A frame, each, at the virtual board's 2 ns: 2 ms when an approach is followed, 4 while the target is looked for.
+MOST_INSTRUCTIONS, MOST_AT_FIRST_SIGHT = 1_000_000, 2_000_000
 SEARCH = 6  # frames at first sight, at most, that are "not found" yet
 UNSEEN = 20  # frames after which one that was taken for it by mistake is given up (flight/pose/keys.c)
 KEYS = 8  # after them, at most, in which half a turn is undecided yet: at 0.9 m under the sun
@@ -313,7 +313,7 @@ def test_a_frame_takes_no_more_instructions_than_there_is_time_for(
     programs: Path, tmp_path: Path, place: tuple[float, ...] | None
 ) -> None:
     """Counted by callgrind, one dump a frame (10 s, 2 for a first sight): every frame of an approach, finding the
-    target and tracking it, in 4 ms of the virtual board."""
+    target and tracking it, in 2 ms of the virtual board; 4 where it is first seen close by."""
     built(POSE, "ds325-pose-count")
     file = tmp_path / "frames"
     points = APPROACH if place is None else ((0, *place),)
@@ -338,4 +338,4 @@ def test_a_frame_takes_no_more_instructions_than_there_is_time_for(
     counts = np.array([total for total in totals if total > 0])
     assert len(counts) == frames
     print(f"median {np.median(counts):.0f}, worst {counts.max()} instructions a frame")
-    assert counts.max() <= MOST_INSTRUCTIONS
+    assert counts.max() <= (MOST_INSTRUCTIONS if place is None else MOST_AT_FIRST_SIGHT)
