@@ -24,7 +24,7 @@ enum port_status port_queue_send(struct port_queue *queue, const void *message)
 	void *buffer = chFifoTakeObjectTimeout(&queue->fifo, TIME_INFINITE);
 
 	if (!buffer)
-		return chibios_fail(PORT_FAILED, "chFifoTakeObjectTimeout");
+		return port_fail(PORT_FAILED, "chFifoTakeObjectTimeout");
 	memcpy(buffer, message, queue->message_bytes);
 	chFifoSendObject(&queue->fifo, buffer);
 	return PORT_OK;
@@ -35,7 +35,7 @@ enum port_status port_queue_receive(struct port_queue *queue, void *message)
 	void *buffer;
 
 	if (chFifoReceiveObjectTimeout(&queue->fifo, &buffer, TIME_INFINITE) != MSG_OK)
-		return chibios_fail(PORT_FAILED, "chFifoReceiveObjectTimeout");
+		return port_fail(PORT_FAILED, "chFifoReceiveObjectTimeout");
 	memcpy(message, buffer, queue->message_bytes);
 	chFifoReturnObject(&queue->fifo, buffer);
 	return PORT_OK;
@@ -56,14 +56,14 @@ enum port_status port_pipe_write(struct port_pipe *pipe, const void *bytes, size
 {
 	size_t done = chPipeWriteTimeout(&pipe->pipe, bytes, count, TIME_INFINITE);
 
-	return done == count ? PORT_OK : chibios_fail(PORT_FAILED, "chPipeWriteTimeout");
+	return done == count ? PORT_OK : port_fail(PORT_FAILED, "chPipeWriteTimeout");
 }
 
 enum port_status port_pipe_read(struct port_pipe *pipe, void *bytes, size_t count)
 {
 	size_t done = chPipeReadTimeout(&pipe->pipe, bytes, count, TIME_INFINITE);
 
-	return done == count ? PORT_OK : chibios_fail(PORT_FAILED, "chPipeReadTimeout");
+	return done == count ? PORT_OK : port_fail(PORT_FAILED, "chPipeReadTimeout");
 }
 
 void port_pipe_close(struct port_pipe *pipe)
@@ -80,7 +80,7 @@ enum port_status port_event_open(struct port_event *event)
 
 enum port_status port_event_wait(struct port_event *event)
 {
-	return chBSemWait(&event->signalled) == MSG_OK ? PORT_OK : chibios_fail(PORT_FAILED, "chBSemWait");
+	return chBSemWait(&event->signalled) == MSG_OK ? PORT_OK : port_fail(PORT_FAILED, "chBSemWait");
 }
 
 enum port_status port_event_signal(struct port_event *event)

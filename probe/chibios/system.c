@@ -10,7 +10,7 @@ enum { MARK = sizeof("rtqual-probe image: ") - 1 };
 
 static const char *failure = "none";
 
-enum port_status chibios_fail(enum port_status status, const char *what)
+enum port_status port_fail(enum port_status status, const char *what)
 {
 	failure = what;
 	return status;

@@ -14,7 +14,7 @@ enum port_status port_thread_start(struct port_thread *thread, const char *name,
 {
 	(void)name; /* nothing here shows it */
 	if (cpu != PORT_ANY_CPU && cpu != 0)
-		return chibios_fail(PORT_DENIED, "ChibiOS runs on one CPU here, number 0");
+		return port_fail(PORT_DENIED, "ChibiOS runs on one CPU here, number 0");
 	thread->entry = entry;
 	thread->argument = argument;
 	thread->id = chThdCreateStatic(thread->area, sizeof(thread->area), CHIBIOS_PRIORITY_MAIN + (tprio_t)priority,
@@ -34,7 +34,7 @@ enum port_status port_priority_now(enum port_priority *priority)
 	tprio_t now = chThdGetPriorityX();
 
 	if (now < CHIBIOS_PRIORITY_MAIN + PORT_LOW || now > CHIBIOS_PRIORITY_MAIN + PORT_HIGHEST)
-		return chibios_fail(PORT_FAILED, "the caller is no thread of a benchmark");
+		return port_fail(PORT_FAILED, "the caller is no thread of a benchmark");
 	*priority = (enum port_priority)(now - CHIBIOS_PRIORITY_MAIN);
 	return PORT_OK;
 }
@@ -52,7 +52,7 @@ enum port_status port_semaphore_open(struct port_semaphore *semaphore, unsigned 
 
 enum port_status port_semaphore_wait(struct port_semaphore *semaphore)
 {
-	return chSemWait(&semaphore->semaphore) == MSG_OK ? PORT_OK : chibios_fail(PORT_FAILED, "chSemWait");
+	return chSemWait(&semaphore->semaphore) == MSG_OK ? PORT_OK : port_fail(PORT_FAILED, "chSemWait");
 }
 
 enum port_status port_semaphore_post(struct port_semaphore *semaphore)

@@ -5,48 +5,14 @@
  */
 #include "chibios.h"
 
-/* The other thread of PORT_PATH_FUTEX: sleeps until the time, then wakes the thread that asked. */
-static struct helper {
-	struct port_thread thread;
-	struct port_semaphore asked;
-	struct port_semaphore woken;
-	uint64_t due_ns; /* 0: end */
-	bool taken;
-} helper;
-
-static void helper_main(void *argument)
+/* To ChibiOS, whose differences have no sign, a time already past lies long ahead. */
+static enum port_status sleep_until(uint64_t due_ns)
 {
-	(void)argument;
-	for (;;) {
-		port_semaphore_wait(&helper.asked);
-		if (!helper.due_ns)
-			return;
-		chThdSleepUntilWindowed(port_now_ns(), helper.due_ns);
-		port_semaphore_post(&helper.woken);
-	}
-}
+	uint64_t now_ns = port_now_ns();
 
-static enum port_status helper_start(void)
-{
-	if (helper.taken)
-		return chibios_fail(PORT_FULL, "one thread at a time can be woken by another");
-	helper.taken = true;
-	port_semaphore_open(&helper.asked, 0);
-	port_semaphore_open(&helper.woken, 0);
-	return port_thread_start(&helper.thread, "waker", PORT_HIGHEST, PORT_ANY_CPU, helper_main, NULL);
-}
-
-static void helper_ask(uint64_t due_ns)
-{
-	helper.due_ns = due_ns;
-	port_semaphore_post(&helper.asked);
-}
-
-static void helper_stop(void)
-{
-	helper_ask(0);
-	port_thread_join(&helper.thread);
-	helper.taken = false;
+	if (now_ns < due_ns)
+		chThdSleepUntilWindowed(now_ns, due_ns);
+	return PORT_OK;
 }
 
 /* In the timer's interrupt. */
@@ -70,14 +36,14 @@ enum port_status port_timer_open(struct port_timer *timer, enum port_path path)
 		chVTObjectInit(&timer->timer);
 		return port_semaphore_open(&timer->expired, 0);
 	case PORT_PATH_SOFT_TIMER:
-		return chibios_fail(PORT_NOT_OFFERED, "ChibiOS's timers all expire in the interrupt");
+		return port_fail(PORT_NOT_OFFERED, "ChibiOS's timers all expire in the interrupt");
 	case PORT_PATH_FUTEX:
-		return helper_start();
+		return rtos_waker_start(sleep_until);
 	case PORT_PATH_NETWORK:
 	case PORT_PATHS:
 		break;
 	}
-	return chibios_fail(PORT_NOT_OFFERED, "ChibiOS has no network of its own");
+	return port_fail(PORT_NOT_OFFERED, "ChibiOS has no network of its own");
 }
 
 uint64_t port_timer_next_ns(const struct port_timer *timer, uint64_t from_ns)
@@ -90,23 +56,21 @@ enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
 {
 	uint64_t now_ns = port_now_ns();
 
-	if (now_ns >= due_ns) /* to ChibiOS, whose differences have no sign, a time long ahead */
+	if (now_ns >= due_ns)
 		return PORT_OK;
 	switch (timer->path) {
 	case PORT_PATH_HARD_TIMER:
 		chVTSet(&timer->timer, due_ns - now_ns, expired, timer);
 		return port_semaphore_wait(&timer->expired);
 	case PORT_PATH_FUTEX:
-		helper_ask(due_ns);
-		return port_semaphore_wait(&helper.woken);
+		return rtos_waker_wait(due_ns);
 	default:
-		chThdSleepUntilWindowed(now_ns, due_ns);
-		return PORT_OK;
+		return sleep_until(due_ns);
 	}
 }
 
 void port_timer_close(struct port_timer *timer)
 {
 	if (timer->path == PORT_PATH_FUTEX)
-		helper_stop();
+		rtos_waker_stop();
 }

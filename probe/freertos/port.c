@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The port contract on FreeRTOS. Nothing is allocated; a benchmark's objects are FreeRTOS's own, one for one. */
-#include "freertos.h"
+#include "machine.h"
+#include "rtos.h"
 
 /*
  * Main (the caller of battery_run) runs below the benchmarks, FreeRTOS's timer task above them: so the lateness of a
@@ -17,25 +18,25 @@ enum { EVENT_BIT = 1 };
 
 static const char *failure = "none";
 
-enum port_status freertos_fail(enum port_status status, const char *why)
+enum port_status port_fail(enum port_status status, const char *what)
 {
-	failure = why;
+	failure = what;
 	return status;
-}
-
-static enum port_status fail(const char *why)
-{
-	return freertos_fail(PORT_FAILED, why);
-}
-
-static enum port_status done(BaseType_t success, const char *otherwise)
-{
-	return success == pdTRUE ? PORT_OK : fail(otherwise);
 }
 
 const char *port_failure(void)
 {
 	return failure;
+}
+
+static enum port_status fail(const char *why)
+{
+	return port_fail(PORT_FAILED, why);
+}
+
+static enum port_status done(BaseType_t success, const char *otherwise)
+{
+	return success == pdTRUE ? PORT_OK : fail(otherwise);
 }
 
 const char *port_system(void)
@@ -71,7 +72,7 @@ enum port_status port_thread_start(struct port_thread *thread, const char *name,
 				   port_entry entry, void *argument)
 {
 	if (cpu != PORT_ANY_CPU && cpu != 0)
-		return freertos_fail(PORT_DENIED, "FreeRTOS runs on one CPU here, number 0");
+		return port_fail(PORT_DENIED, "FreeRTOS runs on one CPU here, number 0");
 	thread->entry = entry;
 	thread->argument = argument;
 	xSemaphoreCreateBinaryStatic(&thread->ended);

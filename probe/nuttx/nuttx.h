@@ -4,6 +4,7 @@
 #define RTQUAL_NUTTX_H
 
 #include "linux.h"
+#include "rtos.h"
 
 /* Main, which calls the battery, is below all benchmarks; NuttX's work queue, which runs deferred timers, is above. */
 enum { NUTTX_PRIORITY_MAIN = 100 };

@@ -48,6 +48,11 @@ enum port_status linux_fail(enum port_status status, const char *what, int error
 	return status;
 }
 
+enum port_status port_fail(enum port_status status, const char *what)
+{
+	return linux_fail(status, what, 0);
+}
+
 const char *port_failure(void)
 {
 	return system_.failure;

@@ -14,15 +14,6 @@
 
 enum { NS_OF_TICK = CONFIG_USEC_PER_TICK * 1000 };
 
-/* The other thread of PORT_PATH_FUTEX: sleeps until the time, then wakes the thread that asked. */
-static struct helper {
-	struct port_thread thread;
-	struct port_semaphore asked;
-	struct port_semaphore woken;
-	uint64_t due_ns; /* 0: end */
-	bool taken;
-} helper;
-
 static enum port_status sleep_until(uint64_t due_ns)
 {
 	struct timespec due = nuttx_timespec(due_ns);
@@ -32,46 +23,6 @@ static enum port_status sleep_until(uint64_t due_ns)
 		error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
 	while (error == EINTR);
 	return error ? linux_fail(PORT_FAILED, "clock_nanosleep", error) : PORT_OK;
-}
-
-/* Its failures reach main through linux_fail(). */
-static void helper_main(void *argument)
-{
-	(void)argument;
-	for (;;) {
-		if (port_semaphore_wait(&helper.asked) != PORT_OK || !helper.due_ns)
-			return;
-		if (sleep_until(helper.due_ns) != PORT_OK)
-			return;
-		port_semaphore_post(&helper.woken);
-	}
-}
-
-static enum port_status helper_start(void)
-{
-	enum port_status status;
-
-	if (helper.taken)
-		return linux_fail(PORT_FULL, "one thread at a time can be woken by another", 0);
-	port_semaphore_open(&helper.asked, 0);
-	port_semaphore_open(&helper.woken, 0);
-	status = port_thread_start(&helper.thread, "waker", PORT_HIGHEST, PORT_ANY_CPU, helper_main, NULL);
-	helper.taken = status == PORT_OK;
-	return status;
-}
-
-static void helper_stop(void)
-{
-	helper.due_ns = 0;
-	port_semaphore_post(&helper.asked);
-	port_thread_join(&helper.thread);
-	helper.taken = false;
-}
-
-static enum port_status helper_ask(uint64_t due_ns)
-{
-	helper.due_ns = due_ns;
-	return port_semaphore_post(&helper.asked);
 }
 
 /* In the timer's interrupt. */
@@ -132,7 +83,7 @@ enum port_status port_timer_open(struct port_timer *timer, enum port_path path)
 	case PORT_PATH_NETWORK:
 		return linux_fail(PORT_NOT_OFFERED, "NuttX with a network was not tried", 0);
 	case PORT_PATH_FUTEX:
-		return helper_start();
+		return rtos_waker_start(sleep_until);
 	case PORT_PATHS:
 		break;
 	}
@@ -156,7 +107,7 @@ enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
 	case PORT_PATH_SOFT_TIMER:
 		return wait_soft(timer, due_ns);
 	case PORT_PATH_FUTEX:
-		return helper_ask(due_ns) != PORT_OK ? PORT_FAILED : port_semaphore_wait(&helper.woken);
+		return rtos_waker_wait(due_ns);
 	default:
 		return sleep_until(due_ns);
 	}
@@ -165,7 +116,7 @@ enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
 void port_timer_close(struct port_timer *timer)
 {
 	if (timer->path == PORT_PATH_FUTEX)
-		helper_stop();
+		rtos_waker_stop();
 	if (timer->path == PORT_PATH_SOFT_TIMER)
 		timer_delete(timer->soft);
 	if (timer->path == PORT_PATH_HARD_TIMER || timer->path == PORT_PATH_SOFT_TIMER)

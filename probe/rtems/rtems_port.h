@@ -3,12 +3,10 @@
 #ifndef RTQUAL_RTEMS_PORT_H
 #define RTQUAL_RTEMS_PORT_H
 
-#include "port.h"
+#include "rtos.h"
 
 enum { RTEMS_PORT_TICK_NS = 1000000 };
 
-/* Keep what failed for port_failure(); returns `status`. */
-enum port_status rtems_port_fail(enum port_status status, const char *what);
 /* PORT_OK, or PORT_FAILED with what failed kept. */
 enum port_status rtems_port_done(rtems_status_code code, const char *what);
 

@@ -18,7 +18,7 @@ static struct {
 	uint64_t start; /* the counter where RTEMS began to count ticks */
 } state = { .failure = "none" };
 
-enum port_status rtems_port_fail(enum port_status status, const char *what)
+enum port_status port_fail(enum port_status status, const char *what)
 {
 	state.failure = what;
 	return status;
@@ -70,11 +70,11 @@ static uint64_t start_of_ticks(void)
 enum port_status rtems_port_setup(void)
 {
 	if (read_counter_hz() != COUNTER_HZ)
-		return rtems_port_fail(PORT_FAILED, "the board's counter does not run at 1 GHz: start QEMU with -cpu "
-						    "cortex-a15,cntfrq=1000000000");
+		return port_fail(PORT_FAILED, "the board's counter does not run at 1 GHz: start QEMU with -cpu "
+					      "cortex-a15,cntfrq=1000000000");
 	state.start = start_of_ticks();
 	state.samples = malloc(SAMPLES_BYTES);
-	return state.samples ? PORT_OK : rtems_port_fail(PORT_FAILED, "memory for the samples: the board has 128 MiB");
+	return state.samples ? PORT_OK : port_fail(PORT_FAILED, "memory for the samples: the board has 128 MiB");
 }
 
 enum port_status port_disturbance_now(struct port_disturbance *disturbance)

@@ -12,7 +12,7 @@ static rtems_name name_of(void)
 
 enum port_status rtems_port_done(rtems_status_code code, const char *what)
 {
-	return code == RTEMS_SUCCESSFUL ? PORT_OK : rtems_port_fail(PORT_FAILED, what);
+	return code == RTEMS_SUCCESSFUL ? PORT_OK : port_fail(PORT_FAILED, what);
 }
 
 static void run_thread(rtems_task_argument argument)
@@ -29,14 +29,14 @@ enum port_status port_thread_start(struct port_thread *thread, const char *name,
 {
 	(void)name; /* nothing here shows it */
 	if (cpu != PORT_ANY_CPU && cpu != 0)
-		return rtems_port_fail(PORT_DENIED, "RTEMS runs on one CPU here, number 0");
+		return port_fail(PORT_DENIED, "RTEMS runs on one CPU here, number 0");
 	thread->entry = entry;
 	thread->argument = argument;
 	if (port_semaphore_open(&thread->ended, 0) != PORT_OK)
 		return PORT_FAILED;
 	if (rtems_task_create(name_of(), PRIORITY_MAIN - (rtems_task_priority)priority, STACK_BYTES, RTEMS_PREEMPT,
 			      RTEMS_DEFAULT_ATTRIBUTES, &thread->id) != RTEMS_SUCCESSFUL)
-		return rtems_port_fail(PORT_FAILED, "rtems_task_create");
+		return port_fail(PORT_FAILED, "rtems_task_create");
 	return rtems_port_done(rtems_task_start(thread->id, run_thread, (rtems_task_argument)thread),
 			       "rtems_task_start");
 }
@@ -56,7 +56,7 @@ enum port_status port_priority_now(enum port_priority *priority)
 
 	if (rtems_task_set_priority(RTEMS_SELF, RTEMS_CURRENT_PRIORITY, &now) != RTEMS_SUCCESSFUL ||
 	    now < PRIORITY_MAIN - PORT_HIGHEST || now > PRIORITY_MAIN - PORT_LOW)
-		return rtems_port_fail(PORT_FAILED, "the caller is no thread of a benchmark");
+		return port_fail(PORT_FAILED, "the caller is no thread of a benchmark");
 	*priority = (enum port_priority)(PRIORITY_MAIN - now);
 	return PORT_OK;
 }
@@ -146,7 +146,7 @@ void port_queue_close(struct port_queue *queue)
 enum port_status port_pipe_open(struct port_pipe *pipe)
 {
 	(void)pipe;
-	return rtems_port_fail(PORT_NOT_OFFERED, "RTEMS with its file system, which has pipes, was not tried");
+	return port_fail(PORT_NOT_OFFERED, "RTEMS with its file system, which has pipes, was not tried");
 }
 
 enum port_status port_pipe_write(struct port_pipe *pipe, const void *bytes, size_t count)

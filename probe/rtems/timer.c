@@ -3,21 +3,11 @@
  * Waiting for a time by the paths that RTEMS has: the sleep and the timer, which both expire in the tick's interrupt, the
  * timer server's task, another task. Its network is a library of its own, which was not tried.
  */
-#include <time.h>
-
 #include "rtems_port.h"
 
 enum { SERVER_PRIORITY = 90, SERVER_STACK_BYTES = 8192 };
 
-/* The other thread of PORT_PATH_FUTEX: sleeps until the time, then wakes the thread that asked. */
-static struct helper {
-	struct port_thread thread;
-	struct port_semaphore asked;
-	struct port_semaphore woken;
-	uint64_t due_ns; /* 0: end */
-	bool taken;
-	bool server; /* whether the timer server runs, which never ends */
-} helper;
+static bool server_runs; /* the timer server, which never ends */
 
 /* Ticks of the clock until a time that is a whole number of them from its start. */
 static rtems_interval ticks_until(uint64_t due_ns)
@@ -27,45 +17,9 @@ static rtems_interval ticks_until(uint64_t due_ns)
 
 static enum port_status sleep_until(uint64_t due_ns)
 {
+	if (port_now_ns() >= due_ns)
+		return PORT_OK;
 	return rtems_port_done(rtems_task_wake_after(ticks_until(due_ns)), "rtems_task_wake_after");
-}
-
-/* Its failures reach main through rtems_port_fail(). */
-static void helper_main(void *argument)
-{
-	(void)argument;
-	for (;;) {
-		if (port_semaphore_wait(&helper.asked) != PORT_OK || !helper.due_ns)
-			return;
-		if (port_now_ns() < helper.due_ns && sleep_until(helper.due_ns) != PORT_OK)
-			return;
-		port_semaphore_post(&helper.woken);
-	}
-}
-
-static enum port_status helper_start(void)
-{
-	if (helper.taken)
-		return rtems_port_fail(PORT_FULL, "one thread at a time can be woken by another");
-	if (port_semaphore_open(&helper.asked, 0) != PORT_OK || port_semaphore_open(&helper.woken, 0) != PORT_OK)
-		return PORT_FAILED;
-	helper.taken = true;
-	return port_thread_start(&helper.thread, "waker", PORT_HIGHEST, PORT_ANY_CPU, helper_main, NULL);
-}
-
-static enum port_status helper_ask(uint64_t due_ns)
-{
-	helper.due_ns = due_ns;
-	return port_semaphore_post(&helper.asked);
-}
-
-static void helper_stop(void)
-{
-	helper_ask(0);
-	port_thread_join(&helper.thread);
-	port_semaphore_close(&helper.asked);
-	port_semaphore_close(&helper.woken);
-	helper.taken = false;
 }
 
 /* In the tick's interrupt, or in the timer server. */
@@ -77,14 +31,14 @@ static void expired(rtems_id id, void *argument)
 
 static enum port_status open_timer(struct port_timer *timer)
 {
-	if (timer->path == PORT_PATH_SOFT_TIMER && !helper.server) {
+	if (timer->path == PORT_PATH_SOFT_TIMER && !server_runs) {
 		if (rtems_timer_initiate_server(SERVER_PRIORITY, SERVER_STACK_BYTES, RTEMS_DEFAULT_ATTRIBUTES) !=
 		    RTEMS_SUCCESSFUL)
-			return rtems_port_fail(PORT_FAILED, "rtems_timer_initiate_server");
-		helper.server = true;
+			return port_fail(PORT_FAILED, "rtems_timer_initiate_server");
+		server_runs = true;
 	}
 	if (rtems_timer_create(rtems_build_name('r', 't', 'q', ' '), &timer->id) != RTEMS_SUCCESSFUL)
-		return rtems_port_fail(PORT_FAILED, "rtems_timer_create");
+		return port_fail(PORT_FAILED, "rtems_timer_create");
 	return port_semaphore_open(&timer->expired, 0);
 }
 
@@ -98,12 +52,12 @@ enum port_status port_timer_open(struct port_timer *timer, enum port_path path)
 	case PORT_PATH_SOFT_TIMER:
 		return open_timer(timer);
 	case PORT_PATH_FUTEX:
-		return helper_start();
+		return rtos_waker_start(sleep_until);
 	case PORT_PATH_NETWORK:
 	case PORT_PATHS:
 		break;
 	}
-	return rtems_port_fail(PORT_NOT_OFFERED, "RTEMS with a network was not tried");
+	return port_fail(PORT_NOT_OFFERED, "RTEMS with a network was not tried");
 }
 
 /* RTEMS counts ticks from its start. */
@@ -127,7 +81,7 @@ enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
 		code = rtems_timer_server_fire_after(timer->id, ticks_until(due_ns), expired, timer);
 		break;
 	case PORT_PATH_FUTEX:
-		return helper_ask(due_ns) != PORT_OK ? PORT_FAILED : port_semaphore_wait(&helper.woken);
+		return rtos_waker_wait(due_ns);
 	default:
 		return sleep_until(due_ns);
 	}
@@ -138,7 +92,7 @@ enum port_status port_timer_wait(struct port_timer *timer, uint64_t due_ns)
 void port_timer_close(struct port_timer *timer)
 {
 	if (timer->path == PORT_PATH_FUTEX)
-		helper_stop();
+		rtos_waker_stop();
 	if (timer->path == PORT_PATH_HARD_TIMER || timer->path == PORT_PATH_SOFT_TIMER) {
 		rtems_timer_delete(timer->id);
 		port_semaphore_close(&timer->expired);

@@ -43,8 +43,8 @@ FUZZERS = (
     Fuzzer("options-pose", "ds325-pose's options and recordings", 3_000, {"flight/pose/main.c": 0.75}),
     Fuzzer("agent", "the guest's agent: its command line, its jobs, its frames", 100_000, {"guest/agent.c": 0.5}),
     Fuzzer(
-        "freertos", "the command line of FreeRTOS's image", 200_000,
-        {"probe/freertos/main.c": 0.6, "probe/virt.h": 0.95},
+        "rtos", "the command line of an RTOS's image", 200_000,
+        {"probe/rtos/run.c": 0.6, "probe/virt.h": 0.95},
     ),
     Fuzzer("usbip", "USB/IP: clients that ask for the camera", 150_000, {"emulator/server.c": 0.7}),
     Fuzzer(

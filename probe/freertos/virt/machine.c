@@ -126,15 +126,6 @@ enum port_status machine_write(const char *bytes, size_t count)
 	return PORT_OK;
 }
 
-static void write_text(const char *text)
-{
-	size_t length = 0;
-
-	while (text[length])
-		length++;
-	machine_write(text, length);
-}
-
 int machine_arguments(const char **words, int most)
 {
 	return read_words(words, most);
@@ -156,21 +147,6 @@ void machine_exit(int code)
 {
 	(void)code; /* QEMU's exit code is 0: the output says what happened */
 	switch_off();
-}
-
-/* Called from startup.S. */
-void machine_fault(const char *what, uintptr_t where) __attribute__((noreturn));
-void machine_fault(const char *what, uintptr_t where)
-{
-	static const char hex[] = "0123456789abcdef";
-	char place[] = " at 0x00000000\n";
-
-	for (int i = 0; i < 8; i++)
-		place[6 + i] = hex[where >> (28 - 4 * i) & 15];
-	write_text("rtqual-probe: ");
-	write_text(what);
-	write_text(place);
-	machine_exit(1);
 }
 
 enum port_status machine_disturbance(struct port_disturbance *disturbance)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The command line of the probe's image for FreeRTOS: how QEMU's fw_cfg device hands it in, its words, its options. The
- * sources are the image's; arguments.inc is that part of virt.h, cut out by the Makefile: the rest is ARM's.
+ * The command line of the probe's images for RTOSes: how QEMU's fw_cfg device hands it in, its words, its options. The
+ * sources are the images'; arguments.inc is that part of virt.h, cut out by the Makefile: the rest is ARM's.
  * What must hold: a family and options in range, or a line that says what was not understood and exit code 2.
  */
 #include <stdint.h>
@@ -11,16 +11,8 @@
 #include "battery.h"
 #include "common/options.h"
 #include "fuzz.h"
+#include "rtos.h"
 
-typedef uint32_t TickType_t;
-typedef uint32_t StackType_t;
-typedef struct {
-	int unused;
-} StaticTask_t;
-enum { tskIDLE_PRIORITY, MACHINE_STACK_WORDS = 16 };
-#define xTaskCreateStatic(entry, name, words, argument, priority, stack, task) \
-	((void)(entry), (void)(stack), (void)(task))
-#define vTaskStartScheduler()
 #define battery_run(family, options, workspace) accepted(options)
 
 enum { ITEMS = 30, LINE = 700 };
@@ -47,9 +39,7 @@ static enum port_status accepted(const struct options *options)
 
 const struct family battery[] = { { .name = "wakeup" }, { .name = "loop" }, { 0 } };
 
-#define main image_main
-#include "probe/freertos/main.c"
-#undef main
+#include "probe/rtos/run.c"
 
 /* --- the device, as QEMU's: zeros behind the end -------------------------------------------------- */
 
@@ -75,12 +65,7 @@ static const uint8_t *reg8(uintptr_t address)
 
 #include "arguments.inc"
 
-int machine_arguments(const char **words, int most)
-{
-	return read_words(words, most);
-}
-
-enum port_status machine_write(const char *bytes, size_t count)
+enum port_status port_write(const char *bytes, size_t count)
 {
 	if (said_bytes + count >= sizeof(said))
 		broken("it says too much");
@@ -90,19 +75,8 @@ enum port_status machine_write(const char *bytes, size_t count)
 	return PORT_OK;
 }
 
-const char *machine_start(int count, char **words)
-{
-	return count || words ? "not asked" : NULL;
-}
-
-void machine_exit(int code)
-{
-	broken("it ends by itself with %d", code);
-}
-
 void prepare(void)
 {
-	(void)image_main; /* starts the scheduler, which is not here */
 }
 
 static void put_be(uint8_t *bytes, size_t count, uint32_t value)
@@ -137,7 +111,7 @@ static void forget(void)
 	memset(line_given, 0, sizeof(line_given));
 	line_bytes = ARGUMENTS_MOST - 2;
 	make_directory(1, 0);
-	machine_arguments(words, 1);
+	read_words(words, 1);
 }
 
 static void make_line(void)
@@ -184,6 +158,7 @@ static void spoil_directory(void)
 
 void one_input(void)
 {
+	const char *words[RTOS_WORDS_MOST];
 	uint32_t items = 1 + draw(ITEMS - 1);
 	int code;
 
@@ -193,7 +168,7 @@ void one_input(void)
 	spoil_directory();
 	said_bytes = 0;
 	said[0] = '\0';
-	code = run();
+	code = rtos_run(words, read_words(words, RTOS_WORDS_MOST));
 	if (code && (code != 2 || strncmp(said, "rtqual-probe: ", 14) || said[said_bytes - 1] != '\n'))
 		broken("exit code %d, and no line that says why: %s", code, said);
 	if (!code && said_bytes)
