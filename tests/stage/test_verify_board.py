@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from rtqual.mission import load_mission
+from rtqual.procedure.compliance import Result
 from rtqual.procedure.load import load_procedures
+from rtqual.record.schema import Timing
 from rtqual.stage import verify as stage
 from support.command import Run
 from support.ground_log import TOP, definition
@@ -58,6 +60,10 @@ def test_a_board_is_named_by_the_mission(tmp_path: Path, fails: Callable[..., st
     assert "has no network; procedures are played over ssh" in fails(2, "verify", path)
 
 
+def _smoke() -> list[Path]:
+    return [path for path in (TOP / "procedures").glob("*.toml") if "\nsmoke = true\n" in path.read_text()]
+
+
 @pytest.mark.manual
 def test_the_smoke_procedures_pass_on_a_board(rtqual: Run, tmp_path: Path) -> None:
     with stand_in(tmp_path / "there", machine=COUNTED) as there:
@@ -65,7 +71,12 @@ def test_the_smoke_procedures_pass_on_a_board(rtqual: Run, tmp_path: Path) -> No
         path = tmp_path / "m.toml"
         path.write_text(mission(there))
         done = rtqual("verify", path, "--scale", "smoke", "--out", tmp_path / "out", "--json")
-        print(done.stdout, done.stderr)
         said = json.loads(done.stdout)
-        assert said["failures"] == {}
+        assert said["failures"] == {}, done.stderr
+        assert {one["procedure"] for one in said["procedures"]} == {path.stem for path in _smoke()}
+        for one in said["procedures"]:
+            assert one["checks"] and all(check["passed"] for check in one["checks"]) and not one["wrong"], one
+            assert one["timing"] == Timing.REAL
+            assert one["result"] == Result.PASSED or "the board's clock ran at" in one["why"], "and that is noticed"
+        assert {one["close_out"].partition(":")[0] for one in said["requirements"]} == {"open"}, "it is a guest"
         assert there.ssh("uname -r").stdout.strip() == there.release, "it is back on its own system"
