@@ -82,6 +82,7 @@ bool log_begun(const char *path, struct begun *begun)
 		sscanf(line, "%*d %7s %zu", what, &step);
 		begun->sent += !strcmp(what, "send");
 		begun->received += !strcmp(what, "recv");
+		begun->ended |= !strcmp(what, "end");
 		if ((!strcmp(what, "send") || !strcmp(what, "unsent") || !strcmp(what, "did") ||
 		     !strcmp(what, "failed")) &&
 		    step > begun->steps)

@@ -40,7 +40,7 @@ struct ground {
 	struct sockaddr_in where;
 	FILE *log;
 	int fd; /* -1: no link */
-	bool kept; /* the log outlives a reset: it is synced after each step but a telecommand, and before the kernel ends */
+	bool kept; /* the log outlives a reset: it is written line by line, and synced after each fault */
 	bool wanted; /* whether there should be one */
 	int64_t start_ns; /* when it came up first */
 	unsigned long sent, received;
@@ -226,7 +226,7 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 	}
 }
 
-static void begin(struct ground *ground, const struct options *options, int64_t began_ns)
+static void await_link(struct ground *ground, const struct options *options)
 {
 	const int64_t latest_ns = clock_ns() + options->patience_ms * 1000000ll;
 
@@ -235,23 +235,32 @@ static void begin(struct ground *ground, const struct options *options, int64_t 
 			die(RUN_FAILED, "nobody listens at %s:%u", options->host, options->port);
 		usleep(RETRY_NS / 1000);
 	}
+}
+
+static void begin(struct ground *ground, const struct options *options, int64_t began_ns)
+{
+	await_link(ground, options);
 	ground->start_ns = clock_ns();
 	if (options->now_ns)
 		log_began(options->log, options->now_ns + ground->start_ns - began_ns);
 	fputs("0 up\n", ground->log);
 }
 
-/* After a reset. The step that was being done is not done again. */
-static void go_on(struct ground *ground, const struct begun *begun, const struct step *steps, int64_t began_ns,
-		  int64_t machine_ns)
+/* After a reset. The step that was being done is not done again; those that were due meanwhile are, once there is a link. */
+static void go_on(struct ground *ground, const struct begun *begun, const struct step *steps,
+		  const struct options *options, int64_t began_ns)
 {
 	for (size_t one = 0; one < begun->steps; one++)
 		if (steps[one].verb == CLOSE || steps[one].verb == OPEN)
 			ground->wanted = steps[one].verb == OPEN;
 	ground->sent = begun->sent;
 	ground->received = begun->received;
-	ground->start_ns = began_ns - (machine_ns - begun->start_ns);
+	ground->start_ns = began_ns - (options->now_ns - begun->start_ns);
 	fprintf(ground->log, "%lld reset\n", (long long)now_ns(ground));
+	if (ground->wanted) {
+		await_link(ground, options);
+		fprintf(ground->log, "%lld up\n", (long long)now_ns(ground));
+	}
 }
 
 int main(int argc, char **argv)
@@ -275,10 +284,13 @@ int main(int argc, char **argv)
 	ground.log = options.now_ns ? log_kept(options.log) : fopen(options.log, "we");
 	if (!ground.log)
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
-	setvbuf(ground.log, buffer, _IOFBF, sizeof(buffer)); /* the disk does not disturb what is timed */
 	ground.kept = options.now_ns;
-	if (options.now_ns && log_begun(options.log, &begun))
-		go_on(&ground, &begun, steps, began_ns, options.now_ns);
+	/* A disk does not disturb what is timed, but what outlives any reset is written line by line. */
+	setvbuf(ground.log, buffer, ground.kept ? _IOLBF : _IOFBF, sizeof(buffer));
+	if (options.now_ns && log_begun(options.log, &begun) && begun.ended)
+		return 0;
+	if (begun.start_ns)
+		go_on(&ground, &begun, steps, &options, began_ns);
 	else
 		begin(&ground, &options, began_ns);
 	for (size_t one = begun.steps; one < count; one++)

@@ -39,6 +39,7 @@ size_t script_read(const char *path, struct step *steps, char **held);
 
 /* What a log says that a reset has cut short; half a line at its end is cut off. */
 struct begun {
+	bool ended;
 	size_t steps; /* done */
 	unsigned long sent, received;
 	int64_t start_ns; /* of the machine's clock, when the link came up first */

@@ -160,7 +160,7 @@ def test_a_log_outlives_a_reset_of_the_machine(ground: Path, tmp_path: Path) -> 
             time.monotonic_ns(),
         )
         first = subprocess.Popen([*command, "--now-ns=5000000000"])
-        while not (log.exists() and "failed 2" in log.read_text()):
+        while not (log.exists() and "recv" in log.read_text() and "failed 2" in log.read_text()):
             assert first.poll() is None
             time.sleep(0.01)
         first.kill()
@@ -168,6 +168,9 @@ def test_a_log_outlives_a_reset_of_the_machine(ground: Path, tmp_path: Path) -> 
         before = log.read_text()
         log.write_text(before + "19999 re")
         done = subprocess.run([*command, "--now-ns=26000000000"], capture_output=True, text=True, check=False)
+        ended = log.read_text()
+        subprocess.run([*command, "--now-ns=40000000000"], check=True)
+        assert log.read_text() == ended, "what has ended is not played again"
     assert done.returncode == 0, done.stderr
     rows = log.read_text().removeprefix(before).splitlines()
     said = [row.split(" ", 1)[1] for row in rows]

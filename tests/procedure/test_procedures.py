@@ -2,6 +2,7 @@
 """Procedures as files: one line on what is wrong with one; the script that is made of it; what a record keeps."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,23 +102,29 @@ def test_a_requirement_is_compliant_where_all_its_procedures_passed_and_closed_b
     assert mission.verify is not None
     one = next(r for r in mission.verify.requirements if r.id == "TC-010")
     both = [procedure(tmp_path, START_STOP, name) for name in ("first", "second")]
-    judged = {True: good(both[0]).judged(), False: Judgement(unsound="is cut off")}
-    cases: tuple[tuple[list[tuple[str, bool]], dict[str, str], Compliance], ...] = (
-        ([("first", True), ("second", True)], {}, Compliance.YES),
-        ([("first", True), ("second", False)], {}, Compliance.NO),
-        ([("first", True)], {}, Compliance.OPEN),
-        ([("first", True)], {"second": "the guest died"}, Compliance.OPEN),
+    passed, failed, unknown = good(both[0]).judged(), Judgement(wrong=("it lies",)), Judgement(unsound="is cut off")
+    cases: tuple[tuple[list[tuple[str, Judgement]], dict[str, str], Compliance], ...] = (
+        ([("first", passed), ("second", passed)], {}, Compliance.YES),
+        ([("first", passed), ("second", failed)], {}, Compliance.NO),
+        ([("first", unknown), ("second", failed)], {}, Compliance.NO),
+        ([("first", passed), ("second", unknown)], {}, Compliance.OPEN),
+        ([("first", passed), ("second", passed), ("second", unknown)], {}, Compliance.OPEN),
+        ([("first", passed)], {}, Compliance.OPEN),
+        ([("first", passed)], {"second": "the guest died"}, Compliance.OPEN),
         ([], {}, Compliance.OPEN),
     )
     for played, failures, expected in cases:
-        row = control([one], both, [_run(judged[passed], name) for name, passed in played], failures)[0]
+        row = control([one], both, [_run(judgement, name) for name, judgement in played], failures)[0]
         assert (row.compliance, row.closed.startswith("open")) == (expected, True)
     for timing, closed in (
         (Timing.REAL, "closed"),
         (Timing.INSTRUCTIONS, "open: the virtual board ranks, does not close"),
     ):
-        runs = [_run(judged[True], name, timing) for name in ("first", "second")]
+        runs = [_run(passed, name, timing) for name in ("first", "second")]
         assert control([one], both, runs, {})[0].closed == closed
+    guests = [replace(run, guest_of="an emulator") for run in runs]
+    real = [replace(run, timing=Timing.REAL) for run in guests]
+    assert control([one], both, real, {})[0].closed == "open: the board is a guest of an emulator"
     assert control([one], [], [], {})[0].why == "no procedure verifies it"
 
 

@@ -4,6 +4,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -14,11 +15,13 @@ from rtqual.base.cache import sha256_of
 from rtqual.campaign import folder as kept
 from rtqual.procedure.compliance import Compliance, control
 from rtqual.procedure.instrument import PREFIX
+from rtqual.procedure.judge import Judgement
 from rtqual.procedure.kept import Procedures
 from rtqual.procedure.load import load_procedures
 from rtqual.record.schema import Timing, digest
 from rtqual.report.control import build
 from rtqual.report.page.render import to_html, to_markdown
+from rtqual.report.verification import as_dict, to_junit
 from rtqual.stage.verify import verified_in
 from support.command import Run
 from support.ground_log import TOP, definition
@@ -52,11 +55,25 @@ def test_the_document_says_what_was_shown_by_what_and_escapes_what_others_wrote(
     assert to_html(build(verified_in(tmp_path / "verified"))) == html, "a pure function of what is kept"
 
 
-def test_a_log_that_was_cut_is_no_evidence(tmp_path: Path) -> None:
+def test_a_log_that_was_cut_is_no_evidence(rtqual: Run, tmp_path: Path) -> None:
     folder = made(tmp_path / "verified", log=lambda text: text[: len(text) // 2])
     verified = verified_in(folder)
-    assert not verified.passed
-    assert "not compliant" in to_markdown(build(verified))
+    assert not verified.passed and list(verified.unknown) == ["start-stop"]
+    text = to_markdown(build(verified))
+    assert "? no evidence" in text and "not compliant" not in text, "nobody knows whether it holds"
+    said = as_dict(verified)
+    assert said["procedures"][0]["result"] == "no evidence" and said["requirements"][0]["compliance"] == "open"
+    assert 'failures="0" errors="3"' in to_junit(verified), "the procedure and both requirements"
+    assert "0 of 2 requirements compliant; 2 open" in rtqual("show", folder).stdout
+
+
+def test_a_program_that_fails_is_told_before_what_is_no_evidence(tmp_path: Path) -> None:
+    verified = verified_in(made(tmp_path / "verified"))
+    run = verified.runs[0]
+    failed = replace(run, judgement=Judgement(wrong=("it lies",)), repeat=1)
+    unknown = replace(run, judgement=Judgement(unsound="is cut off"))
+    both = replace(verified, runs=(failed, unknown))
+    assert re.search('<failure[^>]*message="[^"]*it lies', to_junit(both))
 
 
 def test_the_emulators_record_that_claims_real_time_closes_nothing(tmp_path: Path) -> None:

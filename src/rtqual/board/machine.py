@@ -24,6 +24,11 @@ _RESETS = (
 )
 
 
+# A reset leaves memory as it was; what the kernel is told not to use outlives it, as a disk /dev/pmem0 that waits for
+# no host. QEMU loads the kernel below, and the initramfs at the end (of 512 MiB at least).
+_KEPT = "memmap=32M!256M"
+
+
 @dataclass(frozen=True)
 class Emulator:
     """How QEMU is started for one processor. The devices lie where rtqual-agent looks for them (guest/machine_*.c)."""
@@ -36,6 +41,7 @@ class Emulator:
     parameters: tuple[str, ...]  # of the kernel
     results: str  # the guest's port that results leave by
     pci_serial: bool = False  # that port is a card, for the mainboard has one port only
+    kept: tuple[str, ...] = ()  # parameters of the kernel on a machine that is reset: memory that outlives it
 
     def options(self, machine: Machine) -> list[str]:
         """What decides the guest's time; no file names."""
@@ -66,6 +72,7 @@ PC = Emulator(
     # Debian's kernels trust the time-stamp counter only after a test against another clock: both are the same here.
     parameters=("console=ttyS0", *_QUIET, "tsc=reliable"),
     results="/dev/ttyS1",
+    kept=(_KEPT,),
 )
 # The counter runs at 1 GHz (cntfrq), so that a guest reads nanoseconds. A Cortex-A15 is the nearest 32-bit processor
 # that QEMU has a general board for; Debian's kernel for it knows no addresses above 4 GiB (highmem).

@@ -25,6 +25,7 @@ class Kernel:
     installed_size_b: int
     architecture: Architecture = AMD64
     facts: Mapping[str, str] = field(default_factory=dict)  # what else its files say, for records
+    carried: Mapping[str, Path] = field(default_factory=dict)  # path in the guest -> file of ours
 
     @property
     def sizes(self) -> dict[str, str]:

@@ -196,7 +196,8 @@ class VirtualBoard(Board):
         return fresh.rename(path)
 
     def _append(self) -> str:
-        return " ".join((*self._emulator.parameters, *self.kernel.boot))
+        kept = self._emulator.kept if self.machine.resets else ()
+        return " ".join((*self._emulator.parameters, *kept, *self.kernel.boot))
 
     def _disk_options(self) -> list[str]:
         options: list[str] = []

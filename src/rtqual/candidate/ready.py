@@ -49,6 +49,7 @@ def make_ready(
         installed_size_b=package.installed_size_b,
         architecture=architecture,
         facts={**_module_counts(package.tree, release), **(facts or {})},
+        carried=extra or {},
     )
 
 

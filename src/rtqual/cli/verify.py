@@ -70,4 +70,4 @@ def verify(
         print_json(as_dict(verified))
     else:
         print_verified(STDOUT, verified)
-    return 3 if verified.failures else 0 if verified.passed else 1
+    return 3 if verified.unknown else 0 if verified.passed else 1

@@ -27,8 +27,8 @@ PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 # Kernel modules a job may need. Modules that a kernel has built in or lacks are left out here; modprobe reports them.
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
-# And the one that a program of ours needs, by its place in the guest: the watchdog.
-OWN_MODULES = {"usr/bin/rtqual-ground": ("i6300esb",)}
+# And those that a program of ours needs, by its place in the guest: the watchdog, memory that a reset keeps.
+OWN_MODULES = {"usr/bin/rtqual-ground": ("i6300esb", "nd_e820", "nd_pmem")}
 DISKS = ("/dev/vda", "/dev/sda")
 
 

@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from rtqual.base.apt import Package, fetch_closure
@@ -35,6 +35,7 @@ _NETWORK = (
 )
 _OTHERS = ("virtio_rng", "i6300esb", "iTCO_wdt", "bcm2835_wdt")
 _LATER = ("ext4", "crc32c_generic")  # for jobs on a disk
+_CARRIED = ("uvcvideo", "vhci_hcd")  # for the software camera, where programs of ours come along
 MODULES = (*_STORAGE, *_BOARDS, *_NETWORK, *_OTHERS)
 _INITTAB = "::sysinit:/bin/true\n::ctrlaltdel:/sbin/reboot\n::shutdown:/bin/umount -a -r\n"
 
@@ -53,25 +54,34 @@ def names(image: Path) -> set[str]:
 
 
 def build(
-    tree: Path, release: str, architecture: Architecture, *, programs: Collection[str] = (), init: str = "init-board"
+    tree: Path,
+    release: str,
+    architecture: Architecture,
+    *,
+    programs: Collection[str] = (),
+    carried: Mapping[str, Path] | None = None,
+    init: str = "init-board",
 ) -> Path:
-    """From a kernel's files as its package lays them out; from the cache if the contents are the same."""
+    """From a kernel's files as its package lays them out; from the cache if the contents are the same. `carried`: path
+    in it -> file of ours."""
     tools = packages(architecture)
-    own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in _OWN[architecture.name]} | {
-        "init": guest_file(init)
-    }
+    own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in _OWN[architecture.name]}
+    own |= {"init": guest_file(init), **(carried or {})}
     wanted = tuple(sorted({*_PROGRAMS, *(name for name in programs if name in contents.PROGRAMS)}))
     identity = hashlib.sha256(f"{tree.name} {release} {wanted} {MODULES}".encode())
     for tool in tools:
         identity.update(tool.sha256.encode())
-    for file in (*own.values(), Path(__file__), Path(contents.__file__)):
+    for place, file in own.items():
+        identity.update(place.encode() + file.read_bytes())
+    for file in (Path(__file__), Path(contents.__file__)):
         identity.update(file.read_bytes())
     image = cache_dir() / "initramfs" / f"board-{identity.hexdigest()[:32]}.cpio.gz"
     with locked(image):
         if not image.exists():
             with scratch(image.parent) as folder:
                 root = folder / "root"
-                _fill(root, tree, release, [tool.tree for tool in tools], architecture, wanted, own)
+                modules = (*MODULES, *_LATER, *(_CARRIED if carried else ()))
+                _fill(root, tree, release, [tool.tree for tool in tools], architecture, wanted, own, modules)
                 plain = contents.pack(root, folder / "plain")
                 fresh = folder / image.name
                 fresh.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
@@ -87,6 +97,7 @@ def _fill(
     architecture: Architecture,
     programs: Collection[str],
     own: dict[str, Path],
+    modules: Collection[str],
 ) -> None:
     for folder in (
         "bin",
@@ -108,8 +119,9 @@ def _fill(
     for program in programs:
         contents.copy_program(program, root, trees, architecture.triplet)
     for place, file in own.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, root / place)
-    contents.copy_modules(root, tree, release, (*MODULES, *_LATER))
+    contents.copy_modules(root, tree, release, modules)
     (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in MODULES))
     (root / "etc/passwd").write_text("root:*:0:0:root:/root:/bin/sh\n")
     (root / "etc/group").write_text("root:x:0:\n")

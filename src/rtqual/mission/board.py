@@ -218,7 +218,8 @@ def problems_of_plan(
         for one in candidates:
             why = _why_not_on(one, board)
             if why:
-                yield Problem((*path, "boards", i), f"{shown(name)} cannot run {one.name}: {why}; name the candidates")
+                message = f"{shown(name)} cannot run {one.name}: {why}; name candidates that it can run"
+                yield Problem((*path, "boards", i), message)
 
 
 def _why_not_on(candidate: Candidate, board: BoardTable) -> str:

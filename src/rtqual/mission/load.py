@@ -210,6 +210,10 @@ def _verify_problems(mission: Mission) -> Iterator[Problem]:
     if mission.verify and mission.verify.candidate not in names:
         message = f"no candidate with a kernel is {shown(mission.verify.candidate)}; "
         yield Problem(("verify", "candidate"), message + suggest(mission.verify.candidate, names))
+    if mission.verify and mission.verify.board:
+        flown = tuple(one for one in mission.candidates if one.name == mission.verify.candidate)
+        for one in problems_of_plan(mission.boards, (mission.verify.board,), flown, ("verify",)):
+            yield Problem(("verify", "board"), one.message)
 
 
 def _plan_problems(mission: Mission) -> Iterator[Problem]:

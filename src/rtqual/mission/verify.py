@@ -62,6 +62,8 @@ class Verify(Table):
     """The folder of the procedures, as seen from the mission's file."""
     load: LoadName = "hackbench"
     """What disturbs meanwhile."""
+    board: Slug | None = None
+    """The [[board]] that the procedures are played on, over ssh; the candidate's virtual board when left out."""
     requirements: Annotated[tuple[SystemRequirement, ...], NonEmpty] = Field(alias="requirement")
     """What must be shown, one [[verify.requirement]] each."""
 

@@ -11,6 +11,14 @@ from rtqual.procedure.model import Procedure
 from rtqual.record.schema import Timing
 
 
+class Result(StrEnum):
+    """Of a run. Without evidence nobody knows: the log is not whole, or what measured was not as it should be."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "no evidence"
+
+
 @dataclass(frozen=True)
 class Run:
     """A procedure once played. `record`: the hash of what it left."""
@@ -24,14 +32,21 @@ class Run:
     timing: Timing
     judgement: Judgement
     problems: tuple[str, ...] = ()  # why its figures decide nothing
+    guest_of: str = ""  # a hypervisor; empty: the board is a computer
+
+    @property
+    def result(self) -> Result:
+        if self.judgement.unsound or self.problems:
+            return Result.UNKNOWN
+        return Result.PASSED if self.judgement.passed else Result.FAILED
 
     @property
     def passed(self) -> bool:
-        return self.judgement.passed and not self.problems
+        return self.result is Result.PASSED
 
     @property
     def why(self) -> str:
-        return self.judgement.why or (self.problems[0] if self.problems else "")
+        return self.problems[0] if self.problems else self.judgement.why
 
 
 class Compliance(StrEnum):
@@ -67,7 +82,8 @@ def control(
 def _row(requirement: SystemRequirement, names: Sequence[str], runs: Sequence[Run], failures: dict[str, str]) -> Row:
     own = tuple(run for run in runs if run.procedure in names)
     missing = [name for name in names if not any(run.procedure == name for run in own)]
-    failed = next((run for run in own if not run.passed), None)
+    failed = next((run for run in own if run.result is Result.FAILED), None)
+    unknown = next((run for run in own if run.result is Result.UNKNOWN), None)
     if failed:
         compliance, why = Compliance.NO, f"{failed.procedure}: {failed.why}"
     elif not names:
@@ -76,18 +92,22 @@ def _row(requirement: SystemRequirement, names: Sequence[str], runs: Sequence[Ru
         compliance, why = Compliance.OPEN, f"{lost} gave no record: {failures[lost]}"
     elif missing:
         compliance, why = Compliance.OPEN, f"not played: {', '.join(missing)}"
+    elif unknown:
+        compliance, why = Compliance.OPEN, f"{unknown.procedure}: {unknown.why}"
     else:
         compliance, why = Compliance.YES, ""
     return Row(requirement, tuple(names), own, compliance, why, _closed(compliance, own))
 
 
 def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
-    """Time that counts instructions is no time: what it shows ranks, and closes nothing."""
+    """Time that counts instructions is no time, and an emulator in real time is late when its host is: what they show
+    closes nothing."""
     if compliance is not Compliance.YES:
         return "open"
-    return (
-        "closed" if all(run.timing is Timing.REAL for run in runs) else "open: the virtual board ranks, does not close"
-    )
+    if any(run.timing is not Timing.REAL for run in runs):
+        return "open: the virtual board ranks, does not close"
+    guests = [run.guest_of for run in runs if run.guest_of]
+    return f"open: the board is a guest of {guests[0]}" if guests else "closed"
 
 
 def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Procedure]) -> tuple[str, ...]:

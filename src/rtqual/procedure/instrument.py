@@ -14,7 +14,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar.output import of_emulator
-from rtqual.instrument.lidar.script import COMMON, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
+from rtqual.instrument.lidar.script import COMMON, EMULATOR, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
 from rtqual.instrument.output import clock_problems, last_line
 from rtqual.packet.definition import Definition
 from rtqual.procedure.figures import figures
@@ -33,8 +33,10 @@ _BUS_MB_S = 40  # as USB 2.0 carries them: at once, a frame would hold up the CP
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
 _PLUGGED = f"plug --replay flown --stamp --bus {_BUS_MB_S} --interrupts {INTERRUPTS_FIFO} --control {CONTROL}"
+# A board that is not restored keeps what a job that failed has left: a camera, and the disk of the state.
 _SETUP = """\
-mkdir state && mount -t tmpfs -o size=256k none state || fail 'no disk for the state'
+! pidof {emulator} > /dev/null || unplug
+mkdir -p state && mount -t tmpfs -o size=256k none state || fail 'no disk for the state'
 {flown}
 cat > script <<'END'
 {script}END
@@ -47,11 +49,14 @@ fly & fly=$!
 rtqual-agent run . ground {fifo} {ground} --script script --log {log} || {{ cat ground.err flight.err >&2; exit 1; }}
 kill $fly; kill -9 $(pidof {name})
 unplug
+umount -l state
 """
-# A board that is reset runs the same job again when it has booted, and finds `began` on the disk; so is the camera's
-# recording. The program starts at once, and uvcvideo's workers are raised when it streams.
+# A board that is reset runs the same job again when it has booted, and finds `began` in memory that outlives it, where
+# the camera's recording lies too. The program starts at once, and uvcvideo's workers are raised when it streams.
 _RESET_SETUP = """\
-mkdir state && mount -t ext4 -o nobarrier {disk} state || fail 'no disk that a reset keeps'
+kept() {{ mount -t ext4 -o sync {disk} state 2> /dev/null; }}
+mkdir state && awaited [ -b {disk} ] || fail 'no memory that a reset keeps'
+kept || {{ mke2fs {disk} > /dev/null 2>&1 && kept; }} || fail 'no disk in the memory that a reset keeps'
 [ -e state/flown ] || {{ {{ {flown}
 }} && mv flown state/flown && : > state/{log} && : > state/{log}.start && sync; }} || fail 'no room for the recording'
 ln -s state/flown flown
@@ -75,7 +80,7 @@ unplug
 cp state/{log} {log}
 """
 _WATCHDOG = "--watchdog=/dev/watchdog --watchdog-s=2"  # what a program has that must not end in silence
-_DISK, _WATCHDOG_MODULE = "/dev/vda", "i6300esb"
+_DISK, _RESET_MODULES = "/dev/pmem0", ("i6300esb", "nd_e820", "nd_pmem", "crc32c_generic", "ext4")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # known by its name, as every instrument
@@ -93,10 +98,10 @@ class Played(Instrument):
         setup, measure, arguments = _SETUP, _FLY, self.arguments
         modules: tuple[str, ...] = ()
         if self.resets:
-            setup, measure, modules = _RESET_SETUP, _RESET_FLY, (_WATCHDOG_MODULE,)
+            setup, measure, modules = _RESET_SETUP, _RESET_FLY, _RESET_MODULES
             arguments = f"{arguments} {_WATCHDOG}"
         prepared = setup.format(
-            flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, disk=_DISK, log=LOG,
+            flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,
             raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
         )  # fmt: skip
         fly = measure.format(
@@ -138,7 +143,6 @@ def instruments(procedures: Sequence[Procedure], definition: Definition, argumen
             name=PREFIX + one.name,
             title=one.title,
             program=PROGRAM,
-            disks=one.resets,
             resets=one.resets,
             procedure=one,
             definition=definition,

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from rtqual.packet.definition import Definition
-from rtqual.procedure.log import Entry, Unsound, What, read_log
+from rtqual.procedure.log import Entry, Unsent, Unsound, What, read_log
 from rtqual.procedure.model import Bounds, Expect, Match, Procedure, Step
 from rtqual.procedure.script import CLOSING, CLOSING_NS, Line, compiled
 from rtqual.procedure.sound import ANSWERS, EVENTS, REFUSALS, SEVERE, Got, conduct, reports
@@ -87,6 +87,8 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     lines = compiled(procedure, definition)
     try:
         entries = read_log(log, lines)
+    except Unsent as error:
+        return Judgement(wrong=(str(error),))
     except Unsound as error:
         return Judgement(unsound=str(error))
     asked = sum(len(one.forbid) + len([*_expected(one)]) for one in procedure.done)

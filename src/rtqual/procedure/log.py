@@ -29,6 +29,10 @@ class Unsound(ValueError):
     """Why a log is no evidence."""
 
 
+class Unsent(Unsound):
+    """A telecommand that found no link: nothing more can be read of the log, and that is what is wrong."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """A line of the log. `line`: of the script, counted from 0, where the ground did what it says."""
@@ -61,7 +65,7 @@ def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
         raise Unsound("its times go back")
     for match in matches:
         if match["unsent"]:
-            raise Unsound(f"step {match['unsent']} of the script was not sent: there was no link")
+            raise Unsent(f"at {match['at']} ns step {match['unsent']} of the script was not sent: there was no link")
         if match["failed"]:
             raise Unsound(f"step {match['failed']} of the script failed: {match['why']}")
     entries = tuple(_entry(match) for match in matches[:-1])
@@ -88,15 +92,32 @@ def _entry(match: re.Match[str]) -> Entry:
 
 def _require_steps(entries: tuple[Entry, ...], lines: tuple[Line, ...], end_ns: int) -> None:
     done = [entry for entry in entries if entry.what in (What.SENT, What.DID)]
+    back = _back_ns(entries)
     if [entry.line for entry in done] != list(range(len(lines) - 1)):
         raise Unsound("does not hold the script's steps, each once and in order: it is of another script, or damaged")
     for number, (entry, line) in enumerate(zip(done, lines, strict=False), 1):
         if entry.octets != line.packet or (entry.what is What.SENT) != bool(line.packet):
             raise Unsound(f"step {number} of the script sent something else")
-        if not line.at_ns <= entry.at_ns <= line.at_ns + LATE_NS:
+        due_ns = max(line.at_ns, back[number - 1])
+        if not due_ns <= entry.at_ns <= due_ns + LATE_NS:
             raise Unsound(f"step {number} of the script was due at {line.at_ns} ns and done at {entry.at_ns} ns")
     if end_ns < lines[-1].at_ns:
         raise Unsound("ends too early")
+
+
+def _back_ns(entries: tuple[Entry, ...]) -> list[int]:
+    """For each step when the board was back after the last reset before it, or 0: a board that was down does its steps
+    late, and whether it may have been down is for the judge."""
+    back: list[int] = []
+    is_reset, back_ns = False, 0
+    for entry in entries:
+        if entry.what is What.UP and is_reset:
+            is_reset, back_ns = False, entry.at_ns
+        elif entry.what is What.RESET:
+            is_reset = True
+        elif entry.what in (What.SENT, What.DID):
+            back.append(back_ns)
+    return back
 
 
 def _require_link(entries: tuple[Entry, ...]) -> None:

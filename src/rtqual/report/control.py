@@ -15,7 +15,7 @@ import numpy as np
 from rtqual.analysis.figure.model import Distribution
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, listed, under
-from rtqual.procedure.compliance import Compliance, Row
+from rtqual.procedure.compliance import Compliance, Result, Row
 from rtqual.procedure.figures import ACCEPTED, COMPLETED
 from rtqual.record.schema import Kind, Timing
 from rtqual.report.draw.canvas import Palette
@@ -48,6 +48,7 @@ from rtqual.report.write import put
 FORMS = (*PAGES, "junit")  # what there is of a verification
 JSON = "verification.json"
 _SIGNS = {Compliance.YES: ("✓", "met"), Compliance.NO: ("✗", "failed"), Compliance.OPEN: ("?", "open")}
+_RESULTS = {Result.PASSED: ("✓", "met"), Result.FAILED: ("✗", "failed"), Result.UNKNOWN: ("?", "open")}
 _BESIDE = (
     "frames", "frames_lost", "frames_refused", "emulator_lost", "deadline_misses", "control_late_most",
     "frame_latency_most", "packets_lost", "memory", "boots",
@@ -96,6 +97,7 @@ def build(verified: Verified) -> Document:
             ("Mission", header.name),
             ("Scale", clean(verified.scale)),
             ("Candidate", clean(verified.candidate)),
+            ("Board", clean(listed(sorted({run.board for run in verified.runs})))),
             ("Beside it", clean(under(verified.load))),
             ("Procedures played", number(len({run.procedure for run in verified.runs}))),
             *made_with(paper),
@@ -143,7 +145,7 @@ def _answer(verified: Verified, numbering: Numbering) -> VerdictBox:
         blocks.append(Paragraph(f"{said}from a board in real time."))
     wrong = [f"{row.requirement.id}: {row.why}" for row in verified.rows if row.compliance is Compliance.NO]
     blocks += bullets("Not compliant", wrong, "failed")
-    blocks += bullets("Procedures that gave no record", (f"{n}: {why}" for n, why in verified.failures.items()), "open")
+    blocks += bullets("Procedures without evidence", (f"{n}: {why}" for n, why in verified.unknown.items()), "open")
     return VerdictBox("Compliance", not wrong and bool(verified.rows), headline(verified), tuple(blocks))
 
 
@@ -183,7 +185,8 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
         before = first.get(run.procedure)
         if run.repeat and before and (before.record, before.passed) == (run.record, run.passed):
             continue
-        result = Cell("✓ passed", tone="met") if run.passed else Cell("✗ failed", prose(run.why), tone="failed")
+        sign, tone = _RESULTS[run.result]
+        result = Cell(f"{sign} {run.result}", prose(run.why), tone=tone)
         shown = "again" if run.repeat else prose(verified.titles.get(run.procedure, ""))
         times = sum((one.procedure, one.record) == (run.procedure, run.record) for one in verified.runs)
         record = Cell(run.record[:12], f"{count(times, 'run')}, equal" if times > 1 else "")

@@ -15,12 +15,13 @@ import numpy as np
 from rtqual.analysis.figure.intervals import quantile_ranks
 from rtqual.base.words import count
 from rtqual.mission import Mission
-from rtqual.procedure.compliance import Compliance, Row, Run
+from rtqual.procedure.compliance import Compliance, Result, Row, Run
 from rtqual.procedure.instrument import LOG_SERIES
 from rtqual.procedure.model import Procedure
 from rtqual.record.schema import Record
 from rtqual.report.machine.junit import Case, Suite, as_xml
 
+_WORSE = (Result.PASSED, Result.UNKNOWN, Result.FAILED)
 _QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100), "p99.9": Fraction(999, 1000)}
 
 
@@ -63,7 +64,12 @@ class Verified:
     @property
     def passed(self) -> bool:
         """Whether every procedure that was to be played was, and passed."""
-        return bool(self.runs) and not self.failures and all(run.passed for run in self.runs)
+        return bool(self.runs) and not self.unknown and all(run.passed for run in self.runs)
+
+    @property
+    def unknown(self) -> Mapping[str, str]:
+        """Procedures that gave no record, or one without evidence, and why."""
+        return {**{r.procedure: r.why for r in self.runs if r.result is Result.UNKNOWN}, **self.failures}
 
 
 @dataclass(frozen=True)
@@ -138,11 +144,13 @@ def _run(run: Run) -> dict[str, Any]:
     return {
         "procedure": run.procedure,
         "passed": run.passed,
+        "result": run.result,
         "why": run.why,
         "record": run.record,
         "seed": run.seed,
         "repeat": run.repeat,
         "timing": run.timing,
+        "board": run.board,
         "checks": [
             {
                 "step": one.step + 1,
@@ -159,11 +167,13 @@ def _run(run: Run) -> dict[str, Any]:
 
 def to_junit(verified: Verified) -> str:
     """A case a procedure and a case a requirement; what is open is an error: nobody knows."""
-    firsts: dict[str, Run] = {}
+    worst: dict[str, Run] = {}
     for run in verified.runs:
-        if run.procedure not in firsts or not run.passed:
-            firsts[run.procedure] = run
-    played = [Case(n, "" if r.passed else "failure", "failed", r.why) for n, r in sorted(firsts.items())]
+        before = worst.get(run.procedure)
+        if before is None or _WORSE.index(run.result) > _WORSE.index(before.result):
+            worst[run.procedure] = run
+    said = {Result.PASSED: "", Result.UNKNOWN: "error", Result.FAILED: "failure"}
+    played = [Case(n, said[r.result], r.result, r.why) for n, r in sorted(worst.items())]
     played += [Case(name, "error", "no record", why) for name, why in sorted(verified.failures.items())]
     results = {Compliance.YES: "", Compliance.NO: "failure", Compliance.OPEN: "error"}
     asked = [Case(r.requirement.id, results[r.compliance], r.compliance, r.why) for r in verified.rows]

@@ -12,11 +12,12 @@ from pathlib import Path
 from rtqual.analysis.verdict.clock import of_board
 from rtqual.base.errors import BadInput
 from rtqual.base.words import under
+from rtqual.board.registry import Row
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument import NoParameters
-from rtqual.mission import Mission
+from rtqual.mission import Candidate, Mission
 from rtqual.mission.explain import suggest
 from rtqual.mission.verify import Verify
 from rtqual.packet.definition import Definition
@@ -65,7 +66,15 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Pla
     for name in only:
         if name not in names:
             raise BadInput(f"--only {name!r}: there is no such procedure in {folder}; {suggest(name, names)}")
-    played = tuple(one for one in procedures if (one.name in only if only else scale == FULL or one.smoke))
+    board = mission.verify.board
+    for one in procedures:
+        if board and one.resets and one.name in only:
+            raise BadInput(f"--only {one.name}: resets are played on the virtual board only, not on {board}")
+    played = tuple(
+        one
+        for one in procedures
+        if (one.name in only if only else scale == FULL or one.smoke) and not (board and one.resets)
+    )
     if not played:
         raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
     return Plan(mission, mission.verify, procedures, played, scale, definition)
@@ -74,16 +83,28 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Pla
 def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaign:
     """Its cells: each procedure with each seed, and then each once more where a second run must be equal."""
     candidate = next(one for one in asked.mission.candidates if one.name == asked.verify.candidate)
-    place = candidate.place
-    if place is None or not place.linux or place.here:
-        raise BadInput(f"candidate {candidate.name}: procedures are played on the virtual board only")
+    place = _place(asked, candidate)
+    cpus = place.cpus() if place.cpus else 1
     cells = [
-        Cell(candidate, one, NoParameters(), asked.verify.load, 1, seed=seed, place=place)
+        Cell(candidate, one, NoParameters(), asked.verify.load, cpus, seed=seed, place=place)
         for seed in range(1, seeds + 1)
         for one in instruments(asked.played, asked.definition, ARGUMENTS)
     ]
     again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
     return Campaign(asked.mission, kept.VERIFY + asked.scale, folder, workers=workers, cells=[*cells, *again])
+
+
+def _place(asked: Plan, candidate: Candidate) -> Row:
+    """Where it is played. Raises BadInput where it cannot be."""
+    for one in asked.mission.boards:
+        if one.name == asked.verify.board:
+            if one.settings.by_card:
+                raise BadInput(f"board {one.name}: has no network; procedures are played over ssh")
+            return one.place
+    place = candidate.place
+    if place is None or not place.linux or place.here:
+        raise BadInput(f"candidate {candidate.name}: give [verify] a board; procedures are not played on this machine")
+    return place
 
 
 def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
@@ -160,7 +181,8 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
                 repeat=record.manifest.repeat,
                 timing=of_board(record.inputs.board, record.manifest.timing),
                 judgement=judge(procedure, log_of(record), asked.definition),
-                problems=(*_of_another(asked.verify, record), *record.manifest.problems),
+                problems=(*_of_another(asked, record), *record.manifest.problems),
+                guest_of=record.manifest.provenance.facts.get("hypervisor", ""),
             )
         )
         measured.append(record)
@@ -179,7 +201,10 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
     )
 
 
-def _of_another(asked: Verify, record: Record) -> list[str]:
+def _of_another(asked: Plan, record: Record) -> list[str]:
     """Why a record is no evidence of what is asked, whatever its log says."""
-    on, load = record.inputs.candidate, record.inputs.load
-    return [] if (on, load) == (asked.candidate, asked.load) else [f"it was played on {on}, {under(load)}"]
+    on, load, board = record.inputs.candidate, record.inputs.load, record.inputs.board
+    if (on, load) != (asked.verify.candidate, asked.verify.load):
+        return [f"it was played on {on}, {under(load)}"]
+    models = {one.model for one in asked.mission.boards if one.name == asked.verify.board}
+    return [f"it was played on {board}"] if models and board not in models else []

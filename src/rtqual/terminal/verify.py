@@ -8,11 +8,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rtqual.procedure.compliance import Compliance
+from rtqual.procedure.compliance import Compliance, Result
 from rtqual.procedure.model import Procedure
 from rtqual.report.verification import Verified, headline
 
 _TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
+_RESULTS = {Result.PASSED: "green", Result.FAILED: "red", Result.UNKNOWN: "yellow"}
 
 
 def print_procedures(console: Console, procedures: Sequence[Procedure]) -> None:
@@ -27,7 +28,7 @@ def print_verified(console: Console, verified: Verified) -> None:
     played = Table("procedure", "result", "record", "why", box=box.SIMPLE)
     for run in verified.runs:
         name = f"{run.procedure}, again" if run.repeat else run.procedure
-        result = "[green]passed[/]" if run.passed else "[red]failed[/]"
+        result = f"[{_RESULTS[run.result]}]{run.result}[/]"
         played.add_row(escape(name), result, run.record[:12], escape(run.why))
     for name, why in verified.failures.items():
         played.add_row(escape(name), "[red]no record[/]", "", escape(why))

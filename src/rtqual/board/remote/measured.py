@@ -26,7 +26,8 @@ class Measured(Board):
     def __init__(self, settings: Settings, kernel: Kernel, owner: str, programs: tuple[str, ...] = ()) -> None:
         self._settings, self._kernel, self._owner = settings, kernel, owner
         tree = kernel.image.parents[1]
-        initramfs = remote.build(tree, kernel.release, settings.architecture, programs=programs)
+        carried = kernel.carried
+        initramfs = remote.build(tree, kernel.release, settings.architecture, programs=programs, carried=carried)
         files = {"kernel": kernel.image, "initramfs": initramfs}
         self.candidate = Candidate(kernel, files, (*settings.parameters, *kernel.boot))
 
