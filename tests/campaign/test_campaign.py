@@ -42,6 +42,7 @@ def test_cells_are_interleaved_and_every_virtual_group_has_one_repeat(tmp_path: 
     rounds = [cells[start : start + 4] for start in range(0, len(cells), 4)]
     assert [{cell.group for cell in one} for one in rounds] == [groups] * 4
     assert [{(cell.seed, cell.repeat) for cell in one} for one in rounds] == [{(1, 0)}, {(1, 1)}, {(2, 0)}, {(3, 0)}]
+    assert len({id(cell.parameters) for cell in cells}) == 1, "checked once, not for each candidate and load"
 
 
 def test_this_machine_runs_first_alone_and_is_not_repeated(tmp_path: Path) -> None:

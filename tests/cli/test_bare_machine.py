@@ -50,7 +50,10 @@ def home(tmp_path: Path) -> Path:
         place = tmp_path / "rtqual here" / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, place, follow_symlinks=False)
-    shutil.copytree(cache_dir() / "archives", tmp_path / ".cache/rtqual/archives")
+    archives = tmp_path / ".cache/rtqual/archives"
+    archives.mkdir(parents=True)
+    for deb in (cache_dir() / "archives").glob("*.deb"):
+        shutil.copy2(deb, archives)
     subprocess.run(["chown", "-R", f"{USER}:{USER}", tmp_path], check=True)
     return tmp_path
 

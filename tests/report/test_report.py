@@ -113,6 +113,14 @@ def test_the_first_page_has_every_board_that_decides_and_what_is_kept_in_mind_of
     assert "Of beta." in str(page.blocks)
 
 
+def test_the_decision_is_said_once_and_what_other_boards_give_beside_it(written: Path) -> None:
+    boxes = re.findall(r'<section class="verdict .*?</section>', (written / "report.html").read_text(), re.DOTALL)
+    heads = [Page("".join(re.findall(r"<h2.*?</h2>", box, re.DOTALL))).text.strip() for box in boxes]
+    told = ["No verdict on the local board: no real-time priority", " ".join(prose(HEADLINE).split())]
+    assert heads == [told[0], "Verdict, local board", told[1]]
+    assert re.findall(r"> \*\*(.*)\*\*", (written / "report.md").read_text()) == told
+
+
 def test_what_the_document_says_of_itself_is_cleaned() -> None:
     signed = mission().model_copy(update={"document": Paper(prepared="A\u202e\x1b[31mB", number="7")})
     shown = build(gather(signed, evidence(), records(evidence()), {}))

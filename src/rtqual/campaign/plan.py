@@ -28,9 +28,11 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     """
     rounds: dict[int, dict[tuple[Group, int], Cell]] = {}
     for part in mission.scale(scale).plan:
+        parameters = {
+            name: INSTRUMENTS[name].parameters.model_validate(mission.parameters_for(scale, name, part))
+            for name in part.instruments
+        }
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
-            instrument = INSTRUMENTS[name]
-            parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
             shape = LOADS[load].shape.model_validate(mission.loads[load]) if load in mission.loads else None
             for places in _alike(mission.places_of(part, candidate)):
                 first = places[0]
@@ -40,8 +42,9 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
                     for run in range(runs.get(planned, 0) if runs and part.runs == AUTO else part.looks[-1]):
                         place = places[run % len(places)]
                         cell = Cell(
-                            candidate, instrument, parameters, load, cpus, seed=run + 1, place=place, shape=shape
-                        )
+                            candidate, INSTRUMENTS[name], parameters[name], load, cpus,
+                            seed=run + 1, place=place, shape=shape,
+                        )  # fmt: skip
                         rounds.setdefault(2 * run, {})[group, 0] = cell
                         if run == 0 and place.repeats:
                             rounds.setdefault(1, {})[group, 1] = replace(cell, repeat=1)

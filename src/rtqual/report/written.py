@@ -37,7 +37,8 @@ def _program() -> tuple[str, ...]:
             content = file.read_bytes()
             whole.update(f"{file.relative_to(root)} {len(content)} ".encode())
             whole.update(content)
-    libraries = sorted(f"{one.metadata['Name']} {one.version}" for one in distributions())
+    described = (one.metadata for one in distributions())  # each time it is asked for, it is read anew
+    libraries = sorted(f"{one['Name']} {one['Version']}" for one in described)
     return (rtqual.__version__, whole.hexdigest(), *libraries)
 
 

@@ -30,13 +30,14 @@ _LEGEND = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
 
 
 def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
-    """What every board gives; of the first, which decides, requirements and plot stand on the first page."""
-    deciding = material.evidence.answer.boards if material.evidence.answer else ()
+    """What every board gives; of the first, which decides, headline, requirements and plot stand on the first page."""
+    answer = material.evidence.answer
+    deciding = answer.boards if answer else ()
     return tuple(
         VerdictBox(
             heading,
             verdict.fly is not None,
-            prose(verdict.headline),
+            "" if answer and verdict.headline == answer.headline else prose(verdict.headline),
             tuple(_box(material, verdict, decides=verdict.board in deciding)),
         )
         for heading, verdict in material.evidence.headed

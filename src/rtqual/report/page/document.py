@@ -198,7 +198,7 @@ class VerdictBox:
 
     title: str
     decided: bool
-    headline: str
+    headline: str  # empty: the decision's, which is not said twice
     blocks: tuple[Block, ...]
 
 
@@ -258,7 +258,7 @@ class Notes:
 
 
 def outcome_cell(outcome: Outcome, detail: str = "", marks: str = "") -> Cell:
-    return Cell(f"{SIGNS[outcome]} {outcome}", detail, marks, TONES[outcome])
+    return Cell(f"{SIGNS[outcome]}\u00a0{outcome}", detail, marks, TONES[outcome])
 
 
 def raised(row: Sequence[Cell]) -> list[Cell]:
