@@ -230,6 +230,10 @@ static void on_entry(unsigned int vcpu_index, void *data)
 		on_switch(ns, place->address);
 		return;
 	}
+	if (place->kind == CLOCK) {
+		put(CLOCK, ns, place->address);
+		return;
+	}
 	if (!g.irqs.open)
 		begin(&g.irqs, ns, place->address);
 	if (g.halted && g.preempt.open)
