@@ -31,7 +31,7 @@ def print_explained(console: Console, explained: Sequence[Explained]) -> None:
         title = f"{what}: {count(one.samples, 'sample')} made again, all equal"
         console.print(Text(clean(f"{title} ({one.record})"), "bold"), soft_wrap=True)
         for line in one.timelines:
-            _print_timeline(console, line)
+            _print_timeline(console, line, one.series_of(line))
         _print_longest(console, one.longest)
     console.print()
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
@@ -61,11 +61,16 @@ def moved(one: Told) -> str:
     )
 
 
-def _print_timeline(console: Console, line: Timeline) -> None:
+def _print_timeline(console: Console, line: Timeline, series: str = "") -> None:
+    """`series`: that it is a sample of, where there are several; then many hands make it, and their shares are told."""
     sample = line.sample
     console.print()
-    console.print(Text(f"Sample {sample.number}: {format_ns(sample.value_ns)}", "bold"))
+    of = f", {series}" if series else ""
+    console.print(Text(clean(f"Sample {sample.number}{of}: {format_ns(sample.value_ns)}"), "bold"))
     console.print(Text(f"  {cause(line)}"), soft_wrap=True)
+    if series:
+        shares = (f"{kind} {share(ns, sample.value_ns)}" for kind, ns in line.causes.items())
+        console.print(Text(f"  {', '.join(shares)}"), soft_wrap=True)
     table = Table.grid(padding=(0, 1, 0, 0))
     for number in range(4):
         table.add_column(justify="right" if number < 2 else "left", no_wrap=number < 3)
@@ -149,7 +154,7 @@ def explained_dict(one: Explained) -> dict[str, object]:
         "samples": one.samples,
         "same": True,
         "clock": "instructions",
-        "timelines": [_timeline_dict(line) for line in one.timelines],
+        "timelines": [{"series": one.series_of(line), **_timeline_dict(line)} for line in one.timelines],
         "longest_sections": [
             {
                 "kind": placed.section.kind,
