@@ -226,10 +226,12 @@ static void on_entry(unsigned int vcpu_index, void *data)
 		g.next = arm_argument(current_cpu, g.arm.wide);
 		return;
 	}
-	if (place->kind == SWITCH) {
+	if (place->kind == CLOCK)
+		put(CLOCK, ns, place->address);
+	else if (place->kind == SWITCH)
 		on_switch(ns, place->address);
+	if (place->kind == CLOCK || place->kind == SWITCH)
 		return;
-	}
 	if (!g.irqs.open)
 		begin(&g.irqs, ns, place->address);
 	if (g.halted && g.preempt.open)

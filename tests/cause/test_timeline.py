@@ -18,7 +18,7 @@ from rtqual.cause.processor import X86_64
 from rtqual.cause.sections import longest
 from rtqual.cause.tally import tally, waterfalls
 from rtqual.cause.timeline import Kind, Timeline, timeline
-from rtqual.cause.trace import Thread
+from rtqual.cause.trace import Thread, Trace
 from rtqual.cause.windows import apart, window
 from rtqual.record.schema import Series
 from support.watched_runs import AT, CYCLICTEST, IDLE, LOAD, SYMBOLS, USER, Log
@@ -188,6 +188,35 @@ def test_a_rate_between_two_kilohertz_is_told_by_the_kernels_multiplier() -> Non
     trace = readings(*(50_000 + round((1_000_000 * place + ns) * 2**23 / (2**23 + 8)) for place, ns in enumerate(late)))
     series = Series.counted(dict.fromkeys(late, 1), name="latency")
     assert [one.value_ns for one in match(trace.trace(), series, 1_000_000, 80, "cyclictest").samples] == late
+
+
+LOST_NS = 113  # while it changes
+CHANGED_NS = 110_000_123  # in a kernel that is up so soon that it refines its clock's rate meanwhile
+
+
+def changed(before_khz: float, after_khz: float, late: list[int], *changes_ns: int) -> Trace:
+    """Readings of a clock that counts another rate from CHANGED_NS on, and what the trace tells of that."""
+    log = readings()
+    for place, ns in enumerate(late):
+        by_kernel_ns = 1_000_000 * place + ns + (LOST_NS if 1_000_000 * place + ns > CHANGED_NS else 0)
+        until_ns = CHANGED_NS * 1e6 / before_khz
+        before, after = min(by_kernel_ns, until_ns), max(by_kernel_ns - until_ns, 0)
+        log.add("R", 50_000 + round(before * before_khz / 1e6 + after * after_khz / 1e6), USER)
+    for ns in changes_ns:
+        log.add("g", 50_000 + ns)
+    return log.trace()
+
+
+@pytest.mark.parametrize("number", [300, 150])  # the change is before their middle, and behind it
+@pytest.mark.parametrize("raw", [False, True])
+def test_a_rate_that_is_refined_among_the_readings_is_told_from_there_on(number: int, raw: bool) -> None:
+    late = [7_000 + 41 * place % 1009 for place in range(number)]
+    series = Series.raw(late, name="latency") if raw else Series.counted(dict.fromkeys(late, 1), name="latency")
+    trace = changed(999_951, 999_999, late, CHANGED_NS)
+    assert [one.value_ns for one in match(trace, series, 1_000_000, 80, "cyclictest").samples] == late
+    for told in ([], [CHANGED_NS + 20_000_000], [CHANGED_NS, CHANGED_NS + 10_000_000]):
+        with pytest.raises(BadInput, match="do not give"):
+            match(changed(999_951, 999_999, late, *told), series, 1_000_000, 80, "cyclictest")
 
 
 def test_readings_that_do_not_give_the_values_are_refused() -> None:

@@ -13,7 +13,7 @@ from rtqual.cause.timeline import Kind
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Measurement, Series
 from rtqual.record.store import Store, read
-from rtqual.stage.explain import Asked, Explained, explain
+from rtqual.stage.explain import Asked, Explained, _Run, explain
 from support.command import Run
 from support.late_guest import LateGuest
 from support.store_records import INPUTS, record
@@ -89,6 +89,43 @@ def test_a_campaigns_record_is_explained_alike_twice(rtqual: Run, campaign: Path
     (line,) = run["timelines"]
     assert sum(part["duration_ns"] for part in line["parts"]) == line["value_ns"]
     assert line["named"] >= 0.99
+
+
+EARLY = """\
+[mission]
+name = "early"
+title = "A kernel that is up so soon that it refines its clock's rate while it is measured"
+purpose = "Which reading is which sample?"
+duration = "1 min"
+
+[[candidate]]
+name = "early"
+title = "Debian's cloud kernel without the tests of its ciphers, which take half of its start"
+package = "linux-image-cloud-amd64"
+boot = ["cryptomgr.notests"]
+
+[[scale.demo.plan]]
+instruments = ["cyclictest"]
+loads = ["none"]
+runs = 1
+
+[scale.demo.parameters.cyclictest]
+cycles = 700
+"""
+
+
+@pytest.mark.full
+def test_a_clock_that_is_refined_in_the_run_is_followed(rtqual: Run, tmp_path: Path) -> None:
+    (tmp_path / "early.toml").write_text(EARLY)
+    done = rtqual("select", tmp_path / "early.toml", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    path = next(path for path in Store(tmp_path / "out/records").paths() if not read(path).manifest.repeat)
+    run = _Run(path, read(path), tmp_path, print)
+    events = run._watched(run._symbols(), ())
+    (found,) = run.measured.samples(events, linux=True)
+    first, last = found.matched.samples[0], found.matched.samples[-1]
+    assert last.number == 700
+    assert any(first.read_ns < ns < last.expiry_ns for ns in events.clocks_ns)
 
 
 @pytest.mark.guest

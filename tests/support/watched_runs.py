@@ -21,9 +21,12 @@ ffffffff82000000 D __per_cpu_offset
 ffffffff82001000 D init_task
 """
 SYMBOLS = Symbols.read(TEXT + VARIABLES)
-CYCLICTEST, LOAD, IDLE = 0x1000, 0x2000, 0x3000
+CYCLICTEST, LOAD, IDLE, CAMERA, READER, HOST, DRIVER = (0x1000 * number for number in range(1, 8))
 USER = 0x7FFFF7FC86B8
-_THREADS = {CYCLICTEST: ("cyclictest", 19), LOAD: ("hackbench", 120), IDLE: ("swapper/0", 140)}
+_THREADS = {
+    CYCLICTEST: ("cyclictest", 19), LOAD: ("hackbench", 120), IDLE: ("swapper/0", 140), CAMERA: ("ds325-emulator", 29),
+    READER: ("ds325-stream", 19), HOST: ("vhci_rx", 49), DRIVER: ("ds325-usb", 49),
+}  # fmt: skip
 
 
 class Log:

@@ -6,6 +6,7 @@ processor.py what differs between x86-64, ARM and FreeRTOS
 spec.py      what the plugin is to watch
 trace.py     the plugin's log
 matching.py  which reading of the clock is which sample
+roles.py     a camera's frame instead: its readings, and who had its time
 windows.py   where the second run looks closer
 context.py   thread, calls, interrupts and preemption, block by block
 timeline.py  the parts of a sample

@@ -203,7 +203,7 @@ def slices(trace: Trace, processor: Processor, symbols: Symbols, first: int, las
         if kind == "s":
             context.interrupts, context.off_ns, begun = bool(word), ns, False
             continue
-        if kind in "nyctpqz":  # told afterwards, of another time
+        if kind in "gnyctpqz":  # told afterwards, of another time
             continue
         if not begun and kind in "vm":  # how the window begins
             context.take(kind, ns, word, None)

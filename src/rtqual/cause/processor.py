@@ -15,7 +15,7 @@ from rtqual.cause.symbols import Symbols
 class Processor:
     """`entries`: the functions that the kernel is entered by, and their kinds: I(nterrupt), X (exception), E (system
     call), S, where another thread runs, and x, where on ARM a register says which; `prefixes`: the same by how names
-    begin."""
+    begin, and g, by which Linux takes another clock; no kernel has to have these."""
 
     name: str  # that a refusal says
     word_bytes: int
@@ -67,7 +67,7 @@ X86_64 = Processor(
     word_bytes=8,
     kernel=1 << 63,
     entries={"entry_SYSCALL_64": "E", "asm_common_interrupt": "I", "finish_task_switch": "S"},
-    prefixes={"asm_sysvec_": "I", "asm_exc_": "X"},
+    prefixes={"asm_sysvec_": "I", "asm_exc_": "X", "change_clocksource": "g"},
     needed={
         "per_cpu": "__per_cpu_offset",
         "init_task": "init_task",

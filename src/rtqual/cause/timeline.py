@@ -2,7 +2,7 @@
 """A sample as parts, from the timer's expiry to the thread's first reading of its clock; they add up to its value."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -33,6 +33,13 @@ class Kind(StrEnum):
     FAULT = "page fault"
     RETURN = "back to the thread"
     OWN = "the thread itself"
+    # Of frames, by who runs (roles.py):
+    CAMERA = "camera"
+    HOST = "USB host"
+    WORKER = "worker"
+    DECODE = "decode"
+    POSE = "pose"
+    IDLE = "idle"
     UNNAMED = "not named"
 
 
@@ -81,18 +88,34 @@ class Timeline:
 
 
 def timeline(sample: Sample, processor: Processor, measured: Thread, slices: Iterable[Slice]) -> Timeline:
-    """`slices`: without a gap, from the expiry or before it to the reading or after it. Raises RunFailed otherwise."""
-    told = _Telling(processor, measured)
+    """Of a wake-up. `slices`: without a gap, from the expiry or before it to the reading or after it.
+
+    Raises RunFailed otherwise.
+    """
+    return told_by(sample, _Telling(processor, measured).kind, slices)
+
+
+def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slice]) -> Timeline:
+    """The same, where `kind` says of each slice in turn what it is."""
     pieces: list[tuple[Kind, Slice]] = []
     for one in slices:
         begin_ns, end_ns = max(one.begin_ns, sample.expiry_ns), min(one.end_ns, sample.read_ns)
         if begin_ns < end_ns:
-            pieces.append((told.kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
+            pieces.append((kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
     groups = _without_flicker(_merged(pieces))
     parts = _parts(groups, sample)
     if sum(part.duration_ns for part in parts) != sample.value_ns:
         raise RunFailed(f"sample {sample.number}: its parts do not add up; this is an error of rtqual")
     return Timeline(sample, parts)
+
+
+def passing(one: Slice) -> Kind | None:
+    """What it is whoever runs; None where the thread says it."""
+    if not one.user and (one.chain[-1] == UNKNOWN if one.chain else one.kind == ""):
+        return Kind.UNNAMED
+    if one.softirq:
+        return Kind.SOFTIRQ
+    return Kind.INTERRUPT if one.kind == "I" else None
 
 
 @dataclass
@@ -112,12 +135,9 @@ class _Telling:
         if mine and self.fired:
             self.ran = True
             self.waits = next((name for name in one.chain if any(wait in name for wait in _WAITS)), "")
-        if not one.user and (one.chain[-1] == UNKNOWN if one.chain else one.kind == ""):
-            return Kind.UNNAMED
-        if one.softirq:
-            return Kind.SOFTIRQ
-        if one.kind == "I" and not (self.processor.switches_at_leave and one.scheduling):
-            return Kind.INTERRUPT
+        whoever = passing(one)
+        if whoever and not (whoever == Kind.INTERRUPT and self.processor.switches_at_leave and one.scheduling):
+            return whoever
         if not self.fired:
             return self._before(one)
         return self._mine(one) if mine else self._others(one)
@@ -209,16 +229,17 @@ def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
 def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
     first = slices[0]
     off = next((one for one in slices if not one.interrupts and one.off_at), None) if kind == Kind.IRQS_OFF else None
+    whole_ns = sum(one.end_ns - one.begin_ns for one in slices)
     return Part(
         kind=kind,
         begin_ns=first.begin_ns - sample.expiry_ns,
-        duration_ns=sum(one.end_ns - one.begin_ns for one in slices),
+        duration_ns=whole_ns,
         thread=str(first.thread) if first.thread else "",
         entry=first.entered if first.kind in ("I", "X") else "",
         chain=dominant(slices),
         off_at=off.off_at if off else "",
         off_before_ns=max(0, first.begin_ns - off.off_ns) if off else 0,
-        user=all(one.user for one in slices),
+        user=_DOMINANT * whole_ns <= sum(one.end_ns - one.begin_ns for one in slices if one.user),
     )
 
 

@@ -15,7 +15,7 @@ _MOST_B = (32 << 20) * 16  # the plugin writes no more and ends QEMU (guest/watc
 _BUFFER_B = 1 << 16  # that it may not have written then
 _RECORD = np.dtype([("when", "<u8"), ("word", "<u8")])
 _NS_BITS = 56
-_KINDS = b"SIEXORH" + b"nyctpq" + b"bkvwms" + b"z"
+_KINDS = b"SIEXORH" + b"gnyctpq" + b"bkvwms" + b"z"
 EVENTS = b"SIEXORH"
 _COMM_B = 16
 
@@ -87,6 +87,11 @@ class Trace:
     @cached_property
     def _switches(self) -> npt.NDArray[np.int64]:
         return np.array([place for place, _ in self.threads], np.int64)
+
+    @cached_property
+    def clocks_ns(self) -> list[int]:
+        """When the kernel took another clock, or the same at another rate."""
+        return [int(ns) for ns in self.ns[self.kinds == ord("g")]]
 
     def readings(self) -> Iterator[tuple[int, int, Thread]]:
         """(event, ns, thread) of each reading of the time-stamp counter in user space."""

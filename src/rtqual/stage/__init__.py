@@ -16,7 +16,7 @@ repeated.py   a study beside the campaign that repeats it
 history.py    figures over several versions, and where they changed
 gate.py       worse than a baseline?
 reproduce.py  a record's run once more
-explain.py    why samples were late; why.py: those of a campaign, for its report;
+explain.py    why samples were late; measured.py: which can be told; why.py: those of a campaign, for its report;
               late.py: where the measured system told; advice.py: what the lint says about it
 bisect.py     which change moved the tail; ends.py: between what; axis.py: by which steps
 query.py      records of many campaigns, asked in SQL

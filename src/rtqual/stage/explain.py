@@ -26,21 +26,20 @@ from rtqual.board.parts import part
 from rtqual.board.registry import row_of
 from rtqual.board.virtual import again
 from rtqual.cause import sections, trace
-from rtqual.cause.context import slices
-from rtqual.cause.matching import Matched, Sample, match
+from rtqual.cause.context import Slice, slices
+from rtqual.cause.matching import Sample
 from rtqual.cause.processor import processor_of
+from rtqual.cause.roles import Roles
 from rtqual.cause.sections import Placed
 from rtqual.cause.spec import MOST_WINDOWS, spec
 from rtqual.cause.symbols import Symbols
 from rtqual.cause.tally import Tally, tally
-from rtqual.cause.timeline import Timeline, timeline
+from rtqual.cause.timeline import Timeline, timeline, told_by
 from rtqual.cause.windows import apart, places, window
 from rtqual.initramfs.contents import guest_file
-from rtqual.instrument import Instrument
-from rtqual.instrument.cyclictest.measure import CYCLICTEST
-from rtqual.instrument.probe.families import OWN_INTERVAL_NS, PROBES
-from rtqual.record.schema import Record, digest, samples_digest
+from rtqual.record.schema import Record, digest
 from rtqual.record.store import read
+from rtqual.stage.measured import POSE, Found, Measured, measured
 from rtqual.stage.reproduce import machine_of
 
 _TIMEOUT_S = 1200.0
@@ -54,20 +53,6 @@ _TELL_SYMBOLS = (
     f" | gzip | base64 > {_SYMBOLS}"
 )
 _MOST_SYMBOLS_B = 64 << 20
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """What is explained on a kind of system, and which thread's readings its samples are."""
-
-    instrument: Instrument
-    thread: str
-
-
-_MEASURED = {
-    True: _Measured(CYCLICTEST, CYCLICTEST.program),
-    False: _Measured(next(one for one in PROBES if one.family == "wakeup"), "sleeper"),  # probe/battery/wakeup.c
-}  # is it Linux?
 
 
 @dataclass(frozen=True)
@@ -87,10 +72,14 @@ class Explained:
     load: str
     seed: int
     samples: int  # of the run
-    interval_ns: int
+    names: tuple[str, ...]  # of the samples' series, by their numbers; nothing where it is one
     timelines: tuple[Timeline, ...]  # the latest sample first
     longest: tuple[Placed, ...]
     windows: int  # how often the second run looked closer
+
+    def series_of(self, line: Timeline) -> str:
+        """Its name; empty where samples are of one series."""
+        return self.names[line.sample.number - 1] if self.names else ""
 
 
 def explain(
@@ -113,12 +102,11 @@ def explain(
 
 
 def explainable(records: Mapping[Path, Record]) -> list[Path]:
-    """Those of them that can be explained, once each."""
+    """Those of them whose wake-ups can be explained, once each."""
     found = []
     for path, record in records.items():
         with suppress(BadInput):
-            require(path, record)
-            if not record.manifest.repeat:
+            if require(path, record).timer and not record.manifest.repeat:
                 found.append(path)
     return found
 
@@ -130,7 +118,10 @@ def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
         inputs = records[path].inputs
         groups.setdefault((inputs.candidate, inputs.load), []).append(path)
     if not groups:
-        raise BadInput("no record there can be explained: runs of cyclictest on one CPU of a virtual board can")
+        raise BadInput(
+            "no record there can be explained: runs of cyclictest on one CPU of a virtual board can; of frames "
+            "name one record"
+        )
     asked: dict[Path, Asked] = {}
     for paths in groups.values():
         late: Counter[tuple[int, Path]] = Counter()
@@ -143,8 +134,8 @@ def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
     return asked
 
 
-def require(path: Path, record: Record) -> None:
-    """Raises BadInput where such a record cannot be explained."""
+def require(path: Path, record: Record) -> Measured:
+    """What of such a record is explained. Raises BadInput where nothing can be."""
     inputs = record.inputs
     row = row_of(inputs.board, inputs.artefacts)
     if row is None or row.rebuilt is None:
@@ -155,19 +146,20 @@ def require(path: Path, record: Record) -> None:
     kernel = record.manifest.provenance.kernel
     if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
         raise BadInput(f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched")
-    wanted = _MEASURED[row.linux]
-    if inputs.instrument != wanted.instrument.name:
-        raise BadInput(
-            f"{path}: a record of {inputs.instrument}; explained are the wake-ups that {wanted.instrument.name} "
-            "measures"
-        )
+    try:
+        one = measured(record, linux=row.linux)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    if not one.series:
+        raise BadInput(f"{path}: holds no latency of {inputs.instrument}'s")
     if inputs.cpus != 1:
         raise BadInput(
             f"{path}: of {inputs.cpus} CPUs, which take turns in the emulator: a late sample may have waited for a "
             "turn and for nothing in the kernel; explained are runs on one CPU: choose such a record"
         )
-    if any(one.info.overflow for one in record.series):
+    if any(some.info.overflow for some in one.series):
         raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
+    return one
 
 
 class _Run:
@@ -178,38 +170,33 @@ class _Run:
         assert row is not None, "it was asked for"  # noqa: S101
         self.architecture = row.architecture
         self.processor = processor_of(row.architecture.name if row.architecture else None)
+        self.measured = measured(record, linux=row.linux)
         try:
             self.job = _JOB.validate_python(inputs.job)
-            self.measured = _MEASURED[row.linux]
-            self.parameters = self.measured.instrument.parameters.model_validate(inputs.parameters)
         except ValidationError:
             raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
         self.machine = machine_of(inputs, lambda machine: self._board(machine).artefacts())
 
     def explained(self, asked: Asked, longest: int) -> Explained:
         inputs = self.record.inputs
-        interval_ns = getattr(self.parameters, "interval", None) or OWN_INTERVAL_NS
-        priority = getattr(self.parameters, "priority", None) if self.architecture else None  # FreeRTOS has its own
         symbols = self._symbols()
         self.tell("watches the run's events")
         events = self._watched(symbols, ())
-        matched = match(events, self.record.series[0], interval_ns, priority, self.measured.thread)
-        chosen = choose(matched, asked)
-        ends = matched.samples[0].expiry_ns, matched.samples[-1].read_ns
+        found = self.measured.samples(events, linux=self.architecture is not None)
+        chosen = choose(found, asked)
+        every = [one for some in found for one in some.matched.samples]
+        ends = min(one.expiry_ns for one in every), max(one.read_ns for one in every)
         late = sections.longest(events, *ends, most=longest and longest - _LONGEST + _LOOKED_AT)
-        own = {one.number: window(events, one.expiry_ns, one.read_ns) for one in chosen}
+        own = {one.number: window(events, one.expiry_ns, one.read_ns) for _, one in chosen}
         theirs = [window(events, one.begin_ns, one.end_ns) for one in late]
         windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
         self.tell(f"looks closer at {len(windows)} places")
         closer = self._watched(symbols, windows)
         told = tuple(
-            timeline(
-                one,
-                self.processor,
-                matched.thread,
-                slices(closer, self.processor, symbols, *places(closer, own[one.number], windows)),
+            self._timeline(
+                of, one, events, slices(closer, self.processor, symbols, *places(closer, own[one.number], windows))
             )
-            for one in chosen
+            for of, one in chosen
         )
         where = [
             sections.placed(one, slices(closer, self.processor, symbols, *places(closer, there, windows)))
@@ -217,9 +204,14 @@ class _Run:
         ]
         return Explained(
             self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.seed,
-            len(matched.samples), interval_ns, told,
+            len(every), tuple(of.name for of in found for _ in of.matched.samples if of.name), told,
             tuple(sections.by_place(where, longest)), len(windows),
         )  # fmt: skip
+
+    def _timeline(self, of: Found, one: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
+        if self.measured.timer:
+            return timeline(one, self.processor, of.matched.thread, pieces)
+        return told_by(one, Roles.of(events, one, of.matched.thread, poses=of.name == POSE).kind, pieces)
 
     @property
     def _named(self) -> tuple[str, ...]:
@@ -242,8 +234,7 @@ class _Run:
         except RunFailed:
             trace.require_room(log)
             raise
-        measured = self.measured.instrument.read(self.parameters, outcome, cpus=1)
-        if samples_digest(measured.series, measured.scalars) != self.record.manifest.samples_sha256:
+        if not self.measured.same(outcome):
             clock = self.record.manifest.timing
             raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
         return trace.read(log, linux=self.architecture is not None)
@@ -299,18 +290,24 @@ def _unpacked(file: Path) -> str:
         raise BadInput(f"{file}: damaged ({error}): delete it") from None
 
 
-def choose(matched: Matched, asked: Asked) -> list[Sample]:
-    """The samples asked for, the latest first. Raises BadInput where there are none."""
-    samples = sorted(matched.samples, key=lambda one: (-one.value_ns, one.number))
+def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
+    """The samples asked for, the latest first; of several series those of each. Raises BadInput where there
+    are none."""
+    samples = sorted(
+        ((of, one) for of in found for one in of.matched.samples), key=lambda pair: (-pair[1].value_ns, pair[1].number)
+    )
     if asked.sample is not None:
-        chosen = [one for one in samples if one.number == asked.sample]
+        chosen = [pair for pair in samples if pair[1].number == asked.sample]
         if not chosen:
             raise BadInput(f"has samples 1 to {len(samples)}, and no sample {asked.sample}")
         return chosen
-    above = 0 if asked.above_ns is None else sum(one.value_ns > asked.above_ns for one in samples)
+    above = [pair for pair in samples if asked.above_ns is not None and pair[1].value_ns > asked.above_ns]
     if not asked.worst and not above:
-        raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0].value_ns} ns")
-    return samples[: min(max(asked.worst, above), MOST)]
+        raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0][1].value_ns} ns")
+    numbers = {one.number for _, one in above}
+    for group in {of.name for of, _ in samples}:
+        numbers |= {one.number for _, one in [pair for pair in samples if pair[0].name == group][: asked.worst]}
+    return [pair for pair in samples if pair[1].number in numbers][:MOST]
 
 
 class Timed(Protocol):

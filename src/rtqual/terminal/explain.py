@@ -31,7 +31,7 @@ def print_explained(console: Console, explained: Sequence[Explained]) -> None:
         title = f"{what}: {count(one.samples, 'sample')} made again, all equal"
         console.print(Text(clean(f"{title} ({one.record})"), "bold"), soft_wrap=True)
         for line in one.timelines:
-            _print_timeline(console, line)
+            _print_timeline(console, line, series=one.series_of(line))
         _print_longest(console, one.longest)
     console.print()
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
@@ -44,7 +44,7 @@ def print_late(console: Console, runs: Sequence[Told]) -> None:
         console.print(Text(clean(title), "bold"), soft_wrap=True)
         several = len(one.watching) > 1
         for line in one.timelines:
-            _print_timeline(console, line, f" on CPU {line.cpu}" if several else "")
+            _print_timeline(console, line, where=f" on CPU {line.cpu}" if several else "")
         console.print()
         if one.left_out:
             later = count(one.left_out, "sample")
@@ -66,11 +66,16 @@ def moved(one: Watching, where: str) -> str:
     )
 
 
-def _print_timeline(console: Console, line: Timeline, where: str = "") -> None:
+def _print_timeline(console: Console, line: Timeline, *, where: str = "", series: str = "") -> None:
+    """`series`: that it is a sample of, where there are several; then many hands make it, and their shares are told."""
     sample = line.sample
     console.print()
-    console.print(Text(f"Sample {sample.number}{where}: {format_ns(sample.value_ns)}", "bold"))
+    of = f", {series}" if series else where
+    console.print(Text(clean(f"Sample {sample.number}{of}: {format_ns(sample.value_ns)}"), "bold"))
     console.print(Text(f"  {cause(line)}"), soft_wrap=True)
+    if series:
+        shares = (f"{kind} {share(ns, sample.value_ns)}" for kind, ns in line.causes.items())
+        console.print(Text(f"  {', '.join(shares)}"), soft_wrap=True)
     table = Table.grid(padding=(0, 1, 0, 0))
     for number in range(4):
         table.add_column(justify="right" if number < 2 else "left", no_wrap=number < 3)
@@ -154,7 +159,7 @@ def explained_dict(one: Explained) -> dict[str, object]:
         "samples": one.samples,
         "same": True,
         "clock": "instructions",
-        "timelines": [_timeline_dict(line) for line in one.timelines],
+        "timelines": [{"series": one.series_of(line), **_timeline_dict(line)} for line in one.timelines],
         "longest_sections": [
             {
                 "kind": placed.section.kind,
