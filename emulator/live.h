@@ -2,7 +2,7 @@
 /*
  * Frames that are made when they are due, of a target that another program steers.
  *
- * To make one takes tens of millions of instructions, which a guest that counts them has no time for. There the virtual
+ * To make one takes some hundred million instructions, which a guest that counts them has no time for. There the virtual
  * board makes it (guest/scene.c), in no time of the guest's; elsewhere it is made here.
  */
 #ifndef EMULATOR_LIVE_H
