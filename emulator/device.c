@@ -159,7 +159,7 @@ static void begin(struct device *device, uint64_t now_ns)
 	}
 	device->frame_id ^= 1;
 	transfer->body = frames_get(device->frames, sequence, camera_format(camera), camera_gain(camera),
-				    camera->registers[REGISTER_CONFIDENCE]);
+				    camera->registers[REGISTER_CONFIDENCE], now_ns);
 	if (device->settings->stamp) {
 		transfer->stamp_bytes = sizeof(transfer->stamp);
 		transfer->body_bytes -= transfer->stamp_bytes;

@@ -51,17 +51,17 @@ void frames_to_z16(uint8_t *out, const uint8_t *in, const struct lens *lens, uns
 }
 
 const uint8_t *frames_get(const struct frames *frames, uint64_t sequence, unsigned int format, unsigned int gain,
-			  unsigned int confidence)
+			  unsigned int confidence, uint64_t now_ns)
 {
 	uint64_t number = sequence % frames->count;
 	const uint8_t *frame;
 
-	if (!frames->iq && format != DS325_FORMAT_Z16)
+	if (!frames->iq && !frames->live && format != DS325_FORMAT_Z16)
 		return memset(frames->scratch, 0, DS325_FRAME_BYTES);
 	if (format == DS325_FORMAT_Z16 && frames->z16 &&
 	    (!frames->iq || (gain == 100 && confidence == frames->confidence)))
 		return frames->z16 + number * DS325_Z16_BYTES;
-	frame = frames->iq + number * DS325_FRAME_BYTES;
+	frame = frames->live ? live_frame(frames->live, sequence, now_ns) : frames->iq + number * DS325_FRAME_BYTES;
 	if (gain != 100) {
 		scale(frames->scratch, frame, gain);
 		frame = frames->scratch;

@@ -185,6 +185,7 @@ static void run(struct options *options, const struct lens *lens)
 	struct session session = { .device = device, .control = control_fifo(options->control) };
 	struct truth *truths = zeroed(options->frames, sizeof(*truths));
 	pid_t renderer = getpid();
+	struct live live;
 	uint64_t render_ns;
 
 	*device = (struct device){ .settings = &options->settings,
@@ -192,10 +193,15 @@ static void run(struct options *options, const struct lens *lens)
 				   .faults = &options->faults,
 				   .log = &log,
 				   .scratch = zeroed(1, DS325_FRAME_BYTES) };
-	if (options->replay)
+	if (options->steered) {
+		live_begin(&live, options, lens);
+		frames.live = &live;
+		frames.count = options->frames;
+	} else if (options->replay) {
 		recording_replay(options, &frames);
-	else
+	} else {
 		recording_render(options, lens, &frames, truths);
+	}
 	if (options->truth)
 		recording_truth(options, &frames, truths, options->truth);
 	render_ns = cpu_ns();
@@ -206,6 +212,8 @@ static void run(struct options *options, const struct lens *lens)
 	else
 		run_served(options, &session);
 	report(options, &log, render_ns, cpu_ns() - (getpid() == renderer ? render_ns : 0));
+	if (frames.live)
+		live_end(frames.live);
 	free(truths);
 	free(device->scratch);
 	free(device);

@@ -111,6 +111,7 @@ static const struct option file_keys[] = {
 	{ "scene", "FILE", "the keys above, without dashes, one a line", .set = read_scene },
 	{ "replay", "FILE", "send these frames", TEXT(replay) },
 	{ "truth", "FILE", "the truth of the frames that are made and sent", TEXT(truth) },
+	{ "steered", "FILE", "make each frame when it is due, of the target where FILE says", TEXT(steered) },
 	{ 0 }
 };
 static const struct option device_keys[] = {
@@ -190,6 +191,9 @@ static void check(const struct options *o)
 		die(BAD_INPUT, "--write makes frames: --replay and --truth are for sending them");
 	if (o->replay && o->truth)
 		die(BAD_INPUT, "--truth is of frames that are made here: that of a recording lies beside it");
+	if (o->steered && (o->write || o->replay || o->truth))
+		die(BAD_INPUT, "--steered makes frames when they are due: --write, --replay and --truth are of frames "
+			       "that are made before");
 	if (o->listen)
 		server_check(o->listen);
 	if (o->interrupts && !o->attach)

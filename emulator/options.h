@@ -23,7 +23,7 @@ struct options {
 	int waypoints; /* that were given */
 	struct sensor sensor;
 	double k1, k2;
-	const char *replay, *write, *truth;
+	const char *replay, *write, *truth, *steered;
 	/* the device */
 	struct settings settings;
 	struct faults faults;

@@ -162,7 +162,7 @@ void recording_truth(const struct options *options, const struct frames *frames,
 	write_settings(options, out);
 	for (uint32_t n = 0; n < frames->count; n++) {
 		unsigned int format = options->z16 ? DS325_FORMAT_Z16 : DS325_FORMAT_IQ;
-		const uint8_t *frame = frames_get(frames, n, format, 100, frames->confidence);
+		const uint8_t *frame = frames_get(frames, n, format, 100, frames->confidence, 0);
 
 		write_truth(truths + n, crc32_add(0, frame, options->z16 ? DS325_Z16_BYTES : DS325_FRAME_BYTES), out);
 	}

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* The camera's thread: frames to ranges to poses. Nothing it does waits for another thread. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "flight/capture.h"
 #include "flight/pose/pose.h"
+#include "poses.h"
 #include "sabotage.h"
 #include "world.h"
 
@@ -152,6 +156,22 @@ static void count(struct camera_run *camera)
 	camera->counted = lost;
 }
 
+/* A reader that is too slow misses poses. */
+static void hand_on(const struct world *world, const struct pose_result *result, uint64_t from_ns)
+{
+	struct pose_told told = { .frame_ns = from_ns, .status = result->status, .unobserved = result->unobserved };
+
+	if (world->poses < 0)
+		return;
+	if (result->status != POSE_NOT_FOUND) {
+		memcpy(told.position, result->position, sizeof(told.position));
+		memcpy(told.velocity, result->velocity, sizeof(told.velocity));
+		memcpy(told.orientation, result->orientation, sizeof(told.orientation));
+	}
+	if (write(world->poses, &told, sizeof(told)) < 0)
+		return;
+}
+
 static void estimate(struct camera_run *camera, const struct ds325_frame *frame, uint64_t from_ns)
 {
 	struct report_hk_pose *to = &camera->seen.pose;
@@ -160,6 +180,7 @@ static void estimate(struct camera_run *camera, const struct ds325_frame *frame,
 	uint64_t now;
 
 	pose_update(camera->pose, &image, &result);
+	hand_on(camera->world, &result, from_ns);
 	now = now_ns();
 	to->pose_status = result.status;
 	to->pose_latency_us = now > from_ns ? (uint32_t)((now - from_ns) / 1000) : 0;
@@ -290,11 +311,19 @@ void camera_ready(struct world *world)
 	struct pose_settings settings;
 	struct pose_camera lens;
 	struct pose_model model;
+	struct stat status;
 	size_t octets;
 	void *workspace;
 
 	if (strlen(world->options.device) >= sizeof(camera->capture.device))
 		die(BAD_INPUT, "--device=%s is too long a name", world->options.device);
+	world->poses = -1;
+	if (world->options.poses) { /* for reading too: then it is open whether or not anybody reads */
+		world->poses = open(world->options.poses, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+		if (world->poses < 0 || fstat(world->poses, &status) || !S_ISFIFO(status.st_mode))
+			die(BAD_INPUT, "--poses=%s is no FIFO that can be opened: make one with mkfifo",
+			    world->options.poses);
+	}
 	camera->world = world;
 	camera->calibration = (struct ds325_calibration)DS325_CALIBRATION_DEFAULT;
 	camera->method = ds325_method("simd");

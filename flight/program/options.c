@@ -17,6 +17,7 @@ static const struct option links[] = { { "address", "IP", "where to listen (127.
 				       { 0 } };
 static const struct option running[] = {
 	{ "device", "PATH", "the camera (/dev/video0)", TEXT(device) },
+	{ "poses", "FIFO", "each pose as a record (poses.h), for a controller", TEXT(poses) },
 	{ "state", "FILE", "what a restart keeps; without it a restart keeps nothing", TEXT(state) },
 	{ "frame", "FILE", "where TAKE_FRAME puts the frame, raw", TEXT(frame) },
 	{ "log", "FILE", "what SEND_FILE LOG sends down: a file of another program's", TEXT(log) },

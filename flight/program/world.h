@@ -18,7 +18,7 @@ enum {
 enum { CONTROL_PERIOD_NS = 1000000 };
 
 struct options {
-	const char *address, *serial, *state, *frame, *log, *watchdog, *key, *device;
+	const char *address, *serial, *state, *frame, *log, *watchdog, *key, *device, *poses;
 	uint32_t port, baud, watchdog_s;
 	int start; /* enum target */
 	bool no_realtime;
@@ -56,6 +56,7 @@ struct world {
 	uint8_t file[FILE_MOST]; /* what goes down; the supervisor's while file_wanted, then the commands' */
 	uint8_t frame[DS325_FRAME_BYTES];
 	int tag_socket; /* -1: no key */
+	int poses; /* -1: nobody wants them one by one */
 };
 
 /* May another telecommand be taken, or a piece of a file be sent? Three quarters of the queue are for what is said then

@@ -55,6 +55,8 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
         for program, file in (("latency", "xenomai-latency.txt"), ("latmus", "libevl-latmus.txt"))
         for what in ("user", "kernel", "irq")
     },
+    # what the chaser prints with a perfect sensor, and a report of the camera that nobody asked for frames
+    **{name: ("docking.txt", {}) for name in ("docking", "docking-20ms", "docking-50ms", "docking-100ms")},
     "timerlat": ("timerlat.txt", {"cycles": 8}),
     "timerlat-late": ("timerlat-late.txt", {"cycles": 8}),
     "osnoise": ("osnoise.txt", {"cycles": 4}),
@@ -68,6 +70,8 @@ GRAVITY = {"latency": "gravity: irq=0 kernel=0 user=0\n", "latmus": "0i 0k 0u\n"
 def outcome_of(name: str, text: str) -> Outcome:
     if gravity := GRAVITY.get(name.partition("-")[0]):
         return replace(NOTHING, files={"gravity.txt": gravity, "latmus.txt": text}, stdout=text)
+    if name.startswith("docking"):
+        return replace(NOTHING, files={"chaser.out": text, "report": text})
     return replace(NOTHING, files={"cyclictest.json": text}) if name == "cyclictest" else replace(NOTHING, stdout=text)
 
 

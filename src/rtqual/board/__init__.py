@@ -63,6 +63,7 @@ class Machine:
     disks: bool = False
     whole_boot: bool = False  # as it flies, where that shows: a kernel's file unpacks itself
     resets: bool = False  # a reset boots it again, and it has a watchdog
+    scene: bool = False  # it makes the software camera's live frames
 
 
 @dataclass(frozen=True)

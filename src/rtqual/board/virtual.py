@@ -37,6 +37,8 @@ from rtqual.initramfs.contents import guest_file
 from rtqual.record.schema import digest
 
 UNPACKED = "unpacked kernel"  # the artefact, where QEMU starts what was in the kernel's file
+SCENE = "scene"  # the artefact, where the board makes the camera's live frames (guest/scene.c)
+_SCENE_FILE = "rtqual-scene.so"
 _BOOT_TIMEOUT_S = 300.0
 _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 _LAYOUT = 1  # of saved guests
@@ -100,6 +102,7 @@ class VirtualBoard(Board):
             "clock": _sha256(guest_file("rtqual-clock.so")),
             "kernel parameters": self._append(),
             **({UNPACKED: _sha256(self._image)} if self._image != self.kernel.image else {}),
+            **({SCENE: _sha256(guest_file(_SCENE_FILE))} if self.machine.scene else {}),
         }
 
     @cached_property
@@ -220,6 +223,7 @@ class VirtualBoard(Board):
             self._emulator.qemu,
             *self._emulator.options(self.machine),
             *("-plugin", plugin),
+            *(("-plugin", f"file={option(guest_file(_SCENE_FILE))}") if self.machine.scene else ()),
             *self._noting(saving=saving),
             *self._emulator.ports(str(folder / "console"), str(folder / "result")),
             *("-kernel", str(self._image), "-initrd", str(self._initramfs), "-append", self._append()),
@@ -279,7 +283,7 @@ def again(run: Recorded, architecture: Architecture, *, watch: Sequence[str] = (
     own = " ".join(emulator_for(architecture).parameters)
     boot = tuple(run.artefacts.get("kernel parameters", "").removeprefix(own).split())
     kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
-    machine = replace(run.machine, whole_boot=UNPACKED not in run.artefacts)
+    machine = replace(run.machine, whole_boot=UNPACKED not in run.artefacts, scene=SCENE in run.artefacts)
     return VirtualBoard(kernel, machine, run.folder / "scratch", watch=watch)
 
 

@@ -40,7 +40,7 @@ class Cell:
     @property
     def machine(self) -> Machine:
         of = self.instrument
-        machine = Machine(self.cpus, disks=of.disks, whole_boot=of.whole_boot, resets=of.resets)
+        machine = Machine(self.cpus, disks=of.disks, whole_boot=of.whole_boot, resets=of.resets, scene=of.scene)
         return replace(machine, memory_mib=MEMORY_MIB) if self.candidate.root else machine
 
     @property

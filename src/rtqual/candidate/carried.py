@@ -13,6 +13,7 @@ from rtqual.initramfs.contents import guest_file
 CAMERA_PROGRAMS = ("ds325-stream", "ds325-emulator")
 FLIGHT_PROGRAM = "ds325-flight"
 FLIGHT_PROGRAMS = (FLIGHT_PROGRAM, *CAMERA_PROGRAMS, "rtqual-ground")
+CHASER = "rtqual-chaser"
 
 
 def carried(programs: Collection[str], architecture: Architecture, headers: Callable[[], Headers]) -> dict[str, Path]:
@@ -21,7 +22,8 @@ def carried(programs: Collection[str], architecture: Architecture, headers: Call
     if MODULE in programs:
         files[MODULE_PATH.lstrip("/")] = build_module(headers())
     own: tuple[str, ...] = CAMERA_PROGRAMS if {*CAMERA_PROGRAMS, *CAMERA_MODULES} & {*programs} else ()
-    own += FLIGHT_PROGRAMS if FLIGHT_PROGRAM in programs else ()
+    own += FLIGHT_PROGRAMS if {FLIGHT_PROGRAM, CHASER} & {*programs} else ()
+    own += (CHASER,) if CHASER in programs else ()
     if own:
         files |= {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in own}
         # Gives the threads that act as the USB host's interrupts the priority that these would have.

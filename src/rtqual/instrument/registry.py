@@ -3,6 +3,7 @@
 
 from rtqual.instrument import Instrument
 from rtqual.instrument.cyclictest.measure import CYCLICTEST
+from rtqual.instrument.docking import DOCKINGS
 from rtqual.instrument.dual.alchemy import ALCHEMY_PROBES
 from rtqual.instrument.dual.latency import LATENCY
 from rtqual.instrument.dual.latmus import LATMUS
@@ -34,5 +35,6 @@ _ALL: tuple[Instrument, ...] = (
     EXERCISE,
     *WAYS,
     *WITH_FAULTS,
+    *DOCKINGS,
 )
 INSTRUMENTS: dict[str, Instrument] = {instrument.name: instrument for instrument in _ALL}

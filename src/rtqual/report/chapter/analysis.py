@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from rtqual.report.chapter.beside import beside
 from rtqual.report.chapter.comparisons import comparisons
 from rtqual.report.chapter.dependence import dependence
+from rtqual.report.chapter.docking import docking
 from rtqual.report.chapter.judgement import requirements, scores
 from rtqual.report.chapter.lidar import camera
 from rtqual.report.chapter.mechanisms import mechanisms
@@ -20,6 +21,7 @@ Sections = tuple[tuple[str, Callable[[Material], Iterable[Block]]], ...]
 SECTIONS: Sections = (
     ("Tailored kernels", tailoring),
     ("LIDAR", camera),
+    ("Docking", docking),
     ("By operating system", mechanisms),
     ("Stability", stability),
     ("Comparisons", comparisons),

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""The report's section of docking in a closed loop."""
+
+from xml.etree import ElementTree
+
+from rtqual.analysis.evidence import analyse
+from rtqual.record.schema import Record, Scalar
+from rtqual.report.chapter.docking import docking
+from rtqual.report.material import gather
+from rtqual.report.page.document import Block, Plots, Table
+from support.analysis_records import mission, record
+from support.instrument_outputs import captured_text, read_text
+
+
+def flown(name: str, candidate: str, seed: int, off_mm: float) -> Record:
+    read = read_text(name, captured_text(name))
+    scalars = {**read.scalars, "lateral_last": Scalar(value=off_mm, unit="mm")}
+    return record(read.series, instrument=name, load="hackbench", candidate=candidate, seed=seed, scalars=scalars)
+
+
+def section(records: list[Record]) -> list[Block]:
+    asked = mission(requirements=[])
+    return list(docking(gather(asked, analyse(asked, "demo", records, {}), [one.manifest for one in records], {})))
+
+
+def test_accuracy_stands_against_latency_candidate_against_candidate() -> None:
+    records = [
+        flown(name, candidate, seed, off + seed / 100)
+        for candidate, far in (("rt", 0.5), ("stock", 0.9))
+        for name, off in (("docking", far), ("docking-100ms", 3 * far))
+        for seed in range(1, 11)
+    ]
+    blocks = section(records)
+    (table,) = [block for block in blocks if isinstance(block, Table)]
+    rows = [[cell.text for cell in cells] for cells in table.rows]
+    assert rows[0] == ["poses as they come: runs", "10", "10"]
+    off = [row[1:] for row in rows if row[0].startswith("off the axis in the last")]
+    assert off == [["0.555\u00a0mm", "0.955\u00a0mm"], ["1.555\u00a0mm", "2.755\u00a0mm"]]
+    (plots,) = [block for block in blocks if isinstance(block, Plots)]
+    assert "stock: 0.955" in plots.plots[0].alt
+    ElementTree.fromstring(plots.plots[0].svg)  # noqa: S314 - our own
+
+
+def test_one_delay_is_a_table_and_no_plot_and_nothing_flown_is_nothing() -> None:
+    _, *shown = section([flown("docking", "rt", 1, 0.5)])
+    assert [type(block) for block in shown] == [Table]
+    assert section([record([], instrument="footprint")]) == []
