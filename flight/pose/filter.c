@@ -9,7 +9,7 @@ void filter_start(struct pose *pose, const struct placed *at)
 	const double speed = pose->set.first_speed, rate = pose->set.first_rate;
 
 	pose->at = *at;
-	pose->started = false;
+	memset(pose->systematic, 0, sizeof(pose->systematic));
 	memset(pose->rate, 0, sizeof(pose->rate));
 	memset(pose->cov, 0, sizeof(pose->cov));
 	for (int k = 0; k < 3; k++) {

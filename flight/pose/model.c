@@ -193,3 +193,26 @@ void view_of(const struct pose *pose, const struct placed *at, struct view *view
 		}
 	}
 }
+
+bool view_hit(const struct pose *pose, const struct view *view, unsigned int parts, const double direction[3],
+	      struct hit *hit)
+{
+	static const int next[3] = { 1, 2, 0 };
+	const struct pose_part *body = pose->model.part;
+
+	if (parts != 1)
+		return model_hit(&pose->model, parts, view->origin, direction, hit);
+	for (int k = 2; k >= 0; k--) {
+		double range = view->level[k] / direction[k];
+		int a = next[k], b = next[a];
+
+		if (!(range > 0) || fabs(view->origin[a] + range * direction[a] - body->centre[a]) > body->half[a] ||
+		    fabs(view->origin[b] + range * direction[b] - body->centre[b]) > body->half[b])
+			continue;
+		hit->range = range;
+		hit->axis = k;
+		hit->part = body;
+		return true;
+	}
+	return false;
+}

@@ -7,7 +7,6 @@
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
-#define SHARED_KEPT 0.8 /* the same of what a frame's edges shared */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
 #define UNLIT 2 /* times the covariance of a frame without amplitudes: by the grid (docs/pose.md) */
@@ -227,16 +226,22 @@ static void learn_offset(struct pose *pose, const struct normal *normal)
 	pose->offset_variance = fmax(LEAST_OFFSET * LEAST_OFFSET, pose->offset_variance * (1 - gain));
 }
 
-/* The filter's pose rests on the edges of the last frames. What they shared is in it still when a frame shows few, and is
- * at most the mean of the frames' (Jensen), however alike their errors are.
+/* The filter's pose rests on the edges of the last frames, along each axis as far as this frame did not tell it anew. What
+ * those shared is in it still, and is at most the mean by these parts (Jensen), however alike their errors are.
  */
-static void learn_shared(struct pose *pose, const struct fit *fit)
+static void learn_shared(struct pose *pose, const struct fit *fit, const double prior[36])
 {
-	double kept = pose->started ? SHARED_KEPT : 0;
+	double kept[6], told[6];
 
+	for (int k = 0; k < 6; k++) {
+		double part = smaller(1, pose->cov[13 * k] / prior[7 * k]);
+
+		kept[k] = sqrt(part);
+		told[k] = sqrt(1 - part);
+	}
 	for (int i = 0; i < 36; i++)
-		pose->systematic[i] = kept * pose->systematic[i] + (1 - kept) * fit->systematic[i];
-	pose->started = true;
+		pose->systematic[i] = kept[i / 6] * kept[i % 6] * pose->systematic[i] +
+				      told[i / 6] * told[i % 6] * fit->systematic[i];
 }
 
 /* How large the noise is by this frame, as a part of that expected: by the distance of ranges from the middle of their
@@ -396,7 +401,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	learn_offset(pose, &fitted.last);
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
-	learn_shared(pose, &fitted);
+	learn_shared(pose, &fitted, prior);
 	if (fitted.last.samples >= 40)
 		learn(&pose->noise_scale, median(fitted.last.pixel_errors, fitted.last.samples) / 0.6745,
 		      fitted.last.samples);

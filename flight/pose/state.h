@@ -87,7 +87,6 @@ struct pose {
 	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
 	double discord; /* of the last frames */
 	double systematic[36]; /* covariance of what their edges and rims shared */
-	bool started; /* a frame was fitted since the target was found */
 	double offset, offset_variance; /* what all ranges read too much, as far as the frames told, m and m^2 */
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */
@@ -194,28 +193,8 @@ static inline unsigned int view_parts(const struct pose *pose, const struct view
 	return parts;
 }
 /* What a ray (target coordinates) of a pixel that can show these parts meets. */
-static inline bool view_hit(const struct pose *pose, const struct view *view, unsigned int parts,
-			    const double direction[3], struct hit *hit)
-{
-	static const int next[3] = { 1, 2, 0 };
-	const struct pose_part *body = pose->model.part;
-
-	if (parts != 1)
-		return model_hit(&pose->model, parts, view->origin, direction, hit);
-	for (int k = 2; k >= 0; k--) {
-		double range = view->level[k] / direction[k];
-		int a = next[k], b = next[a];
-
-		if (!(range > 0) || fabs(view->origin[a] + range * direction[a] - body->centre[a]) > body->half[a] ||
-		    fabs(view->origin[b] + range * direction[b] - body->centre[b]) > body->half[b])
-			continue;
-		hit->range = range;
-		hit->axis = k;
-		hit->part = body;
-		return true;
-	}
-	return false;
-}
+bool view_hit(const struct pose *pose, const struct view *view, unsigned int parts, const double direction[3],
+	      struct hit *hit);
 
 /* normal.c */
 void normal_add(struct normal *normal, const double row[6], double error, double weight);
