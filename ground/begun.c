@@ -20,16 +20,21 @@ static void start_path(const char *log, char path[4096])
 static FILE *open_kept(const char *path, int flags)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!file)
 		die(RUN_FAILED, "%s cannot be written: %s", path, strerror(errno));
 	return file;
 }
 
-FILE *log_kept(const char *path)
+/* Each line is on the disk when it is written. */
+FILE *log_kept(const char *path, off_t at)
 {
-	return open_kept(path, O_APPEND);
+	FILE *log = open_kept(path, O_DSYNC);
+
+	if (fseeko(log, at, SEEK_SET))
+		die(RUN_FAILED, "the log %s cannot be gone on with: %s", path, strerror(errno));
+	return log;
 }
 
 void log_sync(FILE *log)
@@ -71,7 +76,7 @@ bool log_begun(const char *path, struct begun *begun)
 	char *line = NULL;
 	size_t room = 0;
 	off_t whole = 0;
-	ssize_t got;
+	ssize_t got = 0;
 
 	*begun = (struct begun){ 0 };
 	while (log && (got = getline(&line, &room, log)) > 0 && line[got - 1] == '\n') {
@@ -88,9 +93,13 @@ bool log_begun(const char *path, struct begun *begun)
 		    step > begun->steps)
 			begun->steps = step;
 	}
-	free(line);
-	if (log && ftruncate(fileno(log), whole))
+	/* Half a line, and the room behind it. */
+	const size_t half = log && got > 0 ? strnlen(line, (size_t)got) : 0;
+
+	if (half && pwrite(fileno(log), memset(line, 0, half), half, whole) != (ssize_t)half)
 		die(RUN_FAILED, "the log %s cannot be gone on with: %s", path, strerror(errno));
+	free(line);
+	begun->octets = whole;
 	if (log)
 		fclose(log);
 	begun->start_ns = started(path);

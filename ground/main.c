@@ -281,14 +281,14 @@ int main(int argc, char **argv)
 	if (inet_pton(AF_INET, options.host, &ground.where.sin_addr) != 1)
 		die(BAD_INPUT, "--host %s: write an IPv4 address, as 127.0.0.1", options.host);
 	count = script_read(options.script, steps, &held);
-	ground.log = options.now_ns ? log_kept(options.log) : fopen(options.log, "we");
+	if (options.now_ns && log_begun(options.log, &begun) && begun.ended)
+		return 0;
+	ground.log = options.now_ns ? log_kept(options.log, begun.octets) : fopen(options.log, "we");
 	if (!ground.log)
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
 	ground.kept = options.now_ns;
 	/* A disk does not disturb what is timed, but what outlives any reset is written line by line. */
 	setvbuf(ground.log, buffer, ground.kept ? _IOLBF : _IOFBF, sizeof(buffer));
-	if (options.now_ns && log_begun(options.log, &begun) && begun.ended)
-		return 0;
 	if (begun.start_ns)
 		go_on(&ground, &begun, steps, &options, began_ns);
 	else

@@ -37,9 +37,10 @@ struct step {
 /* Reads a script; dies with the number of the line that is wrong. Returns the number of steps, which point into `held`. */
 size_t script_read(const char *path, struct step *steps, char **held);
 
-/* What a log says that a reset has cut short; half a line at its end is cut off. */
+/* What a log says that a reset has cut short; half a line at its end is made zeros. */
 struct begun {
 	bool ended;
+	off_t octets; /* of whole lines; what is behind them is zeros */
 	size_t steps; /* done */
 	unsigned long sent, received;
 	int64_t start_ns; /* of the machine's clock, when the link came up first */
@@ -47,7 +48,7 @@ struct begun {
 /* False: there is nothing yet to go on with. */
 bool log_begun(const char *path, struct begun *begun);
 /* Opens it to go on with it. */
-FILE *log_kept(const char *path);
+FILE *log_kept(const char *path, off_t at);
 /* What it holds outlives a reset. */
 void log_sync(FILE *log);
 void log_began(const char *path, int64_t start_ns);

@@ -149,30 +149,36 @@ def test_nobody_who_listens_is_told(ground: Path, tmp_path: Path) -> None:
 
 
 def test_a_log_outlives_a_reset_of_the_machine(ground: Path, tmp_path: Path) -> None:
-    """SIGKILL stands for the reset: half a line is cut off, no step is done twice, and time goes on."""
+    """SIGKILL stands for the reset, zeros for room taken beforehand. Half a line is none, no step is done twice,
+    and time goes on."""
     (tmp_path / "script").write_text(
         f"0 send {PACKET.hex()}\n100000000 fill {tmp_path}/none/x\n20000000000 send {PACKET.hex()}\n20000000000 end\n"
     )
-    log = tmp_path / "log"
+    log, room = tmp_path / "log", 2**16
+    log.write_bytes(bytes(room))
+
+    def kept() -> str:
+        return log.read_text().replace("\0", "")
+
     with server(PACKET, PACKET) as port:
         command, begun_ns = (
             [ground, f"--port={port}", f"--script={tmp_path}/script", f"--log={log}"],
             time.monotonic_ns(),
         )
         first = subprocess.Popen([*command, "--now-ns=5000000000"])
-        while not (log.exists() and "recv" in log.read_text() and "failed 2" in log.read_text()):
+        while not ("recv" in kept() and "failed 2" in kept()):
             assert first.poll() is None
             time.sleep(0.01)
         first.kill()
         first.wait()
-        before = log.read_text()
-        log.write_text(before + "19999 re")
+        before = kept()
+        log.write_text((before + "19999 re").ljust(room, "\0"))
         done = subprocess.run([*command, "--now-ns=26000000000"], capture_output=True, text=True, check=False)
-        ended = log.read_text()
+        ended = kept()
         subprocess.run([*command, "--now-ns=40000000000"], check=True)
-        assert log.read_text() == ended, "what has ended is not played again"
+        assert kept() == ended, "what has ended is not played again"
     assert done.returncode == 0, done.stderr
-    rows = log.read_text().removeprefix(before).splitlines()
+    rows = kept().removeprefix(before).splitlines()
     said = [row.split(" ", 1)[1] for row in rows]
     assert said[0] == "reset" and said[1] == "up" and said[2] == f"send 3 {PACKET.hex()}"
     assert said[-1].startswith("end 2 ")

@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Sequence
@@ -22,7 +21,8 @@ from pathlib import Path
 from qemu.qmp import QMPError
 
 from rtqual.base.architecture import AMD64, Architecture
-from rtqual.base.cache import cache_dir, locked, sha256_file
+from rtqual.base.cache import cache_dir, sha256_file
+from rtqual.base.disk import blank_disk
 from rtqual.base.errors import RunFailed, naming
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
@@ -44,7 +44,6 @@ _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 _LAYOUT = 1  # of saved guests
 _DISKS = {"root": "virtio-blk-pci", "usb": "usb-storage,bus=xhci.0"}  # name -> device
 _DISK_BYTES = 2 * 2**30
-_DISK_UUID = "00000000-0000-4000-8000-000000000001"  # the same disk everywhere
 
 
 @cache
@@ -165,7 +164,7 @@ class VirtualBoard(Board):
     @property
     def _name(self) -> str:
         """Of the saved guest: another kernel, image, QEMU or device is another guest."""
-        disks = [_blank_disk(name).stat() for name in _DISKS] if self.machine.disks else []
+        disks = [blank_disk(name, _DISK_BYTES).stat() for name in _DISKS] if self.machine.disks else []
         made = [[disk.st_ino, disk.st_mtime_ns] for disk in disks]  # a disk made anew is another
         devices = [*self._emulator.ports("", ""), *(self._disk_options() if disks else [])]
         return digest([_LAYOUT, self.artefacts(), devices, made])[:32]
@@ -207,7 +206,7 @@ class VirtualBoard(Board):
         for name, device in _DISKS.items():
             options += [
                 "-drive",
-                f"file={option(_blank_disk(name))},if=none,id={name},format=raw,snapshot=on",
+                f"file={option(blank_disk(name, _DISK_BYTES))},if=none,id={name},format=raw,snapshot=on",
             ]
             options += ["-device", "qemu-xhci,id=xhci"] if name == "usb" else []
             options += ["-device", f"{device},drive={name}"]
@@ -291,27 +290,6 @@ def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
     """The uninterrupted run of a recorded job. Raises BadInput where a part is not here."""
     board = again(run, architecture)
     return Rebuilt(board.artefacts(), board.by_hand(run.job, run.seed))
-
-
-def _blank_disk(name: str) -> Path:
-    """An empty ext4 disk; QEMU keeps what a job writes apart from it."""
-    path = cache_dir() / "disks" / f"{name}.img"
-    with locked(path):
-        if not path.exists():
-            mke2fs = shutil.which("mke2fs", path="/usr/sbin:/sbin:/usr/bin")
-            if mke2fs is None:
-                raise RunFailed("mke2fs is missing: `apt-get install e2fsprogs`")
-            with scratch(path.parent) as folder:
-                fresh = folder / path.name
-                with fresh.open("wb") as file:
-                    file.truncate(_DISK_BYTES)
-                subprocess.run(
-                    [mke2fs, "-q", "-F", "-t", "ext4", "-U", _DISK_UUID, "-E", f"hash_seed={_DISK_UUID}", str(fresh)],
-                    check=True,
-                    capture_output=True,
-                )
-                fresh.rename(path)
-    return path
 
 
 def last_lines(console: str, count: int = 4) -> str:

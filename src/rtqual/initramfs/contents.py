@@ -30,6 +30,7 @@ JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
 # And those that a program of ours needs, by its place in the guest: the watchdog, memory that a reset keeps.
 OWN_MODULES = {"usr/bin/rtqual-ground": ("i6300esb", "nd_e820", "nd_pmem")}
 DISKS = ("/dev/vda", "/dev/sda")
+KEPT_DISK = "/usr/lib/rtqual/kept.ext4.gz"  # an empty one, for memory that a reset keeps
 
 
 def guest_tools(architecture: Architecture = AMD64) -> list[Package]:

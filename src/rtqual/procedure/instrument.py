@@ -12,6 +12,7 @@ import numpy as np
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
+from rtqual.initramfs.contents import KEPT_DISK
 from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar.output import of_emulator
 from rtqual.instrument.lidar.script import COMMON, EMULATOR, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
@@ -54,11 +55,12 @@ umount -l state
 # A board that is reset runs the same job again when it has booted, and finds `began` in memory that outlives it, where
 # the camera's recording lies too. The program starts at once, and uvcvideo's workers are raised when it streams.
 _RESET_SETUP = """\
-kept() {{ mount -t ext4 -o sync {disk} state 2> /dev/null; }}
+kept() {{ mount -t ext4 {disk} state 2> /dev/null; }}
 mkdir state && awaited [ -b {disk} ] || fail 'no memory that a reset keeps'
-kept || {{ mke2fs {disk} > /dev/null 2>&1 && kept; }} || fail 'no disk in the memory that a reset keeps'
+kept || {{ zcat {blank} > {disk} && kept; }} || fail 'no disk in the memory that a reset keeps'
 [ -e state/flown ] || {{ {{ {flown}
-}} && mv flown state/flown && : > state/{log} && : > state/{log}.start && sync; }} || fail 'no room for the recording'
+}} && mv flown state/flown && : > state/{log}.start &&
+    dd if=/dev/zero of=state/{log} bs=1M count={log_mib} 2> /dev/null && sync; }} || fail 'no room for the recording'
 ln -s state/flown flown
 cat > script <<'END'
 {script}END
@@ -77,9 +79,10 @@ rtqual-agent run . ground {fifo} {ground} --script script --log state/{log} --no
     cat ground.err flight.err >&2; exit 1; }}
 kill $fly; kill $(pidof {name}); awaited ended
 unplug
-cp state/{log} {log}
+tr -d '\\000' < state/{log} > {log}
 """
 _WATCHDOG = "--watchdog=/dev/watchdog --watchdog-s=2"  # what a program has that must not end in silence
+_LOG_MIB = 4  # taken before it is written, so that no line needs more of the file system than its own octets
 _DISK, _RESET_MODULES = "/dev/pmem0", ("i6300esb", "nd_e820", "nd_pmem", "crc32c_generic", "ext4")
 
 
@@ -102,6 +105,7 @@ class Played(Instrument):
             arguments = f"{arguments} {_WATCHDOG}"
         prepared = setup.format(
             flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,
+            blank=KEPT_DISK, log_mib=_LOG_MIB,
             raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
         )  # fmt: skip
         fly = measure.format(
