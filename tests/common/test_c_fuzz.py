@@ -26,14 +26,14 @@ def test_no_input_breaks_a_parser_and_the_fuzzer_reaches_it(fuzzer: Fuzzer, tmp_
 
 @pytest.mark.guest
 def test_the_pose_fuzzer_stays_on_the_target(tmp_path: Path) -> None:
-    """Most frames are tracked, although most are damaged; and the target is lost and found again."""
+    """Most frames are tracked, although most are damaged, and a third are sure; the target is lost and found again."""
     said = run(BY_NAME["pose"], tmp_path, seed=8, count=1500)
     counts = re.fullmatch(r"(\d+) not found, (\d+) degenerate, (\d+) ok; (\d+) tracked, (\d+) times found, .*", said)
     assert counts
     missed, degenerate, ok, tracked, found = map(int, counts.groups())
     assert missed + degenerate + ok == 1500
-    assert ok > 750
-    assert tracked > 750
+    assert ok > 500
+    assert tracked > 900
     assert found >= 3
 
 
