@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import threading
 import time
 from concurrent.futures import Future
 from fcntl import LOCK_EX, flock
@@ -30,6 +31,28 @@ def test_what_threads_wait_for_is_ended_and_what_they_start_then() -> None:
     assert time.monotonic() - started < 30  # not 3000
     assert all(job.done() for job in jobs)
     assert subprocess.run(["pgrep", "-P", str(os.getpid()), "sleep"], check=False, capture_output=True).stdout == b""
+
+
+def test_a_thread_that_the_pool_has_not_heard_of_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interrupt comes just when it has begun its job."""
+    start, begun = threading.Thread.start, threading.Event()
+
+    def one() -> None:
+        with emulator(("sleep", "1000")) as program:
+            begun.set()
+            program.wait()
+
+    def interrupted(thread: threading.Thread) -> None:
+        monkeypatch.undo()
+        start(thread)
+        begun.wait()
+        raise KeyboardInterrupt
+
+    before = set(threading.enumerate())
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), threads(1) as pool:
+        pool.submit(one)
+    assert begun.is_set() and set(threading.enumerate()) == before
 
 
 def test_a_thread_waits_no_longer_for_a_lock_that_another_rtqual_holds(tmp_path: Path) -> None:

@@ -41,13 +41,15 @@ def threads(count: int) -> Iterator["ThreadPoolExecutor"]:
     then; jobs that have not begun never do."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - and logging, are slow to load
 
-    pool = ThreadPoolExecutor(count)
+    # An interrupt may fall between a thread's start and the pool's taking notice of it.
+    workers: list[threading.Thread] = []
+    pool = ThreadPoolExecutor(count, initializer=lambda: workers.append(threading.current_thread()))
     try:
         yield pool
     except BaseException:
         ending = threading.Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
         ending.start()
-        while ending.is_alive():
+        while ending.is_alive() or any(worker.is_alive() for worker in workers):
             with _lock:
                 for end in _ends.values():
                     end()
