@@ -146,7 +146,8 @@ def _answer(verified: Verified, numbering: Numbering) -> VerdictBox:
     wrong = [f"{row.requirement.id}: {row.why}" for row in verified.rows if row.compliance is Compliance.NO]
     blocks += bullets("Not compliant", wrong, "failed")
     blocks += bullets("Procedures without evidence", (f"{n}: {why}" for n, why in verified.unknown.items()), "open")
-    return VerdictBox("Compliance", not wrong and bool(verified.rows), headline(verified), tuple(blocks))
+    met = bool(verified.rows) and all(row.compliance is Compliance.YES for row in verified.rows)
+    return VerdictBox("Compliance", met, headline(verified), tuple(blocks))
 
 
 def _said(row: Row, why: str = "") -> Cell:
