@@ -189,8 +189,12 @@ def test_a_failed_step_is_told(files: dict[str, str], told: str) -> None:
 
 
 def test_no_failed_step_is_no_failure() -> None:
-    jobscript.check(Job(Command(("m",))), {"failed": ""}, "x")
     jobscript.check(Job(Command(("m",))), {}, "x")
+
+
+def test_a_failure_that_nothing_could_be_written_of_is_one() -> None:
+    with pytest.raises(RunFailed, match="^x: its memory was full"):
+        jobscript.check(Job(Command(("m",))), {"failed": ""}, "x")
 
 
 @pytest.mark.parametrize("said", ["setup9999", "setup", "load1", "loadx\n" * 300, "setup\u0663"])

@@ -27,6 +27,7 @@ TIMEOUT_S = 600.0
 SLEEPS = Job(Command(("sh", "-c", "echo begun >> /boot/rtqual/begun; sleep 25; echo $((6 * 7))")))
 LOADED = Job(Command(("sh", "-c", "echo quick")), loads=(Command(("sh", "-c", "while sleep 0.5; do :; done")),))
 QUICK = Job(Command(("sh", "-c", "echo quick")))
+FILLS = Job(Command(("sh", "-c", "cat /dev/zero > all-there-is; echo quick")))
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,8 @@ def test_a_link_that_is_cut_in_a_job_loses_nothing(
         assert board.run(LOADED, seed=1, timeout_s=60).stdout == "quick\n"
         left = there.ssh("ps").stdout
         assert "init" in left and "sleep 0.5" not in left  # no load outlives its job
+        with pytest.raises(RunFailed, match="its memory was full, so the results are not whole"):
+            board.run(FILLS, seed=1, timeout_s=60)
 
         def cut() -> None:
             while not there.ssh("cat /boot/rtqual/begun").stdout:

@@ -280,7 +280,6 @@ def frames(folder: Path) -> Try:
         "measure.out": "1\n",
         "measure.status": "exit 0\nminor_faults 3\n",
         "measure.threads": "106 1 80 0 cyclictest\n",
-        "failed": "",
     }
 
     def frame(content: dict[str, bytes]) -> bytes:

@@ -102,9 +102,11 @@ def plain_files(archive: bytes, where: str) -> dict[str, str]:
 
 def check(job: Job, files: Mapping[str, str], where: str) -> None:
     """Raise when a step before or beside the measurement failed, with what it printed."""
-    failed = files.get("failed", "").strip()
-    if not failed:
+    if "failed" not in files:
         return
+    failed = files["failed"].strip()
+    if not failed:  # a full disk takes the file's name and not a word
+        raise RunFailed(f"{where}: its memory was full, so the results are not whole; let the run write or load less")
     said = " / ".join((files.get(f"{failed}.err", "") + files.get(f"{failed}.out", "")).strip().splitlines()[-3:])
     steps = {f"setup{number}": command for number, command in enumerate(job.setup)}
     if failed in steps:

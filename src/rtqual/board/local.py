@@ -104,7 +104,7 @@ class _Steps:
             for index, step in enumerate(job.teardown):
                 self._run(step, f"teardown{index}")
         files = {path.name: path.read_text(errors="replace") for path in self._kept.iterdir()}
-        return {**files, "failed": failed}
+        return {**files, "failed": failed} if failed else files
 
     def _command(self, command: Command, name: str) -> list[str]:
         return [_agent(), "run", str(self._kept), name, str(command.fifo), *command.argv]

@@ -27,6 +27,7 @@ dmesg -c > /dev/null
 setsid sh {folder}/job.sh &
 job=$!
 wait $job
+echo room > /run/result/room || : > /run/result/failed
 {ended}
 {given_back}cat /proc/interrupts > /run/result/interrupts
 {after}
