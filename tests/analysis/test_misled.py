@@ -104,7 +104,7 @@ def test_a_scalar_in_two_units_is_not_averaged() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1.7e308])
 @pytest.mark.parametrize("limit", [{"at_most": "1 s"}, {"at_least": "1 s"}])
 def test_what_is_no_number_meets_and_misses_nothing(value: float, limit: dict[str, str]) -> None:
     asked = {name: was for name, was in BOOT.items() if name != "at_most"} | limit
