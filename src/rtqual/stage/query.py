@@ -86,7 +86,8 @@ _SAMPLES = """\
 CREATE VIEW samples AS SELECT records.*, series, unit, kind, cpu, value, count, beyond
 FROM kept.histograms JOIN kept.series USING (number) JOIN records USING (id)
 """
-# Each board and model over time. The same record again, or the run that tests determinism, is no further draw. What lies beyond a histogram's end is counted, and is in no mean.
+# Each board and model over time. The same record again, or the run that tests determinism, is no further draw. What
+# lies beyond a histogram's end is counted, and is in no mean.
 _BOARDS = """\
 CREATE VIEW boards AS
 SELECT board, board_name, month, candidate, instrument, load, series, unit, count(DISTINCT hash) AS runs,

@@ -6,7 +6,6 @@ whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could h
 figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from rtqual.analysis.figure.model import Conditions, Distribution, Figure, Group
 from rtqual.analysis.figure.pool import Pool, pool_runs
 from rtqual.analysis.figure.spread import spread
 from rtqual.analysis.figure.statistics import is_size
-from rtqual.base.words import count, listed
+from rtqual.base.words import clean, count, listed
 from rtqual.record.schema import Record, Scalar, Series, Timing, digest
 
 # From the best to the weakest clock of a group.
@@ -31,6 +30,7 @@ _NO_SAMPLES = "no samples"
 DETAIL = " ("  # begins what of a caveat differs from cell to cell
 READ_ONCE = "a size, read off the system: no draw that would need an interval"
 RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
+_UNKNOWN, _SHOWN = "unknown", 60  # what a board says of a serial number that it has not; characters of a name
 _NO_FIGURE = 1e100  # in whatever unit
 SHIFTED = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
 
@@ -166,12 +166,29 @@ def _problems(records: Sequence[Record]) -> tuple[str, ...]:
         problems.append(
             "its records were taken by other clocks, real time and the emulator's: they are not one measurement"
         )
+    problems += _strange_machines(records)
     units: dict[str, dict[str, None]] = {}
     for r in records:
         for name, unit in _units(r):
             units.setdefault(name, {})[unit] = None
     problems += [f"its records give {name} in {listed(list(its))}" for name, its in units.items() if len(its) > 1]
     return tuple(problems)
+
+
+def _strange_machines(records: Sequence[Record]) -> Iterator[str]:
+    """Of a board whose table pins no serial number: a card was put into two machines, a board replaced."""
+    machines: defaultdict[str, set[str]] = defaultdict(set)
+    for facts in (one.manifest.provenance.facts for one in records):
+        if (board := facts.get("board")) and facts.get("serial", _UNKNOWN) != _UNKNOWN:
+            machines[board].add(facts["serial"])
+    for board, serials in machines.items():
+        if len(serials) > 1:
+            which = listed([_short(one) for one in sorted(serials)[:3]])
+            yield f"its records of board {_short(board)} are of machines with serial numbers {which}"
+
+
+def _short(text: str) -> str:
+    return clean(" ".join(text.split()))[:_SHOWN]
 
 
 def _units(record: Record) -> Iterator[tuple[str, str]]:
