@@ -104,7 +104,7 @@ def test_a_scalar_in_two_units_is_not_averaged() -> None:
     )
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1.7e308])
 @pytest.mark.parametrize("limit", [{"at_most": "1 s"}, {"at_least": "1 s"}])
 def test_what_is_no_number_meets_and_misses_nothing(value: float, limit: dict[str, str]) -> None:
     asked = {name: was for name, was in BOOT.items() if name != "at_most"} | limit
@@ -218,3 +218,21 @@ def test_the_emulators_records_cannot_claim_real_time() -> None:
     assert (verdict.fly, verdict.ground) == (None, Ground.EMULATED)
     assert verdict.standings[0].gates[0].outcome == Outcome.INDICATIVE
     assert "To fly it, measure on the board." in verdict.headline
+
+
+@pytest.mark.parametrize(
+    ("told", "problems"),
+    [
+        (
+            [("pi-a", "S1"), ("pi-a", "S2\n"), ("pi-a", "S1"), ("pi-a", "unknown")],
+            ("its records of board pi-a are of machines with serial numbers S1 and S2",),
+        ),
+        ([("pi-a", "S1"), ("pi-b", "S2"), ("pi-a", "unknown")], ()),
+    ],
+)
+def test_two_machines_are_not_one_board(told: list[tuple[str, str]], problems: tuple[str, ...]) -> None:
+    facts = [{"board": board, "serial": serial} for board, serial in told]
+    scalar = {"boot": Scalar(value=1.0, unit="ns")}
+    grouped = groups(record(seed=seed, scalars=scalar, facts=some) for seed, some in enumerate(facts))
+    (found,) = (measure(group, records) for group, records in grouped.items())
+    assert found.summary.problems == problems

@@ -232,12 +232,13 @@ def test_what_lies_on_a_card_is_taken_only_where_it_is_whole_and_of_this_board(
     folder.mkdir(parents=True)
 
     def pack(
-        cmdline: str = f"rtqual.candidate={nonce}", serial: str = SERIAL, sum_text: str = "", cell: str = folder.name
-    ) -> None:
+        cmdline: str = f"rtqual.candidate={nonce}", serial: str = SERIAL, sum_text: str = "", cell: str = folder.name,
+        cpus: int = 1, boot_id: str = "x",
+    ) -> None:  # fmt: skip
         files = tmp_path / "files"
         files.mkdir(exist_ok=True)
         release = kernel("debian-rt").release
-        (files / "facts").write_text(f"kernel={release} #1\ncmdline={cmdline}\ncpus=1\nboot_id=x\n")
+        (files / "facts").write_text(f"kernel={release} #1\ncmdline={cmdline}\ncpus={cpus}\nboot_id={boot_id}\n")
         for name in ("before", "after"):
             (files / name).write_text(f"boot_id=x\nserial={serial}\n")
         (files / "measure.status").write_text("exit 0\n")
@@ -249,6 +250,12 @@ def test_what_lies_on_a_card_is_taken_only_where_it_is_whole_and_of_this_board(
     pack()
     found = board.run(job, seed=1, timeout_s=60)
     assert (found.problems, found.facts["connection"], found.facts["board"]) == ((), "card", "lonely")
+    for changed, problem in (
+        ({"cpus": 2}, "the board has 2 CPUs, the mission says 1"),
+        ({"boot_id": "y"}, "the board restarted in the run"),
+    ):
+        pack(**changed)  # type: ignore[arg-type]
+        assert board.run(job, seed=1, timeout_s=60).problems == (problem,)
     for changed, told in (
         ({"sum_text": "0" * 64}, "damaged on its way"),
         ({"sum_text": "0" * 1000}, "holds more than 200 bytes"),

@@ -7,7 +7,9 @@ from statistics import median
 import numpy as np
 import pytest
 
+from rtqual.base.errors import RunFailed
 from support.chaser import coasted, flown, integrated, programs
+from support.instrument_outputs import captured_text, read_text
 
 RATE = 0.0011  # rad/s
 STATES = [
@@ -62,6 +64,22 @@ def test_a_delay_of_the_sensor_is_a_delay() -> None:
 
 def test_the_same_seed_flies_the_same_and_another_does_not() -> None:
     assert flown(seed=5) == flown(seed=5) != flown(seed=6)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("lateral_um=643.2", "lateral_um=128269.9", "missed the port: they touched 128 mm beside its axis"),
+        ("pose_age_ns=40000000", "pose_age_ns=1001000000", "had no pose for 1.001 s, and flew on blindly"),
+    ],
+)
+def test_who_flies_on_without_poses_or_misses_the_port_has_not_docked(old: str, new: str, told: str) -> None:
+    """The first is what the chaser says where poses end, or are no numbers, after the thirtieth."""
+    text = captured_text("docking")
+    assert old in text
+    with pytest.raises(RunFailed, match=told):
+        read_text("docking", text.replace(old, new))
+    assert read_text("docking-20ms", text.replace("pose_age_ns=40000000", "pose_age_ns=1020000000")).series
 
 
 @pytest.mark.parametrize("arguments", [[], ["--steered=x"], ["--perfect", "--poses=x"], ["--delay-ms=3000"]])

@@ -3,6 +3,8 @@
 
 from xml.etree import ElementTree
 
+import pytest
+
 from rtqual.analysis.evidence import analyse
 from rtqual.record.schema import Record, Scalar
 from rtqual.report.chapter.docking import docking
@@ -45,3 +47,14 @@ def test_one_delay_is_a_table_and_no_plot_and_nothing_flown_is_nothing() -> None
     _, *shown = section([flown("docking", "rt", 1, 0.5)])
     assert [type(block) for block in shown] == [Table]
     assert section([record([], instrument="footprint")]) == []
+
+
+def test_what_was_never_off_the_axis_is_drawn_and_what_no_record_tells_is_not(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    for off_mm, drawn in ((0.0, [Table, Plots]), (1.7e308, [Table])):  # the last is no figure
+        _, *shown = section(
+            [flown(name, "rt", n, off_mm) for name in ("docking", "docking-20ms") for n in range(1, 11)]
+        )
+        assert [type(block) for block in shown] == drawn
+    assert not recwarn

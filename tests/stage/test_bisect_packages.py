@@ -2,6 +2,7 @@
 """`rtqual bisect` over packages: the first late one is found by halving. No guest: a step gives what its name says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from rtqual.record.schema import Measurement, Record, Series
 from rtqual.record.store import Store
 from rtqual.stage import bisect as stage
 from rtqual.stage.ends import Asked, End, Ends
+from rtqual.terminal.bisect import sentence
 from support.command import mission_text
 from support.store_records import INPUTS, record
 
@@ -62,6 +64,11 @@ def test_the_first_late_package_is_found(
     found = stage.bisect(ends, tmp_path / "out", Watcher())
     assert found.acting == (("linux-image-6",),)
     assert found.rest is not None and found.rest.changes[-1] == "linux-image-5"
+    assert "With 2 runs an end this is weak: chance sets two" in sentence(found) and "up to 1 of 6 cases" in sentence(
+        found
+    )
+    ends_of_three = tuple(replace(one, values=(*one.values, one.values[0])) for one in found.steps[:2])
+    assert "weak" not in sentence(replace(found, steps=(*ends_of_three, *found.steps[2:])))
     assert len(seen) == len({*seen}) <= 5 + len(broken)
 
 

@@ -2,13 +2,15 @@
 """`rtqual query`: what the tables hold, and what no query reaches, whoever wrote it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.record.store import Store
+from rtqual.campaign import folder as kept
+from rtqual.record.store import Store, make
 from rtqual.stage import query as stage
 from rtqual.stage.query import query
 from support.command import Fails, Run
@@ -54,6 +56,19 @@ def test_boards_are_told_month_by_month(fleet: Path) -> None:
     assert len(query("FROM boards", [fleet]).rows) == 4
     with pytest.raises(BadInput):
         query("SELECT 1 FROM boards", [fleet / "absent"])
+
+
+def test_a_record_that_is_there_again_is_no_further_draw_of_its_board(fleet: Path, tmp_path: Path) -> None:
+    """In a copy of its campaign; and as the run that tests determinism, in an unfinished one."""
+    shutil.copytree(fleet / "pi-a", tmp_path / "copy")
+    (one,) = kept.load(fleet / "pi-a").result.records
+    for repeat in (0, 1):
+        Store(tmp_path / "new/records").write(
+            make(one.inputs, MEASUREMENT, one.manifest.provenance, timing=one.manifest.timing, repeat=repeat)
+        )
+    folders = [fleet / "pi-a", tmp_path / "copy", tmp_path / "new"]
+    assert query("SELECT count(*) FROM records", folders).rows == [(4,)]
+    assert query("SELECT runs, samples, beyond_end FROM boards WHERE series = 'latency'", folders).rows == [(1, 6, 2)]
 
 
 def test_an_unfinished_campaigns_records_are_read_too_and_damage_is_named(tmp_path: Path) -> None:

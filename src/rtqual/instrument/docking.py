@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.units import format_value
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters
 from rtqual.instrument.lidar.output import of_emulator, values_of
@@ -57,6 +58,8 @@ _FIGURES = {  # of the chaser's: the record's name, its unit, how many of the ch
     "poses_other": ("poses_other", "1", 1),
     "control_late_most_ns": ("control_late_most", "ns", 1),
 }
+_PORT_MM = 45.0  # the outer radius of the target's port (emulator/scene.c): who touches beside it has not docked
+_LOST_NS = 1_000_000_000  # without a pose; the camera has 60 frames in it
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 
 
@@ -99,6 +102,12 @@ class Docking(Instrument):
         ages = told.get("pose_age_ns", "").split()
         if not ages or not all(one.isascii() and one.isdigit() and len(one) < 19 for one in ages):
             raise RunFailed(f"{self.name}: the chaser tells no ages of poses; run it by hand on the board to see why")
+        if (beside := scalars["lateral"].value) > _PORT_MM:
+            raise RunFailed(f"{self.name}: the chaser missed the port: they touched {beside:.0f} mm beside its axis")
+        if (oldest := max(map(int, ages)) - self.delay_ms * 1_000_000) > _LOST_NS:
+            raise RunFailed(
+                f"{self.name}: the chaser had no pose for {format_value(oldest, 'ns')}, and flew on blindly"
+            )
         emulated = of_emulator(outcome.files.get(REPORT, ""))
         scalars["emulator_lost"] = Scalar(value=emulated["frames_lost_without_urb"], unit="1")
         series = Series.raw(list(map(int, ages)), name="pose age")

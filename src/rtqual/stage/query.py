@@ -86,7 +86,8 @@ _SAMPLES = """\
 CREATE VIEW samples AS SELECT records.*, series, unit, kind, cpu, value, count, beyond
 FROM kept.histograms JOIN kept.series USING (number) JOIN records USING (id)
 """
-# Each board and model over time. What lies beyond a histogram's end is counted, and is in no mean.
+# Each board and model over time. The same record again, or the run that tests determinism, is no further draw. What
+# lies beyond a histogram's end is counted, and is in no mean.
 _BOARDS = """\
 CREATE VIEW boards AS
 SELECT board, board_name, month, candidate, instrument, load, series, unit, count(DISTINCT hash) AS runs,
@@ -94,7 +95,8 @@ SELECT board, board_name, month, candidate, instrument, load, series, unit, coun
   sum(value * count) FILTER (NOT beyond) / sum(count) FILTER (NOT beyond) AS mean,
   min(value) FILTER (seen >= 0.99 * every) AS p99, max(value) AS worst, sum(count) FILTER (beyond) AS beyond_end
 FROM (SELECT *, sum(count) OVER (alike ORDER BY value) AS seen, sum(count) OVER alike AS every
-      FROM (SELECT *, strftime(started, '%Y-%m') AS month FROM samples)
+      FROM (SELECT *, strftime(started, '%Y-%m') AS month FROM samples
+            WHERE id IN (SELECT min(id) FROM records GROUP BY hash))
       WINDOW alike AS (PARTITION BY board, board_name, month, candidate, instrument, load, series, unit))
 GROUP BY ALL ORDER BY ALL
 """

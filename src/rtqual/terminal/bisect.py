@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which change moved the tail, on the terminal and as JSON."""
 
+from math import comb
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +15,8 @@ from rtqual.stage.bisect import APART, Bisection, Foreseen, Step
 from rtqual.terminal.plain import plain
 
 _NAMED = 12  # changes
+CHANCE = 0.05
+ENOUGH = next(runs for runs in range(1, 10) if 1 / comb(2 * runs, runs) <= CHANCE)
 
 
 class Progress(Watcher):
@@ -29,7 +33,18 @@ class Progress(Watcher):
 
 
 def sentence(found: Bisection) -> str:
-    """What moved the figure, and the figures."""
+    """What moved the figure, the figures, and how easily so few runs lie apart by chance."""
+    runs = min(len(step.values) for step in found.steps[:2])
+    orders = comb(2 * runs, runs)  # of two draws alike, in one of which all of the good end's runs are lower
+    if not found.acting or 1 / orders <= CHANCE:
+        return _moved(found)
+    return (
+        f"{_moved(found)} With {count(runs, 'run')} an end this is weak: chance sets two kernels that are alike apart "
+        f"like this in up to 1 of {orders} cases; measure the ends with {ENOUGH} runs or more."
+    )
+
+
+def _moved(found: Bisection) -> str:
     ends, good, bad = found.ends, found.steps[0], found.steps[1]
     what = f"the {ends.asked.statistic} of {ends.asked.instrument} {under(ends.load)}"
     if not found.acting:

@@ -6,7 +6,6 @@ whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could h
 figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,8 +21,8 @@ from rtqual.analysis.figure.model import Conditions, Distribution, Figure, Group
 from rtqual.analysis.figure.pool import Pool, pool_runs
 from rtqual.analysis.figure.spread import spread
 from rtqual.analysis.figure.statistics import is_size
-from rtqual.base.words import count, listed
-from rtqual.record.schema import Record, Series, Timing, digest
+from rtqual.base.words import clean, count, listed
+from rtqual.record.schema import Record, Scalar, Series, Timing, digest
 
 # From the best to the weakest clock of a group.
 _TIMINGS = (Timing.REAL, Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED)
@@ -31,6 +30,8 @@ _NO_SAMPLES = "no samples"
 DETAIL = " ("  # begins what of a caveat differs from cell to cell
 READ_ONCE = "a size, read off the system: no draw that would need an interval"
 RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
+_UNKNOWN, _SHOWN = "unknown", 60  # what a board says of a serial number that it has not; characters of a name
+_NO_FIGURE = 1e100  # in whatever unit
 SHIFTED = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
 
 
@@ -109,6 +110,11 @@ def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
     return replace(measured, summary=replace(measured.summary, dependence=found))
 
 
+def _is_figure(scalar: Scalar) -> bool:
+    """A number, and one whose square and sum over runs are numbers still."""
+    return abs(scalar.value) < _NO_FIGURE
+
+
 def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
     return [
         [one for one in record.series if one.info.name == name and cpu in (None, one.info.cpu)] for record in records
@@ -120,7 +126,7 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
     figures: dict[str, Figure] = {}
     for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
         known = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
-        drawn = [scalar for scalar in known if math.isfinite(scalar.value)]  # another is a problem of its record
+        drawn = [scalar for scalar in known if _is_figure(scalar)]  # another is a problem of its record
         if not drawn:
             continue
         values = np.array([scalar.value for scalar in drawn])
@@ -160,12 +166,29 @@ def _problems(records: Sequence[Record]) -> tuple[str, ...]:
         problems.append(
             "its records were taken by other clocks, real time and the emulator's: they are not one measurement"
         )
+    problems += _strange_machines(records)
     units: dict[str, dict[str, None]] = {}
     for r in records:
         for name, unit in _units(r):
             units.setdefault(name, {})[unit] = None
     problems += [f"its records give {name} in {listed(list(its))}" for name, its in units.items() if len(its) > 1]
     return tuple(problems)
+
+
+def _strange_machines(records: Sequence[Record]) -> Iterator[str]:
+    """Of a board whose table pins no serial number: a card was put into two machines, a board replaced."""
+    machines: defaultdict[str, set[str]] = defaultdict(set)
+    for facts in (one.manifest.provenance.facts for one in records):
+        if (board := facts.get("board")) and facts.get("serial", _UNKNOWN) != _UNKNOWN:
+            machines[board].add(facts["serial"])
+    for board, serials in machines.items():
+        if len(serials) > 1:
+            which = listed([_short(one) for one in sorted(serials)[:3]])
+            yield f"its records of board {_short(board)} are of machines with serial numbers {which}"
+
+
+def _short(text: str) -> str:
+    return clean(" ".join(text.split()))[:_SHOWN]
 
 
 def _units(record: Record) -> Iterator[tuple[str, str]]:
@@ -179,7 +202,7 @@ def _record_problems(record: Record) -> list[str]:
     if not record.series and not record.manifest.scalars and not record.manifest.absent:
         problems.append(_NO_SAMPLES)
     scalars = record.manifest.scalars.items()
-    problems += [f"{name} is {one.value}, no figure" for name, one in scalars if not math.isfinite(one.value)]
+    problems += [f"{name} is {one.value}, no figure" for name, one in scalars if not _is_figure(one)]
     return [*record.manifest.problems, *problems]
 
 

@@ -44,7 +44,7 @@ def docking(material: Material) -> Iterator[Block]:
         where = f"{load_text(load)}, {place(any_of.group)}"
         names = [n for n in material.candidates if any(n in of for of in flown.values())]
         yield _table(material, where, names, flown)
-        if len(flown) > 1:
+        if len(flown) > 1 and any(_points(n, flown) for n in names):
             yield Plots((_plot(material, where, names, flown),))
 
 
@@ -74,7 +74,7 @@ def _plot(material: Material, where: str, names: list[str], flown: Flown) -> Plo
     caption = clean(f"Off the axis in the last second against the age of poses, {where}")
     with mpl.rc_context(RC):
         figure, (axes,) = frame([2.0], legend_lines(names, material.palette))
-        right, top = 1.05 * max(x for x, *_ in every), 1.1 * max(high for *_, high in every)
+        right, top = 1.05 * max(x for x, *_ in every) or 1.0, 1.1 * max(high for *_, high in every) or 1.0
         axes.set_xlim(0, right)
         axes.set_ylim(0, top)
         grid(axes, even_ticks(axes.xaxis, 0, right, most=6), even_ticks(axes.yaxis, 0, top, most=5))
