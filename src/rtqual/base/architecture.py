@@ -3,6 +3,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ ARMHF = Architecture("armhf", "arm-linux-gnueabihf", "-armhf", foreign=True)
 ARCHITECTURES = (AMD64, ARM64, ARMHF)
 
 
+@cache
 def of_kernel(package: str) -> Architecture:
     """Debian calls its 32-bit ARM kernels armmp (multiplatform), as linux-image-rt-armmp; the Raspberry Pi's own name
     the model, as linux-image-rpi-v8."""

@@ -28,6 +28,8 @@ def main() -> None:
     ended by SIGTERM."""
     if not sys.flags.utf8_mode and locale.getencoding().upper() != "UTF-8":  # whatever the locale, files are UTF-8
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - itself
+    # Threads for small sums cost more than they save, and the last digits would depend on their number.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
         app = application(listed=not COMMANDS.keys() & set(sys.argv[1:2]))

@@ -8,9 +8,8 @@ import re
 import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
-from rtqual.base.apt import names
+from rtqual.base.apt import KERNELS, names
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import RunFailed
 from rtqual.base.libraries import install_command
@@ -22,9 +21,7 @@ from rtqual.initramfs.contents import guest_file
 _QEMU_PACKAGE = "qemu-system-x86"
 _QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with
 _MACHINE = ("-machine", "pc-i440fx-7.2", "-accel", "tcg", "-icount", "shift=1,sleep=off", "-smp", "2")
-_TCG_TIMEOUT_S, _KVM_TIMEOUT_S = 20.0, 2.5
-_KVM = Path("/dev/kvm")
-_KVM_SLOW_S = 2.0  # plain emulation boots the same guest in about one
+_TCG_TIMEOUT_S = 20.0
 _SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"  # where rtqual looks for programs that are not in every user's PATH
 _KERNELS = ("linux-image-amd64", "linux-image-rt-amd64")  # of the demo
 _PANGO_PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
@@ -77,7 +74,6 @@ def examine() -> Iterator[Check]:
     yield from map(_own, _OWN)
     yield _freertos()
     yield _instruction_clock()
-    yield _kvm()
     yield _libraries()
     yield _pango()
     yield _fonts()
@@ -87,7 +83,8 @@ def _apt() -> Check:
     name, matters = "apt", "Debian's kernels and tools"
     if not shutil.which("apt-cache") or not shutil.which("apt-get"):
         return Check(name, "missing", "no apt: this is not Debian", matters, demo=True)
-    unknown = [package for package in _KERNELS if package not in _known(package)]
+    known = _known()
+    unknown = [package for package in _KERNELS if package not in known]
     try:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):
@@ -98,9 +95,9 @@ def _apt() -> Check:
     return Check(name, "missing", found, matters, as_root("apt-get update"), demo=True)
 
 
-def _known(package: str) -> tuple[str, ...]:
+def _known() -> tuple[str, ...]:
     try:
-        return names(package)
+        return names(KERNELS)
     except RunFailed:
         return ()
 
@@ -159,19 +156,6 @@ def _instruction_clock() -> Check:
     if trial.failure:
         return Check(name, "missing", f"a guest with two CPUs {trial.failure}", matters, demo=True)
     return Check(name, "ok", f"a guest with two CPUs answers in {trial.took_s:.1f} s", matters, demo=True)
-
-
-def _kvm() -> Check:
-    """/dev/kvm may be there and not work: an abort, or a hang after the BIOS. Only starting a guest shows it."""
-    name, matters = "KVM", "nothing: the virtual board counts instructions under TCG and does not use it"
-    if not _KVM.exists():
-        return Check(name, "ok", f"no {_KVM}", matters)
-    trial = try_guest(["-accel", "kvm"], _KVM_TIMEOUT_S)
-    if trial.failure:
-        return Check(name, "warning", f"{_KVM} is there, but a guest {trial.failure}", matters)
-    if trial.took_s > _KVM_SLOW_S:
-        return Check(name, "warning", f"a guest answers after {trial.took_s:.1f} s, slower than emulated", matters)
-    return Check(name, "ok", f"a guest answers in {trial.took_s:.1f} s", matters)
 
 
 def _libraries() -> Check:

@@ -18,6 +18,8 @@ TERMS = {
     "indicative": "Kept or broken by counted instructions: to be measured on the board before it is decided.",
     "load": "What disturbs while something is measured, as hackbench, which passes messages between many processes.",
     "look": "Where runs are not fixed in number: when the campaign asks whether it is decided, and stops if it is.",
+    "median run max": "The median over the runs of the largest sample of each. Candidates are compared by it: the "
+    "largest of all samples only grows with more runs.",
     "need": "What a kernel must be able to do, read from its configuration.",
     "p50, p95, p99, p99.9": "The value that 50, 95, 99 or 99.9 % of the samples do not exceed.",
     "PREEMPT_RT": "Linux whose interrupt handlers and locks give way to a real-time thread.",

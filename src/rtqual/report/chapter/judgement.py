@@ -2,8 +2,10 @@
 """How the verdicts came about: every requirement with its reason, every criterion with its score."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL
+from rtqual.analysis.difference.statement import STANDS_FOR
+from rtqual.analysis.figure.asked import RUNS_FOR_INTERVAL, figure_name
 from rtqual.analysis.verdict.model import Gate, Score, Verdict
 from rtqual.mission import PUBLISHED
 from rtqual.report.material import Material, figure_cell, notes_for, timing_of
@@ -11,6 +13,7 @@ from rtqual.report.page.document import Cell, Column, Notes, Table, numbers, out
 from rtqual.report.page.text import figure_value, number, prose
 
 _LOOSE = f"No interval from {RUNS_FOR_INTERVAL} or more runs: it enters the score as measured."
+_OF_RUNS = "Of the samples of each run; the figure is the median over the runs."
 _LEFT_OUT = "Not in the score: not every candidate has a usable figure."
 
 
@@ -83,10 +86,13 @@ def _scores(material: Material, verdict: Verdict) -> Iterator[Table]:
     candidates = [s.candidate for s in verdict.standings]
     notes = Notes()
     rows = []
+    of_runs = {one.name for one in material.mission.criteria if figure_name(one) in STANDS_FOR}
     for criterion in dict.fromkeys(name for name, _ in found):
         row = [found[criterion, candidate] for candidate in candidates if (criterion, candidate) in found]
         cells = [_score_cell(material, verdict, score, notes) for score in row]
         rows.append([*raised([Cell(prose(criterion)), *cells])])
+        if criterion in of_runs:
+            rows[-1][0] = replace(rows[-1][0], marks=rows[-1][0].marks + notes.mark(_OF_RUNS))
         rows[-1].insert(1, Cell(number(row[0].weight)))
     yield material.numbering.table(
         f"Scores on the {verdict.board} board: the best candidate's figure over the candidate's own, and the figure; "

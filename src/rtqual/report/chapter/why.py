@@ -175,6 +175,7 @@ def _timelines(material: Material, load: str, groups: Mapping[Group, Sequence[_T
     """The latest of all, and of each candidate the latest."""
     every = sorted((one for told in groups.values() for one in told), key=lambda one: -one.ns)
     firsts = [told[0] for told in groups.values()]
+    notes = timing_notes(VIRTUAL)  # once, below the first
     for one in [*every[:_TIMELINES], *(one for one in firsts if one not in every[:_TIMELINES])]:
         sample, inputs = one.line.sample, one.record.inputs
         name = clean(f"{inputs.candidate} {load_text(load)}, seed {inputs.seed}, sample {sample.number}")
@@ -182,7 +183,8 @@ def _timelines(material: Material, load: str, groups: Mapping[Group, Sequence[_T
         alt = clean(f"Timeline of {caption}: {cause(one.line)}")
         drawn = material.numbering.plot(caption, prose(alt), partial(timeline_plot, one.line), VIRTUAL)
         material.numbering.explained[(group_of(one.record), one.ns)] = drawn.ident
-        yield Plots((drawn,), timing_notes(VIRTUAL))
+        yield Plots((drawn,), notes)
+        notes = ()
         yield _parts(material, one, name)
 
 

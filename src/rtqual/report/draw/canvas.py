@@ -46,6 +46,7 @@ STYLES: tuple[tuple[str, Dashes], ...] = (
     ("#5f7fbf", (0, (9, 2))),
     ("#6e7781", (0, (3, 1.5, 3, 1.5, 1, 1.5))),
 )
+_HATCHES = ("", "////", "....", "xxxx", "----", "++++", "\\\\\\\\")  # of bars, likewise; one a style
 _INKED = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color")
 RC: Any = {  # the type of its keys differs between releases of matplotlib
     "svg.fonttype": "none",  # text stays text
@@ -83,6 +84,11 @@ class Palette:
     def dashes(self, candidate: str) -> Dashes:
         turn, index = divmod(self.candidates.index(candidate), len(STYLES))
         return STYLES[(index + turn) % len(STYLES)][1]
+
+    def hatch(self, candidate: str) -> str:
+        """What fills its bars, as matplotlib writes it."""
+        turn, index = divmod(self.candidates.index(candidate), len(_HATCHES))
+        return _HATCHES[(index + turn) % len(_HATCHES)]
 
     def pattern(self, candidate: str) -> tuple[float, ...]:
         """The dashes as lengths in line widths, on and off in turn; none for a solid line."""

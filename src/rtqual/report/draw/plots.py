@@ -4,7 +4,7 @@
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import matplotlib as mpl
 import numpy as np
@@ -167,6 +167,9 @@ def ccdf(panel: Panel, palette: Palette, ident: str, alt: str) -> str:
 def bars(groups: Mapping[str, Sequence[Bar]], unit: str, mark: str, palette: Palette, ident: str, alt: str) -> str:
     """Bars from zero with their values beside them; one set of axes a statistic, one row a load."""
     every = [entry for entries in groups.values() for entry in entries]
+    if not any(entry.hatch for entry in every):
+        hatched = {name: [replace(one, hatch=palette.hatch(one.candidate)) for one in groups[name]] for name in groups}
+        groups, every = hatched, [entry for entries in hatched.values() for entry in entries]
     with mpl.rc_context(RC):
         named = {entry.system or entry.candidate: entry for entry in every}
         handles = [_handle(name, entry, palette) for name, entry in named.items()]
