@@ -193,7 +193,7 @@ def test_no_failed_step_is_no_failure() -> None:
 
 
 def test_a_failure_that_nothing_could_be_written_of_is_one() -> None:
-    with pytest.raises(RunFailed, match="^x: its memory was full"):
+    with pytest.raises(RunFailed, match=r"^x: its memory was full"):
         jobscript.check(Job(Command(("m",))), {"failed": ""}, "x")
 
 
