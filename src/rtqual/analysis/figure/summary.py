@@ -112,7 +112,7 @@ def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
 
 def _is_figure(scalar: Scalar) -> bool:
     """A number, and one whose square and sum over runs are numbers still."""
-    return abs(scalar.value) < _NO_FIGURE
+    return abs(scalar.value) <= _NO_FIGURE
 
 
 def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
