@@ -21,11 +21,12 @@ ffffffff82000000 D __per_cpu_offset
 ffffffff82001000 D init_task
 """
 SYMBOLS = Symbols.read(TEXT + VARIABLES)
-CYCLICTEST, LOAD, IDLE, CAMERA, READER, HOST, DRIVER = (0x1000 * number for number in range(1, 8))
+CYCLICTEST, LOAD, IDLE, CAMERA, READER, HOST, DRIVER, GROUND, LINK, COMMANDS = (0x1000 * n for n in range(1, 11))
 USER = 0x7FFFF7FC86B8
 _THREADS = {
     CYCLICTEST: ("cyclictest", 19), LOAD: ("hackbench", 120), IDLE: ("swapper/0", 140), CAMERA: ("ds325-emulator", 29),
     READER: ("ds325-stream", 19), HOST: ("vhci_rx", 49), DRIVER: ("ds325-usb", 49),
+    GROUND: ("rtqual-ground", 39), LINK: ("ds325-flight", 69), COMMANDS: ("ds325-flight", 59),
 }  # fmt: skip
 
 
@@ -41,12 +42,13 @@ class Log:
         self.events += kind.isupper()
         return self
 
-    def switch(self, ns: int, task: int) -> "Log":
+    def switch(self, ns: int, task: int, lent: int | None = None) -> "Log":
+        """`lent`: the priority that it has for a while."""
         name, priority = _THREADS[task]
         packed = name.encode().ljust(16, b"\0")
         for word in struct.unpack("<QQ", packed):
             self.add("n", ns, word)
-        return self.add("y", ns, priority).add("S", ns, task)
+        return self.add("y", ns, priority if lent is None else lent).add("S", ns, task)
 
     def blocks(self, ns: int, *names: str) -> "Log":
         """A block of each function, 10 ns apart, each called by the one before."""
