@@ -9,7 +9,8 @@ from rtqual.cause.trace import Trace, parse
 KERNEL = 0xFFFFFFFF81000000
 FUNCTIONS = (
     "asm_sysvec_apic_timer_interrupt", "hrtimer_interrupt", "asm_exc_page_fault", "entry_SYSCALL_64", "do_syscall_64",
-    "late_hold", "finish_task_switch.isra.0", "__schedule", "handle_softirqs.constprop.0", "flood", "asm_common_interrupt",
+    "late_hold", "finish_task_switch.isra.0", "__schedule", "handle_softirqs.constprop.0", "flood",
+    "asm_common_interrupt",
     "rt_mutex_slowlock", "mutex_unlock", "try_to_wake_up", "do_idle",
 )  # fmt: skip
 AT = {name: KERNEL + 0x1000 * number for number, name in enumerate(FUNCTIONS)}
