@@ -1,15 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""Frames: which readings of the clock they lie between, and whose time they were."""
+"""Frames and telecommands: which readings of the clock they lie between, and whose time they were."""
 
 import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.cause.context import slices
+from rtqual.cause.matching import Sample
 from rtqual.cause.processor import X86_64
-from rtqual.cause.roles import EMULATOR, STREAM, Roles, between
+from rtqual.cause.roles import EMULATOR, STREAM, Players, Roles, between, logged
 from rtqual.cause.timeline import Kind, told_by
 from rtqual.cause.trace import Trace
-from support.watched_runs import AT, CAMERA, DRIVER, HOST, IDLE, LOAD, READER, SYMBOLS, USER, Log
+from support.watched_runs import (
+    AT,
+    CAMERA,
+    COMMANDS,
+    DRIVER,
+    GROUND,
+    HOST,
+    IDLE,
+    LINK,
+    LOAD,
+    READER,
+    SYMBOLS,
+    USER,
+    Log,
+)
 
 SENT_NS, RANGE_NS, POSE_NS = 10_000, 20_000, 26_000  # of a frame
 PERIOD_NS = 16_666_667
@@ -71,3 +86,43 @@ def test_parts_are_told_by_who_runs_and_add_up() -> None:
             Kind.DECODE: 3_500, Kind.CAMERA: 2_000, Kind.HOST: 1_500, Kind.OTHER: 1_000, Kind.IDLE: 1_000,
             Kind.WORKER: 500, Kind.INTERRUPT: 500,
         }  # fmt: skip
+
+
+LOGGED_NS = (0, 1_000_000, 1_163_000, 3_000_000, 3_160_000, 9_000_000)
+
+
+def ground(rate: float = 1.0) -> Trace:
+    """It reads its clock before what it logs too, and another thread reads its own when it has ended."""
+    log = Log()
+    for at_ns in LOGGED_NS:
+        for before_ns in (400, 0):
+            log.switch(ns := round(50_000 + rate * (at_ns + 1_000 - before_ns)), GROUND).add("R", ns, USER)
+    return log.switch(10_000_000, LINK).add("R", 10_000_000, USER).trace()
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.99995])
+def test_what_the_ground_logged_are_its_readings(rate: float) -> None:
+    found = logged(ground(rate), "rtqual-ground", LOGGED_NS)
+    assert [ns for _, ns, _ in found] == [round(50_000 + rate * (at_ns + 1_000)) for at_ns in LOGGED_NS]
+
+
+@pytest.mark.parametrize("times", [(0, 1_000_000, 1_163_100, 9_000_000), LOGGED_NS[:-1], (0, 9_003_000)])
+def test_times_that_it_did_not_read_are_refused(times: tuple[int, ...]) -> None:
+    with pytest.raises(BadInput, match="rtqual-ground logged are not those of its 12 readings"):
+        logged(ground(), "rtqual-ground", times)
+
+
+def test_a_telecommands_parts_are_told_by_who_runs_and_add_up() -> None:
+    """Ground, link, commands, camera and nobody; a lock lends the link the commands' priority for a while."""
+    log = Log().switch(1_000, LINK).switch(1_500, LINK).switch(5_000, GROUND).add("R", 10_000, USER)
+    log.add("s", 10_000, 1).add("m", 10_000, 0).add("b", 10_000, USER)
+    turns = ((12_000, LINK), (15_000, COMMANDS), (19_000, LINK), (20_000, CAMERA), (22_000, IDLE), (23_000, GROUND))
+    for ns, task in turns:
+        log.switch(ns, task, 59 if ns == 19_000 else None).add("b", ns, USER)
+    trace = log.add("R", 24_000, USER).trace()
+    kind = Players.of(trace).kind
+    first = trace.kinds.tolist().index(ord("s"))
+    line = told_by(Sample(1, 14_000, 0, 24_000), kind, slices(trace, X86_64, SYMBOLS, first, len(trace.kinds) - 2))
+    assert dict(line.causes) == {
+        Kind.LINK: 4_000, Kind.COMMANDS: 4_000, Kind.GROUND: 3_000, Kind.OTHER: 2_000, Kind.IDLE: 1_000,
+    }  # fmt: skip

@@ -41,7 +41,7 @@ def run(cause: str) -> Log:
     log.add("k", fires_ns, AT["asm_sysvec_apic_timer_interrupt"] + 9)
     log.add("I", fires_ns, AT["asm_sysvec_apic_timer_interrupt"]).add("b", fires_ns + 10, AT["hrtimer_interrupt"])
     if cause == "softirq":
-        log.add("k", 10_500, AT["hrtimer_interrupt"] + 50).blocks(10_510, "handle_softirqs", "flood")
+        log.add("k", 10_500, AT["hrtimer_interrupt"] + 50).blocks(10_510, "handle_softirqs.constprop.0", "flood")
     log.add("O", 17_500, AT["asm_sysvec_apic_timer_interrupt"] + 80).add("b", 17_500, AT["late_hold"] + 41)
     if cause == "preempt":
         log.add("m", 17_900, 0)

@@ -18,6 +18,11 @@ config DEVICE
 config HIDDEN
     def_bool DEVICE
 
+config CHATTER
+    bool "What neither end has, and is on unless it is told otherwise"
+    depends on BUS
+    default y
+
 config SPEED
     int "Its speed"
     depends on DEVICE
@@ -43,6 +48,7 @@ config EMI
 BEFORE = "CONFIG_LAZY=y\nCONFIG_EMI=y\n"
 AFTER = (
     "CONFIG_BUS=y\nCONFIG_DEVICE=y\nCONFIG_SPEED=115200\nCONFIG_EAGER=y\n# CONFIG_LAZY is not set\n"
+    "# CONFIG_CHATTER is not set\n"
     'CONFIG_NAME="a \\"b\\""\n# CONFIG_EMI is not set\n'
 )
 

@@ -15,6 +15,7 @@ from rtqual.record.schema import Measurement, Series
 from rtqual.record.store import Store, read
 from rtqual.stage.explain import Asked, Explained, _Run, explain
 from support.command import Run
+from support.ground_log import TOP
 from support.late_guest import LateGuest
 from support.store_records import INPUTS, record
 
@@ -128,6 +129,29 @@ def test_a_clock_that_is_refined_in_the_run_is_followed(rtqual: Run, tmp_path: P
     assert any(first.read_ns < ns < last.expiry_ns for ns in events.clocks_ns)
 
 
+@pytest.mark.full
+def test_where_a_telecommand_spent_its_time_is_told(rtqual: Run, fails: Callable[..., str], tmp_path: Path) -> None:
+    played = rtqual("verify", TOP / "missions/docking.toml", "--only", "command-latency", "--out", tmp_path / "out")
+    assert played.returncode == 0, played.stderr
+    path = next(path for path in Store(tmp_path / "out/records").paths() if not read(path).manifest.repeat)
+    done = rtqual("explain", path, "--json")
+    assert done.returncode == 0, done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    pings = [line for line in run["timelines"] if line["series"] == "accepted PING"]
+    (series,) = (one for one in read(path).series if one.info.name == "accepted PING")
+    assert [line["value_ns"] for line in pings] == sorted(next(iter(series.ordered() or ())).tolist())[:-4:-1]
+    assert len(run["timelines"]) == 3 + 1 + 2  # of LIDAR_START and HK_ONCE too
+    for line in run["timelines"]:
+        assert sum(part["duration_ns"] for part in line["parts"]) == line["value_ns"] == sum(line["causes_ns"].values())
+        assert {Kind.GROUND, Kind.LINK, Kind.COMMANDS} <= {*line["causes_ns"]}
+        kinds = [part["kind"] for part in line["parts"] if part["kind"] in (Kind.GROUND, Kind.LINK, Kind.COMMANDS)]
+        assert (kinds[0], kinds[-1]) == (Kind.GROUND, Kind.GROUND)
+        assert kinds.index(Kind.LINK) < kinds.index(Kind.COMMANDS)
+        assert line["named"] >= 0.99
+    shutil.copytree(path, tmp_path / "elsewhere/records" / path.name)
+    assert "in the folder of its rtqual verify" in fails(2, "explain", tmp_path / "elsewhere/records" / path.name)
+
+
 @pytest.mark.guest
 def test_a_mission_asks_for_it_and_nothing_is_explained_twice(rtqual: Run, campaign: Path, tmp_path: Path) -> None:
     """On the records of a campaign that did not ask: none of them is made again but for the explanation."""
@@ -158,6 +182,7 @@ def test_a_mission_asks_for_it_and_nothing_is_explained_twice(rtqual: Run, campa
     [
         ({"board": "local"}, 0, "measured on the local board"),
         ({"instrument": "hackbench"}, 0, "a record of hackbench"),
+        ({"instrument": "procedure-stream-steady"}, 0, "in the folder of its rtqual verify"),
         ({"cpus": 2}, 0, "of 2 CPUs"),
         ({"job": {"measure": 1}}, 0, "cannot make its job"),
         ({}, 1, "beyond its histogram"),

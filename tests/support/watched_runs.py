@@ -9,7 +9,8 @@ from rtqual.cause.trace import Trace, parse
 KERNEL = 0xFFFFFFFF81000000
 FUNCTIONS = (
     "asm_sysvec_apic_timer_interrupt", "hrtimer_interrupt", "asm_exc_page_fault", "entry_SYSCALL_64", "do_syscall_64",
-    "late_hold", "finish_task_switch.isra.0", "__schedule", "handle_softirqs", "flood", "asm_common_interrupt",
+    "late_hold", "finish_task_switch.isra.0", "__schedule", "handle_softirqs.constprop.0", "flood",
+    "asm_common_interrupt",
     "rt_mutex_slowlock", "mutex_unlock", "try_to_wake_up", "do_idle",
 )  # fmt: skip
 AT = {name: KERNEL + 0x1000 * number for number, name in enumerate(FUNCTIONS)}
@@ -21,11 +22,12 @@ ffffffff82000000 D __per_cpu_offset
 ffffffff82001000 D init_task
 """
 SYMBOLS = Symbols.read(TEXT + VARIABLES)
-CYCLICTEST, LOAD, IDLE, CAMERA, READER, HOST, DRIVER = (0x1000 * number for number in range(1, 8))
+CYCLICTEST, LOAD, IDLE, CAMERA, READER, HOST, DRIVER, GROUND, LINK, COMMANDS = (0x1000 * n for n in range(1, 11))
 USER = 0x7FFFF7FC86B8
 _THREADS = {
     CYCLICTEST: ("cyclictest", 19), LOAD: ("hackbench", 120), IDLE: ("swapper/0", 140), CAMERA: ("ds325-emulator", 29),
     READER: ("ds325-stream", 19), HOST: ("vhci_rx", 49), DRIVER: ("ds325-usb", 49),
+    GROUND: ("rtqual-ground", 39), LINK: ("ds325-flight", 69), COMMANDS: ("ds325-flight", 59),
 }  # fmt: skip
 
 
@@ -41,12 +43,13 @@ class Log:
         self.events += kind.isupper()
         return self
 
-    def switch(self, ns: int, task: int) -> "Log":
+    def switch(self, ns: int, task: int, lent: int | None = None) -> "Log":
+        """`lent`: the priority that it has for a while."""
         name, priority = _THREADS[task]
         packed = name.encode().ljust(16, b"\0")
         for word in struct.unpack("<QQ", packed):
             self.add("n", ns, word)
-        return self.add("y", ns, priority).add("S", ns, task)
+        return self.add("y", ns, priority if lent is None else lent).add("S", ns, task)
 
     def blocks(self, ns: int, *names: str) -> "Log":
         """A block of each function, 10 ns apart, each called by the one before."""

@@ -102,7 +102,7 @@ class Context:
             begin_ns, end_ns, self.thread, chain, self.user,
             entered=mark.mark if mark and not self.user else "",
             kind=mark.kind if mark and not self.user else "",
-            softirq=any(name in _SOFTIRQ for name in self.chain(depth)),
+            softirq=any(name.partition(".")[0] in _SOFTIRQ for name in self.chain(depth)),
             interrupts=self.interrupts and not (self.processor.masks and self.count),
             preemptible=self.processor.masks or not self.count, off_at=self.off_at, off_ns=self.off_ns,
         )  # fmt: skip

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A frame as parts: whose time it was, from one program's reading of the clock to another's.
+"""A frame or a telecommand as parts: whose time it was, from one program's reading of the clock to another's.
 
-Its latency begins where the camera stamps it and ends where its reader has the ranges or the pose. So nobody's timer is
-waited for, and who runs says what goes on.
+A frame's latency begins where the camera stamps it and ends where its reader has the ranges or the pose; that of a
+telecommand begins where the ground sends it and ends where the ground has its answer. So nobody's timer is waited for,
+and who runs says what goes on.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +19,8 @@ from rtqual.cause.timeline import Kind, passing
 from rtqual.cause.trace import Thread, Trace
 
 STREAM, EMULATOR = "ds325-stream", "ds325-emulator"
+GROUND, FLIGHT = "rtqual-ground", "ds325-flight"
+_BY_PRIORITY = {40: Kind.COMMANDS, 30: Kind.LINK}  # threads of the flight program (flight/program/world.h)
 # By the beginning of a thread's name; the first that holds counts.
 _ROLES = (
     (EMULATOR, Kind.CAMERA),
@@ -51,6 +55,49 @@ class Roles:
             return whoever or Kind.UNNAMED
         kind = next((kind for start, kind in _ROLES if one.thread.name.startswith(start)), Kind.OTHER)
         return Kind.POSE if kind == Kind.DECODE and self.pose_ns is not None and one.begin_ns >= self.pose_ns else kind
+
+
+@dataclass(frozen=True)
+class Players:
+    """Who answers a telecommand. `tasks`: threads of the flight program by what they do."""
+
+    tasks: Mapping[int, Kind]
+
+    @classmethod
+    def of(cls, trace: Trace) -> "Players":
+        """By the priority that a thread has most often: one that holds a lock may have another's for a while."""
+        seen = Counter(thread for _, thread in trace.threads if thread.name == FLIGHT)
+        usual = {thread.task: _BY_PRIORITY.get(99 - thread.priority) for thread, _ in reversed(seen.most_common())}
+        return cls({task: kind for task, kind in usual.items() if kind})
+
+    def kind(self, one: Slice) -> Kind:
+        whoever = passing(one) or (Kind.SCHEDULING if one.scheduling else None)
+        if whoever or one.thread is None:
+            return whoever or Kind.UNNAMED
+        if one.thread.idle:
+            return Kind.IDLE
+        return Kind.GROUND if one.thread.name == GROUND else self.tasks.get(one.thread.task, Kind.OTHER)
+
+
+def logged(trace: Trace, name: str, times_ns: Sequence[int]) -> list[tuple[int, int, Thread]]:
+    """(event, ns, thread) of the readings of the clock that the thread `name` logged, in ns since one of them. It logs
+    the last that it makes.
+
+    Raises BadInput where they are not there at one rate of the clock.
+    """
+    tasks = {thread.task for _, thread in trace.threads if thread.name == name}
+    every = [one for one in trace.readings() if one[2].task in tasks]  # it has its name from its first switch on
+    while every and every[-1][2].name != name:  # of others that had its place in memory after it
+        every.pop()
+    read_ns, times = (np.array(column, np.float64) for column in ([ns for _, ns, _ in every], times_ns))
+    for start_ns in read_ns:
+        rate = (read_ns[-1] - start_ns) / times[-1]
+        if abs(rate - 1) < _OFF:
+            wanted = start_ns + times * rate
+            places = np.searchsorted(read_ns, wanted - _TOLERANCE_NS)
+            if (np.abs(read_ns[np.minimum(places, len(read_ns) - 1)] - wanted) <= _TOLERANCE_NS).all():
+                return [every[place] for place in places.tolist()]
+    raise BadInput(f"the times that {name} logged are not those of its {len(every)} readings of the clock")
 
 
 def between(trace: Trace, series: Sequence[Sequence[int]], begin: str, end: str) -> list[Matched]:

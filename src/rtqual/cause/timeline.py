@@ -33,12 +33,15 @@ class Kind(StrEnum):
     FAULT = "page fault"
     RETURN = "back to the thread"
     OWN = "the thread itself"
-    # Of frames, by who runs (roles.py):
+    # Of frames and telecommands, by who runs (roles.py):
     CAMERA = "camera"
     HOST = "USB host"
     WORKER = "worker"
     DECODE = "decode"
     POSE = "pose"
+    GROUND = "ground"
+    LINK = "link"
+    COMMANDS = "commands"
     IDLE = "idle"
     UNNAMED = "not named"
 

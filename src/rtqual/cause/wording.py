@@ -34,7 +34,7 @@ def described(part: Part) -> str:
 
 def calls(chain: Sequence[str]) -> str:
     """The innermost first."""
-    shown = [plain(name) for name in chain if name not in _FROM_THE_KERNEL]
+    shown = [plain(name) for name in chain if name not in _FROM_THE_KERNEL] or chain
     return " < ".join(reversed(shown[-_CALLS:]))
 
 

@@ -2,14 +2,14 @@
 """Figures of a log: how long telecommands take, how old poses are, what was lost."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtqual.packet.definition import Definition
-from rtqual.procedure.log import Unsound, What, read_log
+from rtqual.procedure.log import Entry, Unsound, What, read_log
 from rtqual.procedure.model import Procedure
-from rtqual.procedure.script import compiled
-from rtqual.procedure.sound import ANSWERS, reports
+from rtqual.procedure.script import Line, compiled
+from rtqual.procedure.sound import ANSWERS, Got, reports
 
 _NS_PER_US = 1000
 ACCEPTED, COMPLETED, POSE_AGE = "accepted", "completed", "pose age"
@@ -36,6 +36,38 @@ class Figures:
     scalars: Mapping[str, tuple[float, str]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Answer:
+    """`name`: as "accepted PING"; when its telecommand was sent and when it came, in ns since the link is there."""
+
+    name: str
+    sent_ns: int
+    at_ns: int
+
+
+def answers(procedure: Procedure, log: str, definition: Definition) -> list[Answer]:
+    """The first of each kind to each sound telecommand, in the order in which they came. Raises Unsound."""
+    lines = compiled(procedure, definition)
+    entries = read_log(log, lines)
+    return _answers(lines, entries, reports(entries, definition)[0])
+
+
+def _answers(lines: Sequence[Line], entries: Iterable[Entry], got: Iterable[Got]) -> list[Answer]:
+    sent: dict[bytes, tuple[int, str]] = {}
+    for entry in entries:
+        if entry.what is What.SENT and lines[entry.line].sound:
+            sent[entry.octets[:4]] = entry.at_ns, lines[entry.line].command
+    found: dict[tuple[bytes, str], Answer] = {}
+    for one in got:
+        report = one.report
+        what = {1: ACCEPTED, 7: COMPLETED}.get(report.subtype)
+        if what and report.service == ANSWERS and report.request in sent:
+            assert report.request is not None  # noqa: S101 - it is a key
+            since_ns, command = sent[report.request]
+            found.setdefault((report.request, what), Answer(f"{what} {command}", since_ns, one.at_ns))
+    return list(found.values())
+
+
 def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
     """None of a log that is no evidence."""
     lines = compiled(procedure, definition)
@@ -44,22 +76,12 @@ def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
     except Unsound:
         return Figures()
     got, _ = reports(entries, definition)
-    sent: dict[bytes, tuple[int, str]] = {}
     latencies: dict[str, list[int]] = defaultdict(list)
-    for entry in entries:
-        if entry.what is What.SENT and lines[entry.line].sound:
-            sent[entry.octets[:4]] = entry.at_ns, lines[entry.line].command
-    answered: set[tuple[bytes, int]] = set()
+    for answer in _answers(lines, entries, got):
+        latencies[answer.name].append(answer.at_ns - answer.sent_ns)
     scalars: dict[str, tuple[float, str]] = {}
     for one in got:
         report = one.report
-        if report.service == ANSWERS and report.request in sent:
-            assert report.request is not None  # noqa: S101 - it is a key
-            since_ns, command = sent[report.request]
-            what = {1: ACCEPTED, 7: COMPLETED}.get(report.subtype)
-            if what and (report.request, report.subtype) not in answered:
-                answered.add((report.request, report.subtype))
-                latencies[f"{what} {command}"].append(one.at_ns - since_ns)
         for name, (figure, written) in _LAST.items():
             if name in report.fields:
                 factor, unit = _UNITS[written]

@@ -29,7 +29,6 @@ from rtqual.cause import sections, trace
 from rtqual.cause.context import Slice, slices
 from rtqual.cause.matching import Sample
 from rtqual.cause.processor import processor_of
-from rtqual.cause.roles import Roles
 from rtqual.cause.sections import Placed
 from rtqual.cause.spec import MOST_WINDOWS, spec
 from rtqual.cause.symbols import Symbols
@@ -39,7 +38,7 @@ from rtqual.cause.windows import apart, places, window
 from rtqual.initramfs.contents import guest_file
 from rtqual.record.schema import Record, digest
 from rtqual.record.store import read
-from rtqual.stage.measured import POSE, Found, Measured, measured
+from rtqual.stage.measured import Found, Measured, measured
 from rtqual.stage.reproduce import machine_of
 
 _TIMEOUT_S = 1200.0
@@ -120,7 +119,7 @@ def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
     if not groups:
         raise BadInput(
             "no record there can be explained: runs of cyclictest on one CPU of a virtual board can; of frames "
-            "name one record"
+            "and telecommands name one record"
         )
     asked: dict[Path, Asked] = {}
     for paths in groups.values():
@@ -147,7 +146,7 @@ def require(path: Path, record: Record) -> Measured:
     if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
         raise BadInput(f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched")
     try:
-        one = measured(record, linux=row.linux)
+        one = measured(path, record, linux=row.linux)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     if not one.series:
@@ -170,7 +169,7 @@ class _Run:
         assert row is not None, "it was asked for"  # noqa: S101
         self.architecture = row.architecture
         self.processor = processor_of(row.architecture.name if row.architecture else None)
-        self.measured = measured(record, linux=row.linux)
+        self.measured = measured(path, record, linux=row.linux)
         try:
             self.job = _JOB.validate_python(inputs.job)
         except ValidationError:
@@ -211,7 +210,7 @@ class _Run:
     def _timeline(self, of: Found, one: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
         if self.measured.timer:
             return timeline(one, self.processor, of.matched.thread, pieces)
-        return told_by(one, Roles.of(events, one, of.matched.thread, poses=of.name == POSE).kind, pieces)
+        return told_by(one, self.measured.kind(events, of, one), pieces)
 
     @property
     def _named(self) -> tuple[str, ...]:

@@ -54,6 +54,10 @@ class Between:
         place = self.folder / "step"
         place.mkdir(parents=True, exist_ok=True)
         lines = [line for line in self.texts[0].splitlines() if symbol_of(line) not in wanted]
+        # What only the second asks and has not: a step that is asked it too would have it by its default.
+        asked = {*map(symbol_of, lines), *wanted}
+        off = [line for line in self.texts[1].splitlines() if line.endswith(" is not set")]
+        lines += [line for line in off if symbol_of(line) not in asked]
         lines += [self._line(name, value) for name, value in wanted.items()]
         start = place / "start"
         start.write_text("\n".join(lines) + "\n")
