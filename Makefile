@@ -153,6 +153,7 @@ arm: arm-packages
 bench: packages $(VENV)/.built
 	$(BIN)/python bench/commands.py
 	$(BIN)/python bench/boot_once.py
+	$(BIN)/python bench/explain.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
 	PYTHONPATH=tests $(BIN)/python bench/decode.py

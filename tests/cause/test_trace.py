@@ -95,6 +95,8 @@ def test_an_address_lies_in_the_function_before_it_or_in_none() -> None:
 
 def test_a_function_of_a_module_bears_its_name() -> None:
     assert Symbols.read("ffffffffc0001000 t hold\t[late]\n").named(0xFFFFFFFFC0001004) == "hold [late]"
+    begins = "ffffffff81e00000 T __sched_text_start\nffffffff81e00000 t __schedule\nffffffff81e00000 T alias\n"
+    assert Symbols.read(begins).named(0xFFFFFFFF81E00000) == "__schedule"
 
 
 def test_the_spec_names_what_is_watched_in_order() -> None:

@@ -5,10 +5,15 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rtqual.board import Command
+from rtqual.board.parts import part
+from rtqual.cause import modules
+from rtqual.cause.symbols import Symbols
 from rtqual.cause.timeline import Kind
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Measurement, Series
@@ -90,6 +95,21 @@ def test_a_campaigns_record_is_explained_alike_twice(rtqual: Run, campaign: Path
     (line,) = run["timelines"]
     assert sum(part["duration_ns"] for part in line["parts"]) == line["value_ns"]
     assert line["named"] >= 0.99
+
+
+@pytest.mark.guest
+def test_a_modules_functions_lie_where_its_beginning_and_its_file_say(
+    late: dict[str, Explained], tmp_path: Path
+) -> None:
+    """The kernel says the same, which one without CONFIG_KALLSYMS cannot."""
+    path = late["irqs"].path
+    run = _Run(path, read(path), tmp_path, print)
+    measure = Command(("sh", "-c", f"sed 's/^/{modules.TOLD}/' /proc/modules > modules"))
+    job = replace(run.job, version=(), measure=measure, collect=("modules",))
+    told = run._outcome(run._board(run.machine), job).files["modules"]
+    found = Symbols.read(modules.functions(told, part("initramfs", run.record.inputs.artefacts, run._named)))
+    theirs = {one for one in run._symbols().functions if "[" in one[1]}
+    assert {*found.functions} == theirs and "late_hold_interrupts [rtqual_late]" in dict(theirs).values()
 
 
 EARLY = """\

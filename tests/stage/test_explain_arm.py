@@ -28,7 +28,9 @@ def test_of_freertos_the_tick_is_the_sample(tmp_path: Path) -> None:
     run = Run(
         RtosBoard(rtos.prepare("freertos")), "virtual-arm", WAKEUP, parameters, WAKEUP.job(parameters, cpus=1, seed=1)
     )
-    (told,) = explain({recorded(run, tmp_path): Asked(worst=1)})
+    record = recorded(run, tmp_path)
+    (told,), again = (explain({record: Asked(worst=1)}) for _ in range(2))
+    assert again == [told]
     (line,) = told.timelines
     assert [part.kind for part in line.parts] == [Kind.DELIVERY, Kind.INTERRUPT, Kind.SCHEDULING, Kind.RETURN]
     assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
@@ -47,14 +49,16 @@ def test_of_freertos_the_tick_is_the_sample(tmp_path: Path) -> None:
     ],
 )
 def test_of_linux_on_arm(package: str, architecture: Architecture, board: str, entry: str, tmp_path: Path) -> None:
-    """20 and 30 s; where the guest is not in the cache, a boot of 60 and 160 s more."""
+    """30 and 50 s; where the guest is not in the cache, a boot of 60 and 160 s more."""
     if why := why_no_guest(architecture):
         pytest.skip(why)
     parameters = CyclictestParameters(cycles=60)
     kernel = prepare("", package, preempt=None, boot=(), tools=guest_tools(architecture))
     guest = VirtualBoard(kernel, Machine(), tmp_path / "scratch")
     run = Run(guest, board, CYCLICTEST, parameters, CYCLICTEST.job(parameters, cpus=1, seed=1))
-    (told,) = explain({recorded(run, tmp_path): Asked(worst=2)})
+    record = recorded(run, tmp_path)
+    (told,), again = (explain({record: Asked(worst=2)}) for _ in range(2))
+    assert again == [told]
     for line in told.timelines:
         assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
         assert line.named >= 0.99

@@ -10,6 +10,8 @@ from io import BytesIO
 from rtqual.base.errors import BadInput
 
 _LINE = re.compile(r"^([0-9a-f]{8,16}) ([a-zA-Z]) ([\w.$]+)(?:\t\[([\w-]+)\])?$", re.MULTILINE | re.ASCII)
+# The linker's own, which give way to a function that begins there (scripts/kallsyms.c of Linux).
+_LINKERS = re.compile(r"__(?:(?:start|stop|end)_\w+|\w+_(?:start|end))", re.ASCII)
 _CODE = "tTwW"
 SWITCHES_OF_FREERTOS = ("switch_before_exit", "FreeRTOS_SWI_Handler")  # from there on: registers, and the next thread
 _LABELS = {"vectors", *SWITCHES_OF_FREERTOS}  # of the image, whose assembler says not of all that they are functions
@@ -34,6 +36,8 @@ class Symbols:
             if name.startswith("$"):
                 continue  # ARM's marks of code and data
             if kind in _CODE and place:
+                if _LINKERS.fullmatch(functions.get(place, "")):
+                    del functions[place]
                 functions.setdefault(place, f"{name} [{module}]" if module else name)
             elif not module:
                 variables.setdefault(name, place)

@@ -25,7 +25,7 @@ from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded, rtos
 from rtqual.board.parts import part
 from rtqual.board.registry import row_of
 from rtqual.board.virtual import again
-from rtqual.cause import sections, trace
+from rtqual.cause import modules, sections, trace
 from rtqual.cause.context import Slice, slices
 from rtqual.cause.matching import Sample
 from rtqual.cause.processor import processor_of
@@ -48,8 +48,8 @@ MOST = 200  # samples at a time
 _SYMBOLS = "symbols"
 # What comes back of a job is text.
 _TELL_SYMBOLS = (
-    "grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count)$' /proc/kallsyms"
-    f" | gzip | base64 > {_SYMBOLS}"
+    "(grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count)$' /proc/kallsyms"
+    f" || sed 's/^/{modules.TOLD}/' /proc/modules) | gzip | base64 > {_SYMBOLS}"
 )
 _MOST_SYMBOLS_B = 64 << 20
 
@@ -265,7 +265,9 @@ class _Run:
                 fresh = kept.with_suffix(".new")
                 fresh.write_bytes(_packed(text))
                 fresh.rename(kept)
-        return Symbols.read((_unpacked(kept) or self._map()) + self.processor.own)
+        told = _unpacked(kept)
+        of_modules = modules.functions(told, part("initramfs", self.record.inputs.artefacts, self._named))
+        return Symbols.read(told + self._map() + of_modules + self.processor.own)
 
     def _map(self) -> str:
         """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""
