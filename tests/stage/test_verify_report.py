@@ -13,6 +13,7 @@ import pytest
 
 from rtqual.base.cache import sha256_of
 from rtqual.campaign import folder as kept
+from rtqual.campaign.lost import INTERRUPTED
 from rtqual.procedure.compliance import Compliance, control
 from rtqual.procedure.instrument import PREFIX
 from rtqual.procedure.judge import Judgement
@@ -67,6 +68,32 @@ def test_a_log_that_was_cut_is_no_evidence(rtqual: Run, tmp_path: Path) -> None:
     assert "0 of 2 requirements compliant; 2 open" in rtqual("show", folder).stdout
 
 
+def test_a_run_that_left_no_record_leaves_what_it_verifies_open(
+    rtqual: Run, fails: Callable[..., str], tmp_path: Path
+) -> None:
+    folder = made(tmp_path / "verified", lost=["the ground left no log", INTERRUPTED])
+    told = f"seed 1: played 3 times, 2 left no record: the ground left no log; {INTERRUPTED}"
+    verified = verified_in(folder)
+    assert [(row.compliance, row.why) for row in verified.rows[:1]] == [(Compliance.OPEN, f"start-stop: {told}")]
+    assert not verified.passed and verified.unknown == {"start-stop": told}, "whatever the last run gave"
+    assert f"start-stop, {told}" in rtqual("show", folder).stdout
+    assert f"start-stop, {told}" in to_markdown(build(verified))
+    assert as_dict(verified)["lost"][0]["played"] == 3
+    assert 'failures="0" errors="3"' in to_junit(verified)
+    (path,) = (folder / "lost").iterdir()
+    text = path.read_text()
+    path.write_text(text.replace("3", "1"))
+    assert "not the one that was kept" in fails(2, "show", folder)
+    path.unlink()
+    assert "is missing, and tells of a run that left no record" in fails(2, "show", folder)
+
+
+def test_a_run_that_ended_because_rtqual_did_is_told_and_held_against_nothing(tmp_path: Path) -> None:
+    verified = verified_in(made(tmp_path / "verified", lost=[INTERRUPTED]))
+    assert verified.again == (f"start-stop, seed 1: played 2 times, 1 left no record: {INTERRUPTED}",)
+    assert verified.passed and verified.rows[0].compliance is Compliance.YES
+
+
 def test_a_program_that_fails_is_told_before_what_is_no_evidence(tmp_path: Path) -> None:
     verified = verified_in(made(tmp_path / "verified"))
     run = verified.runs[0]
@@ -85,7 +112,7 @@ def test_the_emulators_record_that_claims_real_time_closes_nothing(tmp_path: Pat
 def _of_a_board(tmp_path: Path) -> tuple[Any, ...]:
     verified = verified_in(made(tmp_path / "board", other={"timing": Timing.REAL, "board": "raspberry-pi-4b"}))
     assert verified.mission.verify is not None
-    return verified.mission.verify.requirements, verified.procedures, verified.runs, {}
+    return verified.mission.verify.requirements, verified.procedures, verified.runs, {}, {}
 
 
 @pytest.mark.parametrize(

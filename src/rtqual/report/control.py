@@ -196,6 +196,7 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
         shown = prose(verified.titles.get(name, ""))
         rows.append((Cell(clean(name)), Cell(shown), Cell("? no record", prose(why), tone="open"), Cell(""), Cell("")))
     yield numbering.table("What was played", texts("Procedure", "What it shows", "Result", "Record", "Clock"), rows)
+    yield from bullets("Runs that left no record", verified.again, "open")
     played = {run.procedure for run in verified.runs} | set(verified.failures)
     left = [one.name for one in verified.procedures if one.name not in played]
     if left:

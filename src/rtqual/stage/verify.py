@@ -15,6 +15,7 @@ from rtqual.base.words import under
 from rtqual.board.registry import Row
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
+from rtqual.campaign.lost import Lost
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument import NoParameters
 from rtqual.mission import Candidate, Mission
@@ -33,7 +34,7 @@ from rtqual.record.schema import Record
 from rtqual.record.store import Store, read
 from rtqual.report.control import FORMS, write_control
 from rtqual.report.page.document import AS_USUAL, Printed
-from rtqual.report.verification import Verified
+from rtqual.report.verification import Verified, open_by
 
 SMOKE, FULL = "smoke", "full"
 SCALES = (SMOKE, FULL)
@@ -91,7 +92,8 @@ def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaig
         for one in instruments(asked.played, asked.definition, ARGUMENTS)
     ]
     again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
-    return Campaign(asked.mission, kept.VERIFY + asked.scale, folder, workers=workers, cells=[*cells, *again])
+    scale, cells = kept.VERIFY + asked.scale, [*cells, *again]
+    return Campaign(asked.mission, scale, folder, workers=workers, cells=cells, remembers=True)
 
 
 def _place(asked: Plan, candidate: Candidate) -> Row:
@@ -158,11 +160,11 @@ def _of(campaign: kept.Kept) -> Verified:
     failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
     every = result.procedures.named
     asked = Plan(mission, mission.verify, every, every, scale, load_definition())
-    return judged(asked, result.records, failures)
+    return judged(asked, result.records, failures, tuple(result.lost.values()))
 
 
-def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> Verified:
-    """What the records say; nothing is played."""
+def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], lost: Sequence[Lost] = ()) -> Verified:
+    """What the records say; nothing is played. `failures`: procedures that gave no record, and why."""
     by_name = {one.name: one for one in asked.played}
     runs, measured = [], []
     for record in records:
@@ -195,8 +197,9 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
         procedures=asked.procedures,
         runs=tuple(runs),
         records=tuple(measured),
-        rows=control(requirements, asked.procedures, runs, failures),
+        rows=control(requirements, asked.procedures, runs, failures, open_by(lost)),
         failures=failures,
+        lost=tuple(lost),
         unasked=unasked(requirements, asked.procedures),
     )
 

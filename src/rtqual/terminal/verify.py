@@ -33,6 +33,8 @@ def print_verified(console: Console, verified: Verified) -> None:
     for name, why in verified.failures.items():
         played.add_row(escape(name), "[red]no record[/]", "", escape(why))
     console.print(played)
+    for one in verified.again:
+        console.print(escape(one), soft_wrap=True)
     asked = Table("requirement", "procedures", box=box.SIMPLE)
     asked.add_column("compliance", no_wrap=True)
     asked.add_column("why")
