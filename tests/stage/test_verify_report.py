@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A verification's folder is shown, reported on and judged by what it keeps, without the procedures' files."""
 
+import io
 import json
 import re
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from shutil import copytree
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from rtqual.base.cache import sha256_of
 from rtqual.campaign import folder as kept
@@ -22,8 +24,10 @@ from rtqual.procedure.load import load_procedures
 from rtqual.record.schema import Timing, digest
 from rtqual.report.control import build
 from rtqual.report.page.render import to_html, to_markdown
+from rtqual.report.trends import Trend
 from rtqual.report.verification import as_dict, to_junit
 from rtqual.stage.verify import verified_in
+from rtqual.terminal.verify import print_verified
 from support.command import Run
 from support.ground_log import TOP, definition
 from support.made_verification import made
@@ -92,6 +96,21 @@ def test_a_run_that_ended_because_rtqual_did_is_told_and_held_against_nothing(tm
     verified = verified_in(made(tmp_path / "verified", lost=[INTERRUPTED]))
     assert verified.again == (f"start-stop, seed 1: played 2 times, 1 left no record: {INTERRUPTED}",)
     assert verified.passed and verified.rows[0].compliance is Compliance.YES
+
+
+def test_a_soak_says_what_grows_and_of_how_many_segments(tmp_path: Path) -> None:
+    grows = Trend("memory", "B", (4096.0,) * 10, (4000.0, 4200.0), "")
+    few = Trend("pose age", "ns", (-1500.0, 1000.0), None, "2 segments; an interval needs 10")
+    verified = replace(verified_in(made(tmp_path / "verified")), trends=(grows, few))
+    text = to_markdown(build(verified)).replace("\u00a0", " ")
+    assert re.search(r"\| memory[^|]*\| +4 KiB/h +\| +3.906 KiB/h to 4.102 KiB/h +\| +10 +\| grows", text)
+    assert re.search(
+        r"\| pose age[^|]*\| +-250 ns/h +\| +none.*2 segments; an interval needs 10.* \| +2 +\| nobody knows", text
+    )
+    assert [one["said"] for one in as_dict(verified)["trends"]] == ["grows", "nobody knows"]
+    out = io.StringIO()
+    print_verified(Console(file=out, width=200), verified)
+    assert "nobody knows" in out.getvalue()
 
 
 def test_a_program_that_fails_is_told_before_what_is_no_evidence(tmp_path: Path) -> None:

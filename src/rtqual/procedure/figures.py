@@ -30,10 +30,12 @@ _UNITS = {"us": (1000, "ns"), "KiB": (1024, "B"), "1": (1, "1")}
 
 @dataclass(frozen=True)
 class Figures:
-    """`latencies_ns`: "accepted PING" -> from each sending to its answer; `scalars`: value and unit."""
+    """`latencies_ns`: "accepted PING" -> from each sending to its answer; `scalars`: value and unit.
+    `courses`: of both, each with its time in ns, in the units of their figures."""
 
     latencies_ns: Mapping[str, list[int]] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    courses: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
 
 
 def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
@@ -51,6 +53,7 @@ def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
             sent[entry.octets[:4]] = entry.at_ns, lines[entry.line].command
     answered: set[tuple[bytes, int]] = set()
     scalars: dict[str, tuple[float, str]] = {}
+    courses: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for one in got:
         report = one.report
         if report.service == ANSWERS and report.request in sent:
@@ -60,10 +63,13 @@ def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
             if what and (report.request, report.subtype) not in answered:
                 answered.add((report.request, report.subtype))
                 latencies[f"{what} {command}"].append(one.at_ns - since_ns)
+                courses[what].append((one.at_ns, one.at_ns - since_ns))
         for name, (figure, written) in _LAST.items():
             if name in report.fields:
                 factor, unit = _UNITS[written]
                 scalars[figure] = report.fields[name] * factor, unit
+                courses[figure].append((one.at_ns, report.fields[name] * factor))
         if "pose_age_us" in report.fields and report.fields.get("pose_status") == "VALID":
             latencies[POSE_AGE].append(report.fields["pose_age_us"] * _NS_PER_US)
-    return Figures(dict(latencies), scalars)
+            courses[POSE_AGE].append((one.at_ns, report.fields["pose_age_us"] * _NS_PER_US))
+    return Figures(dict(latencies), scalars, dict(courses))

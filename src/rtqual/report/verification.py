@@ -21,6 +21,7 @@ from rtqual.procedure.instrument import LOG_SERIES, PREFIX
 from rtqual.procedure.model import Procedure
 from rtqual.record.schema import Record
 from rtqual.report.machine.junit import Case, Suite, as_xml
+from rtqual.report.trends import Trend
 
 _WORSE = (Result.PASSED, Result.UNKNOWN, Result.FAILED)
 _QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100), "p99.9": Fraction(999, 1000)}
@@ -40,6 +41,7 @@ class Verified:
     rows: tuple[Row, ...]
     failures: Mapping[str, str]
     unasked: tuple[str, ...]
+    trends: tuple[Trend, ...] = ()  # of a soak
     lost: tuple[Lost, ...] = ()  # runs that left no record, now or before they were played again
     files: tuple[Path, ...] = ()
 
@@ -150,6 +152,18 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         "without_requirement": verified.unasked,
         "latencies_ns": [
             {"name": one.name, "samples": one.samples, **one.figures, "max": one.most} for one in latencies(verified)
+        ],
+        "trends": [
+            {
+                "name": one.name,
+                "unit": f"{one.unit}/h",
+                "segments": len(one.slopes),
+                "value": one.per_hour,
+                "interval": one.interval,
+                "why_none": one.why_none,
+                "said": one.said,
+            }
+            for one in verified.trends
         ],
         "figures": [
             {"procedure": run.procedure, **{name: one.value for name, one in record.manifest.scalars.items()}}
