@@ -246,7 +246,7 @@ static void end(struct supervisor *supervisor, bool again, char **argv)
 
 static void leak(void)
 {
-	volatile char *const taken = malloc(512);
+	volatile char *const taken = malloc(8192);
 
 	if (taken)
 		*taken = 1;

@@ -104,4 +104,4 @@ def test_a_program_that_leaks_is_found_and_the_real_one_is_not(tmp_path: Path, m
     assert [run.passed for run in leaks.runs] == [False] * 3
     assert all("memory_kib" in run.why for run in leaks.runs)
     (memory,) = (one for one in leaks.trends if one.name == "memory")
-    assert all(one == pytest.approx(5 * 1024 * 3600, rel=0.5) for one in memory.slopes), "5 KiB a second"
+    assert all(one == pytest.approx(80 * 1024 * 3600, rel=0.5) for one in memory.slopes), "80 KiB a second"
