@@ -68,7 +68,7 @@ def test_the_repository_s_procedures_and_the_mission_s_requirements_name_each_ot
     assert mission.verify is not None
     procedures = load_procedures(TOP / "procedures", definition())
     assert not unasked(mission.verify.requirements, procedures)
-    for row in control(mission.verify.requirements, procedures, [], {}):
+    for row in control(mission.verify.requirements, procedures, [], {}, {}):
         assert row.procedures, f"{row.requirement.id} has no procedure"
         assert row.compliance is Compliance.OPEN, "nothing was played"
 
@@ -114,18 +114,20 @@ def test_a_requirement_is_compliant_where_all_its_procedures_passed_and_closed_b
         ([], {}, Compliance.OPEN),
     )
     for played, failures, expected in cases:
-        row = control([one], both, [_run(judgement, name) for name, judgement in played], failures)[0]
+        row = control([one], both, [_run(judgement, name) for name, judgement in played], failures, {})[0]
         assert (row.compliance, row.closed.startswith("open")) == (expected, True)
+        before = control([one], both, list(row.runs), failures, {"first": "a run left no record"})[0].compliance
+        assert before is (Compliance.OPEN if expected is Compliance.YES else expected), "what failed has failed"
     for timing, closed in (
         (Timing.REAL, "closed"),
         (Timing.INSTRUCTIONS, "open: the virtual board ranks, does not close"),
     ):
         runs = [_run(passed, name, timing) for name in ("first", "second")]
-        assert control([one], both, runs, {})[0].closed == closed
+        assert control([one], both, runs, {}, {})[0].closed == closed
     guests = [replace(run, guest_of="an emulator") for run in runs]
     real = [replace(run, timing=Timing.REAL) for run in guests]
-    assert control([one], both, real, {})[0].closed == "open: the board is a guest of an emulator"
-    assert control([one], [], [], {})[0].why == "no procedure verifies it"
+    assert control([one], both, real, {}, {})[0].closed == "open: the board is a guest of an emulator"
+    assert control([one], [], [], {}, {})[0].why == "no procedure verifies it"
 
 
 @pytest.mark.parametrize(

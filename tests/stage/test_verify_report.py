@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A verification's folder is shown, reported on and judged by what it keeps, without the procedures' files."""
 
+import io
 import json
 import re
 from collections.abc import Callable
@@ -10,9 +11,11 @@ from shutil import copytree
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from rtqual.base.cache import sha256_of
 from rtqual.campaign import folder as kept
+from rtqual.campaign.lost import INTERRUPTED
 from rtqual.procedure.compliance import Compliance, control
 from rtqual.procedure.instrument import PREFIX
 from rtqual.procedure.judge import Judgement
@@ -21,8 +24,10 @@ from rtqual.procedure.load import load_procedures
 from rtqual.record.schema import Timing, digest
 from rtqual.report.control import build
 from rtqual.report.page.render import to_html, to_markdown
+from rtqual.report.trends import Trend
 from rtqual.report.verification import as_dict, to_junit
 from rtqual.stage.verify import verified_in
+from rtqual.terminal.verify import print_verified
 from support.command import Run
 from support.ground_log import TOP, definition
 from support.made_verification import made
@@ -67,6 +72,47 @@ def test_a_log_that_was_cut_is_no_evidence(rtqual: Run, tmp_path: Path) -> None:
     assert "0 of 2 requirements compliant; 2 open" in rtqual("show", folder).stdout
 
 
+def test_a_run_that_left_no_record_leaves_what_it_verifies_open(
+    rtqual: Run, fails: Callable[..., str], tmp_path: Path
+) -> None:
+    folder = made(tmp_path / "verified", lost=["the ground left no log", INTERRUPTED])
+    told = f"seed 1: played 3 times, 2 left no record: the ground left no log; {INTERRUPTED}"
+    verified = verified_in(folder)
+    assert [(row.compliance, row.why) for row in verified.rows[:1]] == [(Compliance.OPEN, f"start-stop: {told}")]
+    assert not verified.passed and verified.unknown == {"start-stop": told}, "whatever the last run gave"
+    assert f"start-stop, {told}" in rtqual("show", folder).stdout
+    assert f"start-stop, {told}" in to_markdown(build(verified))
+    assert as_dict(verified)["lost"][0]["played"] == 3
+    assert 'failures="0" errors="3"' in to_junit(verified)
+    (path,) = (folder / "lost").iterdir()
+    text = path.read_text()
+    path.write_text(text.replace("3", "1"))
+    assert "not the one that was kept" in fails(2, "show", folder)
+    path.unlink()
+    assert "is missing, and tells of a run that left no record" in fails(2, "show", folder)
+
+
+def test_a_run_that_ended_because_rtqual_did_is_told_and_held_against_nothing(tmp_path: Path) -> None:
+    verified = verified_in(made(tmp_path / "verified", lost=[INTERRUPTED]))
+    assert verified.again == (f"start-stop, seed 1: played 2 times, 1 left no record: {INTERRUPTED}",)
+    assert verified.passed and verified.rows[0].compliance is Compliance.YES
+
+
+def test_a_soak_says_what_grows_and_of_how_many_segments(tmp_path: Path) -> None:
+    grows = Trend("memory", "B", (4096.0,) * 10, (4000.0, 4200.0), "")
+    few = Trend("pose age", "ns", (-1500.0, 1000.0), None, "2 segments; an interval needs 10")
+    verified = replace(verified_in(made(tmp_path / "verified")), trends=(grows, few))
+    text = to_markdown(build(verified)).replace("\u00a0", " ")
+    assert re.search(r"\| memory[^|]*\| +4 KiB/h +\| +3.906 KiB/h to 4.102 KiB/h +\| +10 +\| grows", text)
+    assert re.search(
+        r"\| pose age[^|]*\| +-250 ns/h +\| +none.*2 segments; an interval needs 10.* \| +2 +\| nobody knows", text
+    )
+    assert [one["said"] for one in as_dict(verified)["trends"]] == ["grows", "nobody knows"]
+    out = io.StringIO()
+    print_verified(Console(file=out, width=200), verified)
+    assert "nobody knows" in out.getvalue()
+
+
 def test_a_program_that_fails_is_told_before_what_is_no_evidence(tmp_path: Path) -> None:
     verified = verified_in(made(tmp_path / "verified"))
     run = verified.runs[0]
@@ -85,7 +131,7 @@ def test_the_emulators_record_that_claims_real_time_closes_nothing(tmp_path: Pat
 def _of_a_board(tmp_path: Path) -> tuple[Any, ...]:
     verified = verified_in(made(tmp_path / "board", other={"timing": Timing.REAL, "board": "raspberry-pi-4b"}))
     assert verified.mission.verify is not None
-    return verified.mission.verify.requirements, verified.procedures, verified.runs, {}
+    return verified.mission.verify.requirements, verified.procedures, verified.runs, {}, {}
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A finished verification's folder of a log that was made up."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rtqual.campaign import folder as kept
+from rtqual.campaign.lost import begun, ended, lost_in
 from rtqual.procedure.figures import figures
 from rtqual.procedure.instrument import LOG_SERIES, OCTET, PREFIX
 from rtqual.procedure.kept import Procedures
@@ -34,9 +35,11 @@ text = "Nothing shows it."
 """
 
 
-def made(folder: Path, *, log: Callable[[str], str] = str, other: Mapping[str, Any] | None = None) -> Path:
+def made(
+    folder: Path, *, log: Callable[[str], str] = str, other: Mapping[str, Any] | None = None, lost: Sequence[str] = ()
+) -> Path:
     """START_STOP, flown as it should be unless `log` changes its log; no file of procedures is left. `other`: what its
-    record says otherwise."""
+    record says otherwise; `lost`: why the runs before it left no record."""
     folder.mkdir()
     flown = procedure(folder)
     text = log(good(flown).text)
@@ -47,8 +50,12 @@ def made(folder: Path, *, log: Callable[[str], str] = str, other: Mapping[str, A
     scalars = {"frames": Scalar(value=60, unit="1"), "frames_lost": Scalar(value=0, unit="1")}
     said = {"candidate": "debian-rt", "instrument": PREFIX + flown.name, "scalars": scalars}
     one = sealed(record(series, **said | dict(other or {})))
-    Store(folder / kept.RECORDS).write(one)
-    result = kept.Result((one,), {}, {}, procedures=Procedures(procedures={flown.name: flown}))
+    name = Store(folder / kept.RECORDS).write(one).name
+    for why in (*lost, None):
+        begun(folder, name, one.inputs.instrument, one.inputs.seed, one.manifest.repeat)
+        ended(folder, name, why)
+    before = lost_in(folder, [name])
+    result = kept.Result((one,), {}, {}, lost=before, procedures=Procedures(procedures={flown.name: flown}))
     kept.keep(folder, (mission_text("debian-rt") + VERIFY).encode(), kept.VERIFY + "full", result)
     (folder / "start-stop.toml").unlink()
     return folder

@@ -10,6 +10,7 @@ trim.json      what else could be removed from them, where `rtqual tailor --trim
 why.json       its latest samples explained, where the scale asks for it (cause/kept.py)
 approach.json  the approach of the docking target, where `rtqual lidar` flew one (approach.py)
 procedures.json  what `rtqual verify` had to play, or would have (procedure/kept.py)
+lost/          runs that left no record, now or before (lost.py)
 records/       the records (record/store.py); they may be more than those of the last campaign
 scratch/       the jobs that recorded commands name (board/virtual.py)
 report.*, ...  the reports (report/write.py)
@@ -23,10 +24,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -38,6 +39,7 @@ from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
 from rtqual.board import Held
 from rtqual.campaign.approach import Approach
+from rtqual.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.cause.kept import Why
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
@@ -94,6 +96,7 @@ class Result:
     approach: Approach | None = None  # of the docking target, where one was flown
     why: Why | None = None  # its latest samples were late, where the scale asks
     procedures: Procedures | None = None  # all there were, of a verification
+    lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def alone(folder: Path) -> Iterator[None]:
     """One rtqual at a time works in a folder, which is made where it is missing. Raises RunFailed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (_LOCK, RECORDS, CONFIGS, SCRATCH):
+        for name in (_LOCK, RECORDS, CONFIGS, SCRATCH, LOST):
             unlinked.require_all(folder, name)
         lock = os.fdopen(os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
     except OSError as error:
@@ -121,7 +124,7 @@ def alone(folder: Path) -> Iterator[None]:
         except OSError:
             raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
         sweep_fresh(folder, _WRITTEN)
-        for inside in (CONFIGS, SCRATCH, f"{SCRATCH}/jobs", "plots"):
+        for inside in (CONFIGS, LOST, SCRATCH, f"{SCRATCH}/jobs", "plots"):
             sweep_fresh(folder / inside)
         for place in (folder / RECORDS, *Store(folder / RECORDS).paths()):
             sweep_fresh(place)
@@ -169,6 +172,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
             unlinked.remove(folder, name)
         else:
             files[name] = _write(folder, name, text + "\n")
+    files |= {place(name): sha256_of(unlinked.read(folder, place(name))) for name in result.lost}
     names = [store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records]
     campaign = _Campaign(
         mission_sha256=sha256_of(content),
@@ -201,6 +205,7 @@ def load(folder: Path) -> Kept:
         approach=_beside(folder, APPROACH, campaign, Approach, "run `rtqual lidar` again"),
         why=_why(folder, records, campaign),
         procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
+        lost=_lost(folder, campaign),
     )
     return Kept(mission, campaign.scale, result)
 
@@ -252,6 +257,14 @@ def _why(folder: Path, records: Sequence[Record], campaign: _Campaign | None) ->
     except ValueError as error:
         raise damaged(folder / WHY, error, _EXPLAIN_AGAIN) from None
     return found
+
+
+def _lost(folder: Path, campaign: _Campaign) -> dict[str, Lost]:
+    named = [PurePosixPath(one) for one in campaign.files or () if PurePosixPath(one).parent.name == LOST]
+    for one in named:
+        if _content(folder, str(one), campaign) is None:
+            raise BadInput(f"{folder / one}: is missing, and tells of a run that left no record: {_AGAIN}")
+    return lost_in(folder, (one.stem for one in named))
 
 
 def config_before(folder: Path, candidate: str) -> str | None:

@@ -22,6 +22,7 @@ from rtqual.campaign.cell import Cell
 from rtqual.campaign.cluster import run_on
 from rtqual.campaign.folder import Result
 from rtqual.campaign.looks import Looks
+from rtqual.campaign.lost import begun, ended, lost_in
 from rtqual.campaign.plan import plan
 from rtqual.campaign.prepared import Prepared
 from rtqual.campaign.provenance import kernel_complaints, provenance, replayed
@@ -46,7 +47,8 @@ class Watcher:
 
 class Campaign:
     """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py). `cells`: where they
-    are not those of a scale of the mission's."""
+    are not those of a scale of the mission's; `remembers`: whether the result tells of runs that left no record in an
+    earlier call (lost.py)."""
 
     def __init__(
         self,
@@ -57,9 +59,10 @@ class Campaign:
         workers: int = 2,
         cluster: str = "",
         cells: Sequence[Cell] | None = None,
+        remembers: bool = False,
     ) -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
-        self._cluster = cluster
+        self._cluster, self._remembers = cluster, remembers
         self.folder = folder
         self._looks = Looks(mission, scale) if cells is None else None
         self.cells = plan(mission, scale) if cells is None else list(cells)  # as many as there may be
@@ -92,7 +95,11 @@ class Campaign:
         finally:
             self._close(watcher)
         return Result(
-            (*self._measured(keys), *self._published()), failures, self._configs, tuple(self._prepared.accounts)
+            (*self._measured(keys), *self._published()),
+            failures,
+            self._configs,
+            tuple(self._prepared.accounts),
+            lost=lost_in(self.folder, (self._name(*one) for one in keys.items())) if self._remembers else {},
         )
 
     def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
@@ -205,6 +212,9 @@ class Campaign:
             artefacts=self._artefacts(cell) if artefacts is None else artefacts,
         )
 
+    def _name(self, cell: Cell, inputs: Inputs) -> str:
+        return self.store.path(inputs.key(), cell.repeat).name
+
     def _artefacts(self, cell: Cell) -> dict[str, str]:
         measured = self._before.get(cell.candidate.name) if cell.place.here else None
         return measured.artefacts if measured else self.board(cell).artefacts()
@@ -241,6 +251,8 @@ class Campaign:
                     if cell is None:
                         break
                     waiting.remove(cell)
+                    if self._remembers:
+                        begun(self.folder, self._name(cell, inputs[cell]), cell.instrument.name, cell.seed, cell.repeat)
                     watcher.started(cell)
                     running[pool.submit(self.measure, cell, inputs[cell])] = cell
                 finished, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -248,6 +260,8 @@ class Campaign:
                     cell = running.pop(future)
                     booted.add(_system(cell))
                     failure = _failure(future)
+                    if self._remembers:
+                        ended(self.folder, self._name(cell, inputs[cell]), failure)
                     watcher.finished(cell, failure)
                     if failure:
                         failures[cell.group] = failure

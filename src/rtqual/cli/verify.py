@@ -11,6 +11,7 @@ from rtqual.cli.app import STDERR, STDOUT, Json, print_json
 from rtqual.mission import load_mission
 
 SEEDS_MOST = 1000
+HOURS_MOST = 10_000
 
 
 def verify(
@@ -22,6 +23,7 @@ def verify(
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
     out: Path | None = None,
     seeds: int = 1,
+    hours: float | None = None,
     jobs: int = 2,
     as_json: Json = False,
 ) -> int:
@@ -41,6 +43,8 @@ def verify(
         Folder for records and reports; out/MISSION-verify-SCALE unless given. The same command resumes there.
     seeds
         So many runs of each procedure, each beside another course of the load: more samples of the latencies.
+    hours
+        A soak of so many hours on the board's clock, in segments; one that is missing is played by the next call.
     jobs
         Guests at a time, 1 or 2.
     """
@@ -54,7 +58,15 @@ def verify(
         raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
     if not 1 <= seeds <= SEEDS_MOST:
         raise BadInput(f"--seeds {seeds}: write 1 to {SEEDS_MOST}")
+    if hours is not None:
+        if seeds != 1 or scale != stage.FULL or only:
+            raise BadInput("--hours: is a scale of its own; leave out --scale, --only and --seeds")
+        if not 0 < hours <= HOURS_MOST:
+            raise BadInput(f"--hours {hours:g}: write more than 0, and {HOURS_MOST:,} at most")
+        scale = stage.SOAK
     asked = stage.plan(load_mission(mission), scale, only)
+    if hours is not None:
+        seeds = stage.segments(asked, hours)
     if list_:
         if as_json:
             print_json([{"name": one.name, **one.model_dump(mode="json", by_alias=True)} for one in asked.procedures])

@@ -70,5 +70,14 @@ _ALL = (
         modules=("mac80211_hwsim",),
         local=False,
     ),
+    Load(
+        name="hackbench-wifi",
+        title="hackbench and Wi-Fi traffic of 20 Mbit/s between two simulated radios, at once",
+        background=(*_hackbench(HackbenchShape()), Command(wifi.CLIENT)),
+        setup=(Command(("sh", "-c", wifi.SETUP)),),
+        programs=("hackbench", "iw", "iperf3"),
+        modules=("mac80211_hwsim",),
+        local=False,
+    ),
 )
 LOADS: dict[str, Load] = {load.name: load for load in _ALL}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the played procedures say of the mission's requirements."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -71,15 +71,23 @@ def control(
     requirements: Sequence[SystemRequirement],
     procedures: Sequence[Procedure],
     runs: Sequence[Run],
-    failures: dict[str, str],
+    failures: Mapping[str, str],
+    lost: Mapping[str, str],
 ) -> tuple[Row, ...]:
-    """A row a requirement. `failures`: procedures that gave no record, and why."""
+    """A row a requirement. `failures`: procedures that gave no record, and why; `lost`: those of which a run gave none
+    before it was played again."""
     return tuple(
-        _row(one, [p.name for p in procedures if one.id in p.verifies], runs, failures) for one in requirements
+        _row(one, [p.name for p in procedures if one.id in p.verifies], runs, failures, lost) for one in requirements
     )
 
 
-def _row(requirement: SystemRequirement, names: Sequence[str], runs: Sequence[Run], failures: dict[str, str]) -> Row:
+def _row(
+    requirement: SystemRequirement,
+    names: Sequence[str],
+    runs: Sequence[Run],
+    failures: Mapping[str, str],
+    lost: Mapping[str, str],
+) -> Row:
     own = tuple(run for run in runs if run.procedure in names)
     missing = [name for name in names if not any(run.procedure == name for run in own)]
     failed = next((run for run in own if run.result is Result.FAILED), None)
@@ -88,12 +96,14 @@ def _row(requirement: SystemRequirement, names: Sequence[str], runs: Sequence[Ru
         compliance, why = Compliance.NO, f"{failed.procedure}: {failed.why}"
     elif not names:
         compliance, why = Compliance.OPEN, "no procedure verifies it"
-    elif lost := next((name for name in names if name in failures), None):
-        compliance, why = Compliance.OPEN, f"{lost} gave no record: {failures[lost]}"
+    elif without := next((name for name in names if name in failures), None):
+        compliance, why = Compliance.OPEN, f"{without} gave no record: {failures[without]}"
     elif missing:
         compliance, why = Compliance.OPEN, f"not played: {', '.join(missing)}"
     elif unknown:
         compliance, why = Compliance.OPEN, f"{unknown.procedure}: {unknown.why}"
+    elif again := next((name for name in names if name in lost), None):
+        compliance, why = Compliance.OPEN, f"{again}: {lost[again]}"
     else:
         compliance, why = Compliance.YES, ""
     return Row(requirement, tuple(names), own, compliance, why, _closed(compliance, own))

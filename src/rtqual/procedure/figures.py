@@ -30,10 +30,12 @@ _UNITS = {"us": (1000, "ns"), "KiB": (1024, "B"), "1": (1, "1")}
 
 @dataclass(frozen=True)
 class Figures:
-    """`latencies_ns`: "accepted PING" -> from each sending to its answer; `scalars`: value and unit."""
+    """`latencies_ns`: "accepted PING" -> from each sending to its answer; `scalars`: value and unit.
+    `courses`: of both, each with its time in ns, in the units of their figures."""
 
     latencies_ns: Mapping[str, list[int]] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    courses: Mapping[str, list[tuple[int, float]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,10 @@ def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
         return Figures()
     got, _ = reports(entries, definition)
     latencies: dict[str, list[int]] = defaultdict(list)
+    courses: dict[str, list[tuple[int, float]]] = defaultdict(list)
     for answer in _answers(lines, entries, got):
         latencies[answer.name].append(answer.at_ns - answer.sent_ns)
+        courses[answer.name.partition(" ")[0]].append((answer.at_ns, answer.at_ns - answer.sent_ns))
     scalars: dict[str, tuple[float, str]] = {}
     for one in got:
         report = one.report
@@ -86,6 +90,8 @@ def figures(procedure: Procedure, log: str, definition: Definition) -> Figures:
             if name in report.fields:
                 factor, unit = _UNITS[written]
                 scalars[figure] = report.fields[name] * factor, unit
+                courses[figure].append((one.at_ns, report.fields[name] * factor))
         if "pose_age_us" in report.fields and report.fields.get("pose_status") == "VALID":
             latencies[POSE_AGE].append(report.fields["pose_age_us"] * _NS_PER_US)
-    return Figures(dict(latencies), scalars)
+            courses[POSE_AGE].append((one.at_ns, report.fields["pose_age_us"] * _NS_PER_US))
+    return Figures(dict(latencies), scalars, dict(courses))

@@ -210,6 +210,8 @@ class Procedure(Table):
     """Whether it runs at the scale "smoke" too."""
     resets: Annotated[bool, Strict()] = False
     """Whether the board is reset: it has a watchdog then, and keeps the state on a disk."""
+    soak: Annotated[bool, Strict()] = False
+    """Whether it is a segment of a soak, which `--hours` plays one after the other; other scales leave it out."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Events of severity medium or high that may come without being expected."""
     ends: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]

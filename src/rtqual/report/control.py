@@ -113,6 +113,7 @@ def build(verified: Verified) -> Document:
                     ("", "What followed each fault", _faults(verified, numbering, mark)),
                     ("", "How long telecommands take", _latencies(verified, numbering, mark)),
                     ("", "Beside each procedure", _beside(verified, numbering, mark)),
+                    ("", "Trends over the soak", _trends(verified, numbering, mark)),
                     ("3", "Method", bullets("", _METHOD)),
                     ("A", "Commands to reproduce", _commands(verified)),
                 )
@@ -196,6 +197,7 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
         shown = prose(verified.titles.get(name, ""))
         rows.append((Cell(clean(name)), Cell(shown), Cell("? no record", prose(why), tone="open"), Cell(""), Cell("")))
     yield numbering.table("What was played", texts("Procedure", "What it shows", "Result", "Record", "Clock"), rows)
+    yield from bullets("Runs that left no record", verified.again, "open")
     played = {run.procedure for run in verified.runs} | set(verified.failures)
     left = [one.name for one in verified.procedures if one.name not in played]
     if left:
@@ -301,6 +303,25 @@ def _beside(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
         yield numbering.table("Frames, deadlines and memory at its end", columns, rows, _notes(mark))
     if none:
         yield Paragraph(prose(f"0 in all of them: {listed([readable(name) for name in none])}."))
+
+
+def _trends(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Block]:
+    if not verified.trends:
+        return
+    rows = [
+        (
+            Cell(readable(one.name), marks=mark),
+            Cell(one.hourly(one.per_hour)),
+            Cell(" to ".join(map(one.hourly, one.interval or ())) or "none", one.why_none),
+            Cell(number(len(one.slopes))),
+            Cell(one.said),
+        )
+        for one in verified.trends
+    ]
+    note = Note("", "The mean of the segments' slopes, without a segment's first fifth; a segment is one sample.")
+    columns = [Column("Quantity", False, name=True), *numbers("In an hour", "95 % interval", "Segments"), *texts("")]
+    yield numbering.table("What grows", columns, rows, (*_notes(mark), note))
+    yield Paragraph("Each segment starts the program anew: what takes longer than a segment to grow is not seen.")
 
 
 def _scalar(value: float, unit: str) -> Cell:

@@ -14,12 +14,14 @@ import numpy as np
 
 from rtqual.analysis.figure.intervals import quantile_ranks
 from rtqual.base.words import count
+from rtqual.campaign.lost import Lost
 from rtqual.mission import Mission
 from rtqual.procedure.compliance import Compliance, Result, Row, Run
-from rtqual.procedure.instrument import LOG_SERIES
+from rtqual.procedure.instrument import LOG_SERIES, PREFIX
 from rtqual.procedure.model import Procedure
 from rtqual.record.schema import Record
 from rtqual.report.machine.junit import Case, Suite, as_xml
+from rtqual.report.trends import Trend
 
 _WORSE = (Result.PASSED, Result.UNKNOWN, Result.FAILED)
 _QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100), "p99.9": Fraction(999, 1000)}
@@ -39,6 +41,8 @@ class Verified:
     rows: tuple[Row, ...]
     failures: Mapping[str, str]
     unasked: tuple[str, ...]
+    trends: tuple[Trend, ...] = ()  # of a soak
+    lost: tuple[Lost, ...] = ()  # runs that left no record, now or before they were played again
     files: tuple[Path, ...] = ()
 
     @property
@@ -69,7 +73,22 @@ class Verified:
     @property
     def unknown(self) -> Mapping[str, str]:
         """Procedures that gave no record, or one without evidence, and why."""
-        return {**{r.procedure: r.why for r in self.runs if r.result is Result.UNKNOWN}, **self.failures}
+        unknown = {r.procedure: r.why for r in self.runs if r.result is Result.UNKNOWN}
+        return {**open_by(self.lost), **unknown, **self.failures}
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """What is to be told of runs that left no record, be they played again or not."""
+        return tuple(f"{_procedure(one)}, {one}" for one in self.lost)
+
+
+def open_by(lost: Sequence[Lost]) -> dict[str, str]:
+    """Procedures of which nobody knows whether they hold: a run left no record, and not because rtqual was ended."""
+    return {_procedure(one): str(one) for one in lost if one.alone}
+
+
+def _procedure(lost: Lost) -> str:
+    return lost.instrument.removeprefix(PREFIX)
 
 
 @dataclass(frozen=True)
@@ -129,9 +148,22 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         ],
         "procedures": [_run(run) for run in verified.runs],
         "failures": dict(verified.failures),
+        "lost": [one.model_dump(exclude={"instrument"}) | {"procedure": _procedure(one)} for one in verified.lost],
         "without_requirement": verified.unasked,
         "latencies_ns": [
             {"name": one.name, "samples": one.samples, **one.figures, "max": one.most} for one in latencies(verified)
+        ],
+        "trends": [
+            {
+                "name": one.name,
+                "unit": f"{one.unit}/h",
+                "segments": len(one.slopes),
+                "value": one.per_hour,
+                "interval": one.interval,
+                "why_none": one.why_none,
+                "said": one.said,
+            }
+            for one in verified.trends
         ],
         "figures": [
             {"procedure": run.procedure, **{name: one.value for name, one in record.manifest.scalars.items()}}
@@ -173,8 +205,9 @@ def to_junit(verified: Verified) -> str:
         if before is None or _WORSE.index(run.result) > _WORSE.index(before.result):
             worst[run.procedure] = run
     said = {Result.PASSED: "", Result.UNKNOWN: "error", Result.FAILED: "failure"}
-    played = [Case(n, said[r.result], r.result, r.why) for n, r in sorted(worst.items())]
-    played += [Case(name, "error", "no record", why) for name, why in sorted(verified.failures.items())]
+    without = {n: why for n, why in verified.unknown.items() if n not in worst or worst[n].result is Result.PASSED}
+    played = [Case(n, said[r.result], r.result, r.why) for n, r in sorted(worst.items()) if n not in without]
+    played += [Case(name, "error", "no record", why) for name, why in sorted(without.items())]
     results = {Compliance.YES: "", Compliance.NO: "failure", Compliance.OPEN: "error"}
     asked = [Case(r.requirement.id, results[r.compliance], r.compliance, r.why) for r in verified.rows]
     header = verified.mission.mission

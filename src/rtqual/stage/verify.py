@@ -5,6 +5,7 @@ Each procedure is a cell of a campaign, played twice where the board repeats. Ju
 finished campaign is judged again without playing anything.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from rtqual.base.words import under
 from rtqual.board.registry import Row
 from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
+from rtqual.campaign.lost import Lost
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument import NoParameters
 from rtqual.mission import Candidate, Mission
@@ -33,10 +35,11 @@ from rtqual.record.schema import Record
 from rtqual.record.store import Store, read
 from rtqual.report.control import FORMS, write_control
 from rtqual.report.page.document import AS_USUAL, Printed
-from rtqual.report.verification import Verified
+from rtqual.report.trends import trends
+from rtqual.report.verification import Verified, open_by
 
-SMOKE, FULL = "smoke", "full"
-SCALES = (SMOKE, FULL)
+SMOKE, FULL, SOAK = "smoke", "full", "soak"
+SCALES = (SMOKE, FULL)  # of procedures; SOAK has its segments, as many as fill its hours
 ARGUMENTS = f"--device=/dev/video0 --state={STATE_FILE} --frame=frame"  # of the flight program
 
 
@@ -57,7 +60,7 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Pla
     where = mission.path or mission.mission.name
     if mission.verify is None:
         raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
-    if scale not in SCALES:
+    if scale not in (*SCALES, SOAK):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     definition = load_definition()
     folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
@@ -71,13 +74,24 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Pla
         if board and one.resets and one.name in only:
             raise BadInput(f"--only {one.name}: resets are played on the virtual board only, not on {board}")
     played = tuple(
-        one
-        for one in procedures
-        if (one.name in only if only else scale == FULL or one.smoke) and not (board and one.resets)
+        one for one in procedures if (one.name in only if only else _is_of(one, scale)) and not (board and one.resets)
     )
+    if not played and scale == SOAK:
+        raise BadInput(f"{folder}: no procedure is marked `soak = true`, as a segment of a soak")
     if not played:
         raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
     return Plan(mission, mission.verify, procedures, played, scale, definition)
+
+
+def _is_of(procedure: Procedure, scale: str) -> bool:
+    if procedure.soak or scale == SOAK:
+        return procedure.soak and scale == SOAK
+    return scale == FULL or procedure.smoke
+
+
+def segments(asked: Plan, hours: float) -> int:
+    """So many runs of the soak's procedures, each with another seed, last `hours` on the board."""
+    return math.ceil(hours * 3600 * 10**9 / sum(one.ends for one in asked.played))
 
 
 def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaign:
@@ -91,7 +105,8 @@ def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaig
         for one in instruments(asked.played, asked.definition, ARGUMENTS)
     ]
     again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
-    return Campaign(asked.mission, kept.VERIFY + asked.scale, folder, workers=workers, cells=[*cells, *again])
+    scale, cells = kept.VERIFY + asked.scale, [*cells, *again]
+    return Campaign(asked.mission, scale, folder, workers=workers, cells=cells, remembers=True)
 
 
 def _place(asked: Plan, candidate: Candidate) -> Row:
@@ -158,11 +173,11 @@ def _of(campaign: kept.Kept) -> Verified:
     failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
     every = result.procedures.named
     asked = Plan(mission, mission.verify, every, every, scale, load_definition())
-    return judged(asked, result.records, failures)
+    return judged(asked, result.records, failures, tuple(result.lost.values()))
 
 
-def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> Verified:
-    """What the records say; nothing is played."""
+def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], lost: Sequence[Lost] = ()) -> Verified:
+    """What the records say; nothing is played. `failures`: procedures that gave no record, and why."""
     by_name = {one.name: one for one in asked.played}
     runs, measured = [], []
     for record in records:
@@ -187,6 +202,10 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
         )
         measured.append(record)
     requirements = asked.verify.requirements
+    pairs = zip(runs, measured, strict=True)
+    soaked = [
+        (by_name[run.procedure], record) for run, record in pairs if not run.repeat and by_name[run.procedure].soak
+    ]
     return Verified(
         mission=asked.mission,
         scale=asked.scale,
@@ -195,8 +214,10 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str]) -> 
         procedures=asked.procedures,
         runs=tuple(runs),
         records=tuple(measured),
-        rows=control(requirements, asked.procedures, runs, failures),
+        rows=control(requirements, asked.procedures, runs, failures, open_by(lost)),
         failures=failures,
+        lost=tuple(lost),
+        trends=trends(soaked, asked.definition),
         unasked=unasked(requirements, asked.procedures),
     )
 

@@ -33,6 +33,8 @@ def print_verified(console: Console, verified: Verified) -> None:
     for name, why in verified.failures.items():
         played.add_row(escape(name), "[red]no record[/]", "", escape(why))
     console.print(played)
+    for one in verified.again:
+        console.print(escape(one), soft_wrap=True)
     asked = Table("requirement", "procedures", box=box.SIMPLE)
     asked.add_column("compliance", no_wrap=True)
     asked.add_column("why")
@@ -42,6 +44,12 @@ def print_verified(console: Console, verified: Verified) -> None:
         names = ", ".join(row.procedures)
         asked.add_row(escape(row.requirement.id), escape(names), result, escape(row.why), escape(row.closed))
     console.print(asked)
+    if verified.trends:
+        grown = Table("trend", "slope", "95 % interval", "of", "", box=box.SIMPLE)
+        for trend in verified.trends:
+            between = " to ".join(map(trend.hourly, trend.interval or ())) or trend.why_none
+            grown.add_row(trend.name, trend.hourly(trend.per_hour), between, trend.segments, trend.said)
+        console.print(grown)
     for one in verified.unasked:
         console.print(f"The mission has no such requirement: {escape(one)}", soft_wrap=True)
     console.print(headline(verified), highlight=False)

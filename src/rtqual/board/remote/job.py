@@ -29,6 +29,7 @@ job=$!
 wait $job
 echo room > /run/result/room || : > /run/result/failed
 {ended}
+rm -rf /run/memory
 {given_back}cat /proc/interrupts > /run/result/interrupts
 {after}
 dmesg > /run/result/kernel
