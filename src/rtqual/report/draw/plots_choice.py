@@ -13,7 +13,7 @@ from rtqual.base.units import step
 from rtqual.report.draw.canvas import INK, RC, WIDTH_IN, Palette, frame, grid, log_ticks, short, titled, to_svg
 
 FULL, HALF, NONE = "full", "left", "none"  # how matplotlib fills a mark
-_MARKS = "osD^vPX"
+_MARKS = "os^vPXp"  # no diamond: beside an axis that means counted instructions
 _HEAD_IN, _ROW_IN, _GAP_IN = 0.42, 0.22, 0.08
 _NAME_IN, _COLUMNS_IN, _LAST_IN = 0.3, (2.02, 2.5, 3.02), 3.46
 _NAME = 20  # characters
