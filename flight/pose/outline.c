@@ -126,6 +126,7 @@ static bool last_inside(const struct profile *profile, int reach, int *last)
 struct end {
 	double at;
 	double lost; /* deviation of what too little light hides */
+	double grain; /* variance that the sun's light makes */
 	/* How far light that does not count would move it, if there was as much as that beyond the edge; and the sum
 	 * that tells of it: light across the target's, which such light makes in mixed pixels.
 	 */
@@ -223,6 +224,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 			double beyond = 1 - line_covered(line->predicted - j, slope), least = pose->set.least_amplitude;
 
 			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
+			out->grain += shot * pose->sun / contrast;
 			if (!outer) {
 				out->dim += beyond * least / expected;
 				out->across += seen.q * expected / contrast;
@@ -287,6 +289,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
 	double hidden[SAMPLES], dim[SAMPLES], aside[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
+	double grain = 0;
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
@@ -317,6 +320,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
 		lit += end.lit;
+		grain += end.grain * line.slant * line.slant;
 		hidden[count] = end.lost;
 		dim[count] = end.dim;
 		aside[count] = end.across;
@@ -334,6 +338,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		seen_error[seen] = error[i];
 		seen_place[seen++] = place[i];
 	}
+	noise = sqrt(noise * noise + grain / count);
 	double own = scatter(seen_error, seen_place, seen, noise), gate = slack > 0 ? 3 : 3 * noise;
 
 	if (seen > 2) {
