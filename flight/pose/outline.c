@@ -61,7 +61,7 @@ struct light {
 
 /* A line's pixels, from -reach to reach. */
 struct profile {
-	double expected[2 * MOST_REACH + 1], range[2 * MOST_REACH + 1], bright[2 * MOST_REACH + 1];
+	double expected[2 * MOST_REACH + 1], range[2 * MOST_REACH + 1], across[2 * MOST_REACH + 1];
 	bool inside[2 * MOST_REACH + 1];
 	double gate; /* m between ranges of different things */
 };
@@ -72,6 +72,12 @@ static struct light vector_of(const struct pose *pose, double amplitude, double 
 	double phase = 2 * M_PI / pose->set.ambiguity * (range - from);
 
 	return (struct light){ amplitude * cos(phase), amplitude * sin(phase) };
+}
+
+/* A face's light goes with its cosine by its range squared. */
+static double bright(double across)
+{
+	return fabs(across * across * across);
 }
 
 /* False where a pixel is saturated. */
@@ -85,12 +91,9 @@ static bool read_profile(const struct pose *pose, const struct pose_frame *frame
 		if (frame_saturated(frame, pixel))
 			return false;
 		camera_ray(pose, pixel, ray);
-		double across = dot3(ray, face->normal);
-
-		out->expected[j + reach] = face->level / across;
+		out->across[j + reach] = dot3(ray, face->normal);
+		out->expected[j + reach] = face->level / out->across[j + reach];
 		out->range[j + reach] = frame_range(frame, pixel);
-		/* A face's light goes with its cosine by its range squared. */
-		out->bright[j + reach] = fabs(across * across * across);
 	}
 	double far = out->expected[reach];
 
@@ -168,7 +171,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		light[j + reach] = frame->amplitude[line->pixel + j * line->step];
 	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
 		if (profile.inside[j + reach]) {
-			full += light[j + reach] / profile.bright[j + reach];
+			full += light[j + reach] / bright(profile.across[j + reach]);
 			inner++;
 		}
 	}
@@ -212,7 +215,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 
 	*end = last - 1.5;
 	for (int j = last - 1; j <= last + 2; j++) {
-		double expected = full * profile.bright[j + reach];
+		double expected = full * bright(profile.across[j + reach]);
 		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
 
 		if (contrast < larger(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,

@@ -144,25 +144,22 @@ static void measure_rectangle(const struct pose *pose, const struct pose_frame *
 	}
 }
 
-void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
-		 struct normal *normal)
+void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		 const struct view *view, int reach, struct normal *normal)
 {
-	struct view view;
-
-	view_of(pose, at, &view);
 	for (int i = 1; i < pose->model.parts; i++) {
 		const struct pose_part *part = pose->model.part + i;
 		double top = part->centre[2] - part->half[2];
 
 		/* Seen from the front, and not along the face. */
-		if (top > -LEAST_JUMP || view.origin[2] > top - 0.02)
+		if (top > -LEAST_JUMP || view->origin[2] > top - 0.02)
 			continue;
 		if (part->kind == POSE_BOX) {
-			measure_rectangle(pose, frame, at, &view, part, reach, normal);
+			measure_rectangle(pose, frame, at, view, part, reach, normal);
 			continue;
 		}
-		measure_circle(pose, frame, at, &view, part, part->half[0], 1, reach, normal);
+		measure_circle(pose, frame, at, view, part, part->half[0], 1, reach, normal);
 		if (part->half[1] > 0)
-			measure_circle(pose, frame, at, &view, part, part->half[1], -1, reach, normal);
+			measure_circle(pose, frame, at, view, part, part->half[1], -1, reach, normal);
 	}
 }
