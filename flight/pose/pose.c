@@ -11,6 +11,7 @@
 #define LEAST_OFFSET 0.0002 /* m */
 #define UNLIT 2 /* times the covariance of a frame without amplitudes: by the grid (docs/pose.md) */
 #define NOISE_SAMPLES 200
+#define SUNS 12 /* frames over which the sun's light is averaged */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
@@ -278,12 +279,14 @@ static double noise_now(const struct pose *pose, const struct pose_frame *frame,
 	return median(histogram, count) / 0.6745;
 }
 
-/* The sun's light makes noise; how much of it there is follows from the noise. */
+/* The sun's light makes noise; how much of it there is follows from the noise. Known once, it is looked at again in some
+ * frames, not those of the keys.
+ */
 static void learn_sun(struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
 	double light, times;
 
-	if (!frame->amplitude)
+	if (!frame->amplitude || (pose->suns == SUNS && pose->frames % LOOK != LOOK / 2))
 		return;
 	times = noise_now(pose, frame, at, &light);
 	if (light == 0)
@@ -291,7 +294,7 @@ static void learn_sun(struct pose *pose, const struct pose_frame *frame, const s
 	times = fmin(times, 5);
 	double sun = fmax(0, (light + pose->sun) * times * times - light);
 
-	if (pose->suns < 12)
+	if (pose->suns < SUNS)
 		pose->suns++;
 	pose->sun += (sun - pose->sun) / pose->suns;
 }

@@ -9,6 +9,7 @@
 #define GRAZING 0.15     /* cosine: nearer to edge-on than this a face says little, and with much noise */
 #define BLOCK 4          /* pixels a side: finding the target looks at blocks first */
 #define GUESSES 4        /* guesses that are fitted */
+#define LOOK 4 /* one frame in so many looks again at what changes slowly */
 #define MOST_BIASES 40   /* unknowns that many measurements of a frame share */
 
 /* Where the target is thought to be. */
