@@ -46,7 +46,7 @@ static void measure(const struct pose *pose, const struct pose_frame *frame, con
 	memset(normal, 0, sizeof(*normal));
 	view_of(pose, at, &view);
 	surface_measure(pose, frame, at, &view, fine ? FINE : COARSE, slack, normal);
-	outline_measure(pose, frame, at, slack > 0 ? 10 : 7, slack, normal);
+	outline_measure(pose, frame, at, slack > 0 ? 10 : 6, slack, normal);
 	rim_measure(pose, frame, at, &view, slack > 0 ? 4 : 3, normal);
 	if (pose->offset_variance > 0) {
 		if (!fine || !offset_estimate(normal, &normal->more, &normal->information))

@@ -21,7 +21,7 @@ static bool lone(const struct pose *pose, const struct pose_frame *frame, int x,
 	for (int i = 0; i < 4; i++) {
 		int there = mm[beside[i]];
 
-		if (there <= POSE_RANGE_LAST && abs(there - *mm) > most)
+		if ((unsigned int)(there - *mm + most) > 2u * (unsigned int)most && there <= POSE_RANGE_LAST)
 			return true;
 	}
 	return false;
