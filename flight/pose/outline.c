@@ -95,9 +95,7 @@ static bool read_profile(const struct pose *pose, const struct pose_frame *frame
 		out->expected[j + reach] = face->level / out->across[j + reach];
 		out->range[j + reach] = frame_range(frame, pixel);
 	}
-	double far = out->expected[reach];
-
-	out->gate = 5 * range_noise(pose, frame, line->pixel - line->step, far) + 0.01 + slack;
+	out->gate = 5 * range_noise(pose, frame, line->pixel - line->step, out->expected[reach]) + 0.01 + slack;
 	for (int j = 0; j <= 2 * reach; j++)
 		out->inside[j] = out->range[j] > 0 && fabs(out->range[j] - out->expected[j]) < out->gate;
 	return true;
@@ -146,9 +144,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	double light[2 * MOST_REACH + 1], full = 0, dark_range = 0;
 	struct light dark = { 0, 0 };
 	int last, inner = 0, outer = 0;
-
 	/* Variance of either part of a pixel's light, by all its light. */
-	double angle = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity;
+	double wave = 2 * M_PI / pose->set.ambiguity, angle = pose->set.noise_at_1m * wave;
 	double shot = angle * angle * pose->set.amplitude_at_1m;
 
 	*out = (struct end){ 0 };
@@ -167,9 +164,11 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	/* Pixels from last - 1 to last + 2 may show both sides. */
 	if (last - 3 < -reach || last + BEYOND > reach)
 		return false;
-	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last + BEYOND; j++)
+	int first = last - 4 < -reach ? -reach : last - 4;
+
+	for (int j = first; j <= last + BEYOND; j++)
 		light[j + reach] = frame->amplitude[line->pixel + j * line->step];
-	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
+	for (int j = first; j <= last - 2; j++) {
 		if (profile.inside[j + reach]) {
 			full += light[j + reach] / bright(profile.across[j + reach]);
 			inner++;
@@ -190,9 +189,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		dark_range += range;
 		outer++;
 	}
-	if (inner < 2 || full <= 0 ||
-	    !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4,
-		     profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
+	if (inner < 2 || full <= 0 || !on_face(pose, line, face, first, profile.expected[first + reach]))
 		return false;
 	full /= inner;
 	if (outer) {
@@ -216,7 +213,10 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	*end = last - 1.5;
 	for (int j = last - 1; j <= last + 2; j++) {
 		double expected = full * bright(profile.across[j + reach]);
-		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
+		/* What is beyond, turned as this pixel's light is. */
+		double turn = wave * (profile.expected[j + reach] - profile.expected[last + reach]);
+		struct light beside = { dark.i + turn * dark.q, dark.q - turn * dark.i };
+		double i = expected - beside.i, q = -beside.q, contrast = i * i + q * q;
 
 		if (contrast < larger(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,
 				      CLEAR * CLEAR * shot * (expected + pose->sun)))
@@ -226,7 +226,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 						      profile.expected[j + reach]);
 			double beyond = 1 - line_covered(line->predicted - j, slope), least = pose->set.least_amplitude;
 
-			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
+			*end += ((seen.i - beside.i) * i + (seen.q - beside.q) * q) / contrast;
 			out->grain += shot * pose->sun / contrast;
 			if (!outer) {
 				out->dim += beyond * least / expected;
