@@ -9,7 +9,6 @@
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
-#define UNLIT 2 /* times the covariance of a frame without amplitudes: by the grid (docs/pose.md) */
 #define NOISE_SAMPLES 200
 #define SUNS 12 /* frames over which the sun's light is averaged */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
@@ -310,13 +309,12 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 					      noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
-static void fill(const struct pose *pose, const struct fit *fit, bool lit, bool decided, struct pose_result *result)
+static void fill(const struct pose *pose, const struct fit *fit, bool decided, struct pose_result *result)
 {
 	double along[3], range = norm3(pose->at.p), variance = 0;
 
 	for (int i = 0; i < 36; i++)
-		result->covariance[i] = (lit ? 1 : UNLIT) * pose->discord *
-					(pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
+		result->covariance[i] = pose->discord * (pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
 	/* Half a turn about the target's axis is as likely. */
 	for (int i = 0; i < 9 && !decided; i++)
 		result->covariance[6 * (3 + i / 3) + 3 + i % 3] += M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] *
@@ -419,7 +417,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		pose_reset(pose);
 		return;
 	}
-	fill(pose, &fitted, frame->amplitude, which == KEYS_RIGHT, result);
+	fill(pose, &fitted, which == KEYS_RIGHT, result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);
 }
