@@ -20,6 +20,7 @@
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
 #define LIT 0.02 /* the same where light comes from beyond the edge, since how much does is not known exactly */
 #define DAZZLED 30 /* counts of the sun's light: pixels of little light beyond the edge are noise */
+#define MOST_GRAIN 0.15 /* pixels: an edge that the sun makes noisier is not one */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define FAINT 0.6 /* of a usual target's light, where nobody says how much there is */
 #define UNLIT 0.2 /* pixels: how far edges differ where nothing tells of their light */
@@ -289,10 +290,9 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 			 const double corners[2][3], const struct face *face, int reach, double slack,
 			 struct normal *normal, struct offset *wider, struct unseen *unseen)
 {
-	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
+	double from[3], along[3], out[3], noise = edge_noise(pose, frame), grain = 0;
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
 	double hidden[SAMPLES], dim[SAMPLES], aside[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
-	double grain = 0;
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
 	double dither = GOLDEN * (pose->frames % 1024);
 	struct bias *bias = normal_bias(normal, 0);
@@ -332,7 +332,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		error[count] = (end.at - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
 		memcpy(row[count++], line.row, sizeof(line.row));
 	}
-	if (count == 0)
+	if (count == 0 || grain > MOST_GRAIN * MOST_GRAIN * count)
 		return;
 	for (int i = 0; i < count; i++) {
 		shared += hidden[i] / count;
