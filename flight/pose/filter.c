@@ -47,29 +47,21 @@ void filter_predict(struct pose *pose, double seconds)
 
 void filter_update(struct pose *pose, const struct fit *fit)
 {
-	double prior[36], weight[36], sum[36], after[36], gain[72], less[36], *cov = pose->cov;
+	double gain[72], less[36], *cov = pose->cov;
 
-	for (int i = 0; i < 36; i++)
-		prior[i] = cov[12 * (i / 6) + i % 6];
-	if (!invert6(prior, weight))
-		return;
-	for (int i = 0; i < 36; i++)
-		sum[i] = weight[i] + fit->information[i];
-	if (!invert6(sum, after))
-		return;
 	/* The pose is what the fit found; the velocities follow by their correlation with it. */
 	for (int i = 0; i < 12; i++) {
 		for (int j = 0; j < 6; j++) {
 			gain[6 * i + j] = 0;
 			for (int k = 0; k < 6; k++)
-				gain[6 * i + j] += cov[12 * i + k] * weight[6 * k + j];
+				gain[6 * i + j] += cov[12 * i + k] * fit->weight[6 * k + j];
 		}
 	}
 	for (int i = 0; i < 6; i++)
 		for (int j = 0; j < 6; j++)
 			pose->rate[i] += gain[6 * (i + 6) + j] * fit->offset[j];
 	for (int i = 0; i < 36; i++)
-		less[i] = prior[i] - after[i];
+		less[i] = cov[12 * (i / 6) + i % 6] - fit->cov[i];
 	double half[72];
 
 	for (int i = 0; i < 12; i++) {

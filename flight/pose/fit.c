@@ -41,10 +41,13 @@ void placed_offset(const struct placed *from, const struct placed *to, double ou
 static void measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, bool fine,
 		    double slack, struct normal *normal)
 {
+	struct view view;
+
 	memset(normal, 0, sizeof(*normal));
-	surface_measure(pose, frame, at, fine ? FINE : COARSE, slack, normal);
-	outline_measure(pose, frame, at, slack > 0 ? 10 : 7, slack, normal);
-	rim_measure(pose, frame, at, slack > 0 ? 4 : 3, normal);
+	view_of(pose, at, &view);
+	surface_measure(pose, frame, at, &view, fine ? FINE : COARSE, slack, normal);
+	outline_measure(pose, frame, at, slack > 0 ? 10 : 6, slack, normal);
+	rim_measure(pose, frame, at, &view, slack > 0 ? 4 : 3, normal);
 	if (pose->offset_variance > 0) {
 		if (!fine || !offset_estimate(normal, &normal->more, &normal->information))
 			normal->information = 0;
@@ -72,9 +75,13 @@ static void systematic(const struct normal *normal, double out[36])
 		if (bias->sigma == 0)
 			continue;
 		multiply6_vector(cov, bias->row, shift);
-		for (int i = 0; i < 36; i++)
-			out[i] += bias->sigma * bias->sigma * shift[i / 6] * shift[i % 6];
+		for (int i = 0; i < 6; i++)
+			for (int j = 0; j <= i; j++)
+				out[6 * i + j] += bias->sigma * bias->sigma * shift[i] * shift[j];
 	}
+	for (int i = 0; i < 6; i++)
+		for (int j = 0; j < i; j++)
+			out[6 * j + i] = out[6 * i + j];
 }
 
 /* Edges and rims tell the same pose, or the model of one of them is wrong. `step` is what was left to go. */
@@ -120,7 +127,7 @@ static bool prior_near(const struct pose *pose, const struct placed *guess, cons
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out)
 {
-	double weight[36], cov[36], step[6] = { 0 };
+	double *weight = out->weight, step[6] = { 0 };
 	bool near = prior_near(pose, guess, prior);
 
 	if (!invert6(prior, weight))
@@ -137,9 +144,9 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 			h[i] = out->last.h[i] + weight[i];
 		for (int i = 0; i < 6; i++)
 			g[i] = out->last.g[i] - pull[i];
-		if (!invert6(h, cov))
+		if (!invert6(h, out->cov))
 			return false;
-		multiply6_vector(cov, g, step);
+		multiply6_vector(out->cov, g, step);
 		/* No measurement moves the target by more than this; a larger step comes from a wrong guess. */
 		if (!(norm3(step) < 0.5 && norm3(step + 3) < 1))
 			return false;

@@ -115,9 +115,11 @@ enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct p
 	struct placed turned[3];
 	int which = 0;
 
+	/* What is decided is looked at again in some frames, by one axis in turn. */
+	if (pose->decided && pose->frames % LOOK)
+		return KEYS_RIGHT;
 	for (int axis = 0; axis < 3; axis++) {
-		/* What is decided is looked at again by one in turn. */
-		if (!pose->decided || (int)(pose->frames % 3) == axis) {
+		if (!pose->decided || (int)(pose->frames / LOOK % 3) == axis) {
 			placed_turned(pose, at, axis, turned + axis);
 			evidence[axis] = smaller(MOST, evidence[axis] + keys_evidence(pose, frame, at, turned + axis));
 		}

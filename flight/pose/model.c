@@ -108,15 +108,14 @@ static inline bool cylinder_hit(const struct pose_part *c, const struct ray *ray
 	return wall_hit(c, ray, c->half[0], -1, hit);
 }
 
-bool model_hit(const struct pose_model *model, unsigned int parts, const double origin[3], const double direction[3],
-	       struct hit *hit)
+/* What of the parts a ray meets before `hit`. */
+static inline void nearer_hit(const struct pose_model *model, unsigned int parts, const double origin[3],
+			      const double direction[3], struct hit *hit)
 {
 	struct ray ray = { .o = origin, .d = direction };
 
 	for (int k = 0; k < 3; k++)
 		ray.inverse[k] = 1 / (fabs(direction[k]) < 1e-9 ? copysign(1e-9, direction[k]) : direction[k]);
-	hit->range = INFINITY;
-	hit->part = NULL;
 	for (int i = 0; parts; i++, parts >>= 1) {
 		if (!(parts & 1))
 			continue;
@@ -125,6 +124,14 @@ bool model_hit(const struct pose_model *model, unsigned int parts, const double 
 		else
 			cylinder_hit(model->part + i, &ray, hit);
 	}
+}
+
+bool model_hit(const struct pose_model *model, unsigned int parts, const double origin[3], const double direction[3],
+	       struct hit *hit)
+{
+	hit->range = INFINITY;
+	hit->part = NULL;
+	nearer_hit(model, parts, origin, direction, hit);
 	return hit->part;
 }
 
@@ -151,15 +158,15 @@ bool model_window(const struct pose *pose, const struct placed *at, int part, in
 			break;
 		}
 		for (int k = 0; k < 2; k++) {
-			low[k] = fmin(low[k], pixel[k]);
-			high[k] = fmax(high[k], pixel[k]);
+			low[k] = smaller(low[k], pixel[k]);
+			high[k] = larger(high[k], pixel[k]);
 		}
 	}
 	for (int k = 0; k < 2; k++) {
 		int most = (k ? pose->camera.height : pose->camera.width) - 1;
 
-		window[k] = (int)fmax(0, fmin(low[k] - wider, most + 1));
-		window[2 + k] = (int)fmin(most, fmax(high[k] + wider, -1));
+		window[k] = (int)larger(0, smaller(low[k] - wider, most + 1));
+		window[2 + k] = (int)smaller(most, larger(high[k] + wider, -1));
 		if (window[k] > window[2 + k])
 			return false;
 	}
@@ -200,8 +207,8 @@ bool view_hit(const struct pose *pose, const struct view *view, unsigned int par
 	static const int next[3] = { 1, 2, 0 };
 	const struct pose_part *body = pose->model.part;
 
-	if (parts != 1)
-		return model_hit(&pose->model, parts, view->origin, direction, hit);
+	hit->range = INFINITY;
+	hit->part = NULL;
 	for (int k = 2; k >= 0; k--) {
 		double range = view->level[k] / direction[k];
 		int a = next[k], b = next[a];
@@ -212,7 +219,9 @@ bool view_hit(const struct pose *pose, const struct view *view, unsigned int par
 		hit->range = range;
 		hit->axis = k;
 		hit->part = body;
-		return true;
+		break;
 	}
-	return false;
+	if (parts != 1)
+		nearer_hit(&pose->model, parts & ~1u, view->origin, direction, hit);
+	return hit->part;
 }

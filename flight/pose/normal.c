@@ -5,10 +5,11 @@
 
 void normal_add(struct normal *normal, const double row[6], double error, double weight)
 {
+	/* Only the lower triangle counts; whole rows are fewer instructions. */
 	for (int i = 0; i < 6; i++) {
 		double weighted = weight * row[i];
 
-		for (int j = 0; j <= i; j++)
+		for (int j = 0; j < 6; j++)
 			normal->h[6 * i + j] += weighted * row[j];
 		normal->g[i] += weighted * error;
 	}

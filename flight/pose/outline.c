@@ -20,6 +20,7 @@
 #define UNSEEN 0.1 /* of the most light that does not count: what there may be without a sign of it */
 #define LIT 0.02 /* the same where light comes from beyond the edge, since how much does is not known exactly */
 #define DAZZLED 30 /* counts of the sun's light: pixels of little light beyond the edge are noise */
+#define MOST_GRAIN 0.15 /* pixels: an edge that the sun makes noisier is not one */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
 #define FAINT 0.6 /* of a usual target's light, where nobody says how much there is */
 #define UNLIT 0.2 /* pixels: how far edges differ where nothing tells of their light */
@@ -61,7 +62,7 @@ struct light {
 
 /* A line's pixels, from -reach to reach. */
 struct profile {
-	double expected[2 * MOST_REACH + 1], range[2 * MOST_REACH + 1], bright[2 * MOST_REACH + 1];
+	double expected[2 * MOST_REACH + 1], range[2 * MOST_REACH + 1], across[2 * MOST_REACH + 1];
 	bool inside[2 * MOST_REACH + 1];
 	double gate; /* m between ranges of different things */
 };
@@ -72,6 +73,12 @@ static struct light vector_of(const struct pose *pose, double amplitude, double 
 	double phase = 2 * M_PI / pose->set.ambiguity * (range - from);
 
 	return (struct light){ amplitude * cos(phase), amplitude * sin(phase) };
+}
+
+/* A face's light goes with its cosine by its range squared. */
+static double bright(double across)
+{
+	return fabs(across * across * across);
 }
 
 /* False where a pixel is saturated. */
@@ -85,16 +92,11 @@ static bool read_profile(const struct pose *pose, const struct pose_frame *frame
 		if (frame_saturated(frame, pixel))
 			return false;
 		camera_ray(pose, pixel, ray);
-		double across = dot3(ray, face->normal);
-
-		out->expected[j + reach] = face->level / across;
+		out->across[j + reach] = dot3(ray, face->normal);
+		out->expected[j + reach] = face->level / out->across[j + reach];
 		out->range[j + reach] = frame_range(frame, pixel);
-		/* A face's light goes with its cosine by its range squared. */
-		out->bright[j + reach] = fabs(across * across * across);
 	}
-	double far = out->expected[reach];
-
-	out->gate = 5 * range_noise(pose, frame, line->pixel - line->step, far) + 0.01 + slack;
+	out->gate = 5 * range_noise(pose, frame, line->pixel - line->step, out->expected[reach]) + 0.01 + slack;
 	for (int j = 0; j <= 2 * reach; j++)
 		out->inside[j] = out->range[j] > 0 && fabs(out->range[j] - out->expected[j]) < out->gate;
 	return true;
@@ -126,6 +128,7 @@ static bool last_inside(const struct profile *profile, int reach, int *last)
 struct end {
 	double at;
 	double lost; /* deviation of what too little light hides */
+	double grain; /* variance that the sun's light makes */
 	/* How far light that does not count would move it, if there was as much as that beyond the edge; and the sum
 	 * that tells of it: light across the target's, which such light makes in mixed pixels.
 	 */
@@ -142,9 +145,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	double light[2 * MOST_REACH + 1], full = 0, dark_range = 0;
 	struct light dark = { 0, 0 };
 	int last, inner = 0, outer = 0;
-
 	/* Variance of either part of a pixel's light, by all its light. */
-	double angle = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity;
+	double wave = 2 * M_PI / pose->set.ambiguity, angle = pose->set.noise_at_1m * wave;
 	double shot = angle * angle * pose->set.amplitude_at_1m;
 
 	*out = (struct end){ 0 };
@@ -163,11 +165,13 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 	/* Pixels from last - 1 to last + 2 may show both sides. */
 	if (last - 3 < -reach || last + BEYOND > reach)
 		return false;
-	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last + BEYOND; j++)
+	int first = last - 4 < -reach ? -reach : last - 4;
+
+	for (int j = first; j <= last + BEYOND; j++)
 		light[j + reach] = frame->amplitude[line->pixel + j * line->step];
-	for (int j = last - 4 < -reach ? -reach : last - 4; j <= last - 2; j++) {
+	for (int j = first; j <= last - 2; j++) {
 		if (profile.inside[j + reach]) {
-			full += light[j + reach] / profile.bright[j + reach];
+			full += light[j + reach] / bright(profile.across[j + reach]);
 			inner++;
 		}
 	}
@@ -186,9 +190,7 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 		dark_range += range;
 		outer++;
 	}
-	if (inner < 2 || full <= 0 ||
-	    !on_face(pose, line, face, last - 4 < -reach ? -reach : last - 4,
-		     profile.expected[last - 4 < -reach ? 0 : last - 4 + reach]))
+	if (inner < 2 || full <= 0 || !on_face(pose, line, face, first, profile.expected[first + reach]))
 		return false;
 	full /= inner;
 	if (outer) {
@@ -211,8 +213,11 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 
 	*end = last - 1.5;
 	for (int j = last - 1; j <= last + 2; j++) {
-		double expected = full * profile.bright[j + reach];
-		double i = expected - dark.i, q = -dark.q, contrast = i * i + q * q;
+		double expected = full * bright(profile.across[j + reach]);
+		/* What is beyond, turned as this pixel's light is. */
+		double turn = wave * (profile.expected[j + reach] - profile.expected[last + reach]);
+		struct light beside = { dark.i + turn * dark.q, dark.q - turn * dark.i };
+		double i = expected - beside.i, q = -beside.q, contrast = i * i + q * q;
 
 		if (contrast < larger(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,
 				      CLEAR * CLEAR * shot * (expected + pose->sun)))
@@ -222,7 +227,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 						      profile.expected[j + reach]);
 			double beyond = 1 - line_covered(line->predicted - j, slope), least = pose->set.least_amplitude;
 
-			*end += ((seen.i - dark.i) * i + (seen.q - dark.q) * q) / contrast;
+			*end += ((seen.i - beside.i) * i + (seen.q - beside.q) * q) / contrast;
+			out->grain += shot * pose->sun / contrast;
 			if (!outer) {
 				out->dim += beyond * least / expected;
 				out->across += seen.q * expected / contrast;
@@ -284,7 +290,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 			 const double corners[2][3], const struct face *face, int reach, double slack,
 			 struct normal *normal, struct offset *wider, struct unseen *unseen)
 {
-	double from[3], along[3], out[3], noise = edge_noise(pose, frame);
+	double from[3], along[3], out[3], noise = edge_noise(pose, frame), grain = 0;
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
 	double hidden[SAMPLES], dim[SAMPLES], aside[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
@@ -317,6 +323,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
 		lit += end.lit;
+		grain += end.grain * line.slant * line.slant;
 		hidden[count] = end.lost;
 		dim[count] = end.dim;
 		aside[count] = end.across;
@@ -325,7 +332,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		error[count] = (end.at - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
 		memcpy(row[count++], line.row, sizeof(line.row));
 	}
-	if (count == 0)
+	if (count == 0 || grain > MOST_GRAIN * MOST_GRAIN * count)
 		return;
 	for (int i = 0; i < count; i++) {
 		shared += hidden[i] / count;
@@ -334,6 +341,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		seen_error[seen] = error[i];
 		seen_place[seen++] = place[i];
 	}
+	noise = sqrt(noise * noise + grain / count);
 	double own = scatter(seen_error, seen_place, seen, noise), gate = slack > 0 ? 3 : 3 * noise;
 
 	if (seen > 2) {

@@ -9,8 +9,8 @@
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
-#define UNLIT 2 /* times the covariance of a frame without amplitudes: by the grid (docs/pose.md) */
 #define NOISE_SAMPLES 200
+#define SUNS 12 /* frames over which the sun's light is averaged */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
@@ -278,12 +278,14 @@ static double noise_now(const struct pose *pose, const struct pose_frame *frame,
 	return median(histogram, count) / 0.6745;
 }
 
-/* The sun's light makes noise; how much of it there is follows from the noise. */
+/* The sun's light makes noise; how much of it there is follows from the noise. Known once, it is looked at again in some
+ * frames, not those of the keys.
+ */
 static void learn_sun(struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
 	double light, times;
 
-	if (!frame->amplitude)
+	if (!frame->amplitude || (pose->suns == SUNS && pose->frames % LOOK != LOOK / 2))
 		return;
 	times = noise_now(pose, frame, at, &light);
 	if (light == 0)
@@ -291,7 +293,7 @@ static void learn_sun(struct pose *pose, const struct pose_frame *frame, const s
 	times = fmin(times, 5);
 	double sun = fmax(0, (light + pose->sun) * times * times - light);
 
-	if (pose->suns < 12)
+	if (pose->suns < SUNS)
 		pose->suns++;
 	pose->sun += (sun - pose->sun) / pose->suns;
 }
@@ -307,13 +309,12 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 					      noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
-static void fill(const struct pose *pose, const struct fit *fit, bool lit, bool decided, struct pose_result *result)
+static void fill(const struct pose *pose, const struct fit *fit, bool decided, struct pose_result *result)
 {
 	double along[3], range = norm3(pose->at.p), variance = 0;
 
 	for (int i = 0; i < 36; i++)
-		result->covariance[i] = (lit ? 1 : UNLIT) * pose->discord *
-					(pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
+		result->covariance[i] = pose->discord * (pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
 	/* Half a turn about the target's axis is as likely. */
 	for (int i = 0; i < 9 && !decided; i++)
 		result->covariance[6 * (3 + i / 3) + 3 + i % 3] += M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] *
@@ -416,7 +417,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		pose_reset(pose);
 		return;
 	}
-	fill(pose, &fitted, frame->amplitude, which == KEYS_RIGHT, result);
+	fill(pose, &fitted, which == KEYS_RIGHT, result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);
 }

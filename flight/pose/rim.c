@@ -8,34 +8,40 @@
  */
 #include "state.h"
 
-#include <string.h>
-
 #define AROUND 20    /* points of a circle */
 #define ALONG 5      /* points of a straight rim */
 #define SHARED 0.06 /* pixels: an error that all points of a rim may share, since mixed pixels are not modelled */
 #define LEAST_JUMP 0.004 /* m; a smaller jump helps less than a mixed pixel harms */
 
-/* What a pixel should read, and its derivative by the pose, target coordinates; false if that is of no use. */
+/* What a pixel should read, its derivative by the pose added to `sum`, target coordinates; false if that is of no use. */
 static bool predict(const struct pose *pose, const struct placed *at, const struct view *view, int x, int y,
-		    struct hit *hit, double row[6])
+		    struct hit *hit, double sum[6])
 {
-	double ray[3], direction[3], normal[3] = { 0 }, arm[3];
+	static const int next[3] = { 1, 2, 0 };
+	double ray[3], direction[3], arm[3], row[6];
 
 	camera_ray(pose, pixel_of(pose, x, y), ray);
 	rotate_back(at->r, ray, direction);
 	if (!view_hit(pose, view, view_parts(pose, view, x, y), direction, hit))
 		return false;
-	if (hit->axis < 0)
-		memcpy(normal, hit->normal, sizeof(normal));
-	else
-		normal[hit->axis] = 1;
-	double across = dot3(normal, direction);
-
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < 3; k++)
 		arm[k] = view->origin[k] + hit->range * direction[k];
-		row[k] = normal[k] / across;
+	if (hit->axis >= 0) {
+		int k = hit->axis, a = next[k], b = next[a];
+		double f = 1 / direction[k];
+
+		sum[k] += f;
+		sum[3 + a] += arm[b] * f;
+		sum[3 + b] -= arm[a] * f;
+		return fabs(direction[k]) > GRAZING;
 	}
+	double across = dot3(hit->normal, direction);
+
+	for (int k = 0; k < 3; k++)
+		row[k] = hit->normal[k] / across;
 	cross3(arm, row, row + 3);
+	for (int k = 0; k < 6; k++)
+		sum[k] += row[k];
 	return fabs(across) > GRAZING;
 }
 
@@ -72,10 +78,10 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 	for (int j = -reach; j <= reach; j++) {
 		int x = line.x + j * line.dx, y = line.y + j * line.dy;
 		long pixel = line.pixel + j * line.step;
-		double one[6], range = frame_range(frame, pixel);
+		double range = frame_range(frame, pixel);
 		struct hit hit;
 
-		if (range == 0 || !predict(pose, at, view, x, y, &hit, one))
+		if (range == 0 || !predict(pose, at, view, x, y, &hit, sum))
 			return;
 		double sigma = range_noise(pose, frame, pixel, hit.range);
 
@@ -83,8 +89,6 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 			return;
 		error += range - pose->offset - hit.range;
 		variance += sigma * sigma;
-		for (int k = 0; k < 6; k++)
-			sum[k] += one[k];
 	}
 	rotate(at->r, sum, row);
 	rotate(at->r, sum + 3, row + 3);
@@ -144,25 +148,22 @@ static void measure_rectangle(const struct pose *pose, const struct pose_frame *
 	}
 }
 
-void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
-		 struct normal *normal)
+void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		 const struct view *view, int reach, struct normal *normal)
 {
-	struct view view;
-
-	view_of(pose, at, &view);
 	for (int i = 1; i < pose->model.parts; i++) {
 		const struct pose_part *part = pose->model.part + i;
 		double top = part->centre[2] - part->half[2];
 
 		/* Seen from the front, and not along the face. */
-		if (top > -LEAST_JUMP || view.origin[2] > top - 0.02)
+		if (top > -LEAST_JUMP || view->origin[2] > top - 0.02)
 			continue;
 		if (part->kind == POSE_BOX) {
-			measure_rectangle(pose, frame, at, &view, part, reach, normal);
+			measure_rectangle(pose, frame, at, view, part, reach, normal);
 			continue;
 		}
-		measure_circle(pose, frame, at, &view, part, part->half[0], 1, reach, normal);
+		measure_circle(pose, frame, at, view, part, part->half[0], 1, reach, normal);
 		if (part->half[1] > 0)
-			measure_circle(pose, frame, at, &view, part, part->half[1], -1, reach, normal);
+			measure_circle(pose, frame, at, view, part, part->half[1], -1, reach, normal);
 	}
 }

@@ -9,6 +9,7 @@
 #define GRAZING 0.15     /* cosine: nearer to edge-on than this a face says little, and with much noise */
 #define BLOCK 4          /* pixels a side: finding the target looks at blocks first */
 #define GUESSES 4        /* guesses that are fitted */
+#define LOOK 4 /* one frame in so many looks again at what changes slowly */
 #define MOST_BIASES 40   /* unknowns that many measurements of a frame share */
 
 /* Where the target is thought to be. */
@@ -235,17 +236,18 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 double line_covered(double end, double slope);
 
 /* surface.c, outline.c, rim.c: the three kinds of measurement */
-void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
-		     double slack, struct normal *normal);
+void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		     const struct view *view, int wanted, double slack, struct normal *normal);
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
 		     double slack, struct normal *normal);
-void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
-		 struct normal *normal);
+void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		 const struct view *view, int reach, struct normal *normal);
 
 /* fit.c */
 struct fit {
 	struct placed at;
 	double offset[6];     /* from where it began */
+	double weight[36], cov[36]; /* the prior's inverse, and the pose's covariance after this frame */
 	double information[36]; /* of this frame alone */
 	double systematic[36];  /* covariance of what averaging does not remove */
 	double discord; /* by how much edges and rims differ from each other, in squared deviations; 1 if right */

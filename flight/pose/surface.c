@@ -21,7 +21,7 @@ static bool lone(const struct pose *pose, const struct pose_frame *frame, int x,
 	for (int i = 0; i < 4; i++) {
 		int there = mm[beside[i]];
 
-		if (there <= POSE_RANGE_LAST && abs(there - *mm) > most)
+		if ((unsigned int)(there - *mm + most) > 2u * (unsigned int)most && there <= POSE_RANGE_LAST)
 			return true;
 	}
 	return false;
@@ -114,12 +114,12 @@ static bool near_rim(const struct pose *pose, const struct view *view, unsigned 
 	return false;
 }
 
-void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted,
-		     double slack, struct normal *normal)
+void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		     const struct view *view, int wanted, double slack, struct normal *normal)
 {
+	static const int next[3] = { 1, 2, 0 };
 	int window[4];
 	const struct pose_part *body = pose->model.part;
-	struct view view;
 
 	if (!model_window(pose, at, 0, 0, window))
 		return;
@@ -128,29 +128,28 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 
 	struct faces faces[3] = { 0 };
 
-	view_of(pose, at, &view);
 	/* Other pixels each frame, so that the error of a pixel does not stay. */
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
 		for (int x = window[0] + (int)(pose->frames % step); x <= window[2]; x += step) {
 			long at_pixel = pixel_of(pose, x, y);
 			double ray[3], direction[3], range = frame_range(frame, at_pixel);
-			unsigned int parts = view_parts(pose, &view, x, y);
+			unsigned int parts = view_parts(pose, view, x, y);
 			struct hit hit;
 
 			camera_ray(pose, at_pixel, ray);
 			rotate_back(at->r, ray, direction);
-			if (!view_hit(pose, &view, parts, direction, &hit) || hit.axis < 0)
+			if (!view_hit(pose, view, parts, direction, &hit) || hit.axis < 0)
 				continue;
 			double across = direction[hit.axis], pixel = hit.range / pose->camera.fx;
-			int a = (hit.axis + 1) % 3, b = (hit.axis + 2) % 3;
-			double xa = view.origin[a] + hit.range * direction[a];
-			double xb = view.origin[b] + hit.range * direction[b];
+			int a = next[hit.axis], b = next[a];
+			double xa = view->origin[a] + hit.range * direction[a];
+			double xb = view->origin[b] + hit.range * direction[b];
 
 			/* Grazing rays say little, and with much noise. */
 			if (fabs(across) < GRAZING || frame_saturated(frame, at_pixel) ||
 			    (hit.part == body && (body->half[a] - fabs(xa - body->centre[a]) < MARGIN * pixel ||
 						  body->half[b] - fabs(xb - body->centre[b]) < MARGIN * pixel)) ||
-			    (parts != 1 && near_rim(pose, &view, parts, direction, &hit)))
+			    (parts != 1 && near_rim(pose, view, parts, direction, &hit)))
 				continue;
 			double sigma = range_noise(pose, frame, at_pixel, hit.range),
 			       error = range - pose->offset - hit.range;
