@@ -196,7 +196,7 @@ MISTAKES = {
         "cyclitest",
         "requirement[0].instrument: unknown instrument 'cyclitest'; did you mean 'cyclictest'?",
     ),
-    "unknown load": ('load = "hackbench"', 'load = "heckbench"', "heckbench", "did you mean 'hackbench'?"),
+    "unknown load": ('load = "hackbench"', 'load = "heckbench"', "heckbench", "did you mean 'hackbench'"),
     "unknown statistic": ('"max"', '"p98"', "p98", "did you mean 'p99' or 'p95'?"),
     "no statistic": ('statistic = "max"\n', "", "[[requirement]]", "write statistic (min, avg, max"),
     "both figures": ('"max"\n', '"max"\nscalar = "x"\n', 'scalar = "x"', "keep one of the two"),

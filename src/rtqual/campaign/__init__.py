@@ -13,6 +13,8 @@ run.py         their runs
 cluster.py     those of emulated cells on other machines
 provenance.py  where a record comes from
 folder.py      a campaign's folder: its files, who writes them, its lock
+manifest.py    its campaign.json: what it rests on, under one hash
+lost.py        runs that left no record, remembered
 find.py        the records that a user means
 approach.py    an approach of the docking target, with its errors
 """

@@ -20,7 +20,6 @@ campaign.json. What a report shows is a record or a file whose hash campaign.jso
 version 1 none at all, and they are read as they stand. No link in the folder is followed (base/unlinked.py).
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,60 +27,37 @@ from dataclasses import asdict, dataclass, field
 from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from rtqual.analysis.figure.model import Group
 from rtqual.base import unlinked
 from rtqual.base.cache import sha256_of
-from rtqual.base.errors import BadInput, NewerVersion, RunFailed, damaged
+from rtqual.base.errors import BadInput, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
 from rtqual.board import Held
 from rtqual.campaign.approach import Approach
 from rtqual.campaign.lost import LOST, Lost, lost_in, place
+from rtqual.campaign.manifest import HASHED, NAME, Campaign, Failure, opened
 from rtqual.cause.kept import Why
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
 from rtqual.procedure.kept import Procedures
-from rtqual.record.schema import Record, digest, parse
+from rtqual.record.schema import Record
 from rtqual.record.store import MANIFEST, Store, read
 
 OUT = Path("out")  # campaigns' folders are made below it
-MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", "campaign.json"
+MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", NAME
 CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
 ACCOUNTS, TRIMS, APPROACH, WHY = "tailor.json", "trim.json", "approach.json", "why.json"
 PROCEDURES, VERIFY = "procedures.json", "verify-"  # what begins the scale of a campaign that has them
-VERSION = 3
-_HASHED = 3  # from this version on
 _LOCK = ".lock"
 _AGAIN = "run the campaign's command again"
 _EXPLAIN_AGAIN = f"delete it and {_AGAIN}"
 _WRITTEN = r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here, by report/; there may be others
 _M = TypeVar("_M", bound=BaseModel)
-
-
-class _Failure(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    instrument: str
-    load: str
-    board: str
-    cpus: int
-    candidate: str
-    reason: str
-
-
-class _Campaign(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    schema_version: int = VERSION
-    mission_sha256: str
-    scale: str
-    records: list[str]  # names below records/
-    failures: list[_Failure]
-    files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
-    manifests: dict[str, str] | None = None  # of the records, as `files`; None until version 3
-    sha256: str | None = None  # of all the rest (_own_hash); None until version 3
 
 
 @dataclass(frozen=True)
@@ -174,22 +150,21 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
             files[name] = _write(folder, name, text + "\n")
     files |= {place(name): sha256_of(unlinked.read(folder, place(name))) for name in result.lost}
     names = [store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records]
-    campaign = _Campaign(
+    campaign = Campaign(
         mission_sha256=sha256_of(content),
         scale=scale,
         records=names,
-        failures=[_Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
+        failures=[Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
         files=files,
         manifests={name: sha256_of(unlinked.read(folder, _manifest(name))) for name in names},
     )
-    campaign = campaign.model_copy(update={"sha256": _own_hash(json.loads(campaign.model_dump_json()))})
     unlinked.write(folder, MISSION, content)
-    _write(folder, CAMPAIGN, campaign.model_dump_json(indent=1) + "\n")
+    _write(folder, CAMPAIGN, campaign.hashed().model_dump_json(indent=1) + "\n")
 
 
 def load(folder: Path) -> Kept:
     """A finished campaign from its folder. Raises BadInput that names the file that is missing or damaged."""
-    campaign = _campaign(folder)
+    campaign = opened(folder)
     mission = _mission(folder, campaign)
     accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
     trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
@@ -212,17 +187,17 @@ def load(folder: Path) -> Kept:
 
 def hashed(folder: Path) -> tuple[str, ...] | None:
     """The files beside campaign.json of which it has the hashes; None where it has not those of all a verdict reads."""
-    campaign = _campaign(folder)
-    return tuple(campaign.files or ()) if campaign.schema_version >= _HASHED else None
+    campaign = opened(folder)
+    return tuple(campaign.files or ()) if campaign.schema_version >= HASHED else None
 
 
 def planned_in(folder: Path) -> tuple[Mission, str]:
     """The mission and the scale of a finished campaign, whatever became of its records."""
-    campaign = _campaign(folder)
+    campaign = opened(folder)
     return _mission(folder, campaign), campaign.scale
 
 
-def _mission(folder: Path, campaign: _Campaign) -> Mission:
+def _mission(folder: Path, campaign: Campaign) -> Mission:
     mission = load_mission(unlinked.require(folder, MISSION))
     if mission.sha256 != campaign.mission_sha256:
         raise BadInput(
@@ -249,7 +224,7 @@ def why_in(folder: Path, records: Sequence[Record]) -> Why:
         return Why()
 
 
-def _why(folder: Path, records: Sequence[Record], campaign: _Campaign | None) -> Why | None:
+def _why(folder: Path, records: Sequence[Record], campaign: Campaign | None) -> Why | None:
     found = _beside(folder, WHY, campaign, Why, _EXPLAIN_AGAIN)
     try:
         if found:
@@ -259,7 +234,7 @@ def _why(folder: Path, records: Sequence[Record], campaign: _Campaign | None) ->
     return found
 
 
-def _lost(folder: Path, campaign: _Campaign) -> dict[str, Lost]:
+def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:
     named = [PurePosixPath(one) for one in campaign.files or () if PurePosixPath(one).parent.name == LOST]
     for one in named:
         if _content(folder, str(one), campaign) is None:
@@ -270,7 +245,7 @@ def _lost(folder: Path, campaign: _Campaign) -> dict[str, Lost]:
 def config_before(folder: Path, candidate: str) -> str | None:
     """A candidate's kernel configuration as the last campaign kept it."""
     try:
-        return _config(folder, candidate, _campaign(folder))
+        return _config(folder, candidate, opened(folder))
     except BadInput:
         return None
 
@@ -285,7 +260,7 @@ def _held_config(folder: Path, candidate: str) -> str | None:
     if not (folder / CAMPAIGN).exists():
         return None
     try:
-        content = _content(folder, name, _campaign(folder))
+        content = _content(folder, name, opened(folder))
     except OSError as error:
         raise damaged(folder / name, error, _AGAIN) from None
     return None if content is None else content.decode(errors="replace")
@@ -296,23 +271,18 @@ def _write(folder: Path, name: str, text: str) -> str:
     return sha256_of(text.encode())
 
 
-def _own_hash(value: dict[str, Any]) -> str:
-    """Of a campaign.json."""
-    return digest({name: one for name, one in value.items() if name != "sha256"})
-
-
 def _manifest(name: str) -> str:
     return f"{RECORDS}/{name}/{MANIFEST}"
 
 
-def _record(folder: Path, name: str, campaign: _Campaign) -> Record:
+def _record(folder: Path, name: str, campaign: Campaign) -> Record:
     record = read(unlinked.require(folder, f"{RECORDS}/{name}"))
     if campaign.manifests is None or sha256_of(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
         return record
     raise BadInput(f"{folder / RECORDS / name}: not the record that was kept (its hash differs): {_AGAIN}")
 
 
-def _content(folder: Path, name: str, campaign: _Campaign | None) -> bytes | None:
+def _content(folder: Path, name: str, campaign: Campaign | None) -> bytes | None:
     """A file beside campaign.json as it was kept; None where there is none, or it is another campaign's."""
     files = campaign.files if campaign else None
     if files is not None and name not in files:
@@ -326,7 +296,7 @@ def _content(folder: Path, name: str, campaign: _Campaign | None) -> bytes | Non
     return content
 
 
-def _beside(folder: Path, name: str, campaign: _Campaign | None, model: type[_M], mend: str) -> _M | None:
+def _beside(folder: Path, name: str, campaign: Campaign | None, model: type[_M], mend: str) -> _M | None:
     try:
         content = _content(folder, name, campaign)
         return None if content is None else model.model_validate_json(content)
@@ -334,30 +304,9 @@ def _beside(folder: Path, name: str, campaign: _Campaign | None, model: type[_M]
         raise damaged(folder / name, error, mend) from None
 
 
-def _config(folder: Path, candidate: str, campaign: _Campaign) -> str | None:
+def _config(folder: Path, candidate: str, campaign: Campaign) -> str | None:
     try:
         content = _content(folder, f"{CONFIGS}/{candidate}.config", campaign)
         return None if content is None else content.decode()
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _campaign(folder: Path) -> _Campaign:
-    path = folder / CAMPAIGN
-    try:
-        value = parse(unlinked.read(folder, CAMPAIGN))
-        version = value.get("schema_version") if isinstance(value, dict) else None
-        if isinstance(version, int) and version > VERSION:
-            raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")
-        campaign = _Campaign.model_validate(value)
-        hashed = campaign.schema_version >= _HASHED or campaign.sha256
-        if hashed and (campaign.manifests is None or _own_hash(value) != campaign.sha256):
-            raise BadInput(f"{path}: was changed after the campaign (its hash differs): run the campaign again")
-        return campaign
-    except (FileNotFoundError, NotADirectoryError):
-        raise BadInput(
-            f"{path.parent}: no finished campaign there ({path.name} is missing): "
-            f"give the folder of one, or run rtqual select MISSION --out {path.parent}"
-        ) from None
-    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
-        raise damaged(path, error, "run rtqual select again") from None

@@ -2,6 +2,7 @@
 """What made a sample late: a run that was watched (guest/watch.c), told as timelines.
 
 symbols.py   the kernel's functions and variables by address
+modules.py   those of modules, where the kernel does not tell them
 processor.py what differs between x86-64, ARM and FreeRTOS
 spec.py      what the plugin is to watch
 trace.py     the plugin's log

@@ -9,6 +9,7 @@ written.py   whether a report that was written before still stands
 view.py      all chapters as one document, a row each
 machine/     JUnit, Prometheus, Bencher, GitHub: for machines, from the evidence alone; rows in formats.py, write.py
 verification.py  what `rtqual verify` played: its figures, JSON, JUnit
+trends.py    what grows in a soak
 control.py   the verification control document, written into its folder
 chapter/     what the report says, one file a chapter
 material.py  what a report is made of, in a fixed order
