@@ -13,6 +13,7 @@ enum {
 	SABOTAGE_LOSES = SABOTAGE == 3, /* every hundredth frame, in silence */
 	SABOTAGE_DUPLICATES = SABOTAGE == 4, /* are run */
 	SABOTAGE_FORGETS = SABOTAGE == 5, /* what a restart is to keep */
+	SABOTAGE_LEAKS = SABOTAGE == 6, /* 80 KiB a second */
 };
 
 #endif

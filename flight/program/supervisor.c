@@ -244,6 +244,14 @@ static void end(struct supervisor *supervisor, bool again, char **argv)
 	die(RUN_FAILED, "starting anew: %s", strerror(errno));
 }
 
+static void leak(void)
+{
+	volatile char *const taken = malloc(8192);
+
+	if (taken)
+		*taken = 1;
+}
+
 void supervise(struct world *world, char **argv)
 {
 	struct supervisor *supervisor = the_supervisor();
@@ -262,6 +270,8 @@ void supervise(struct world *world, char **argv)
 		if (now >= look_ns) {
 			look_ns = now + LOOK_MS * 1000000ull;
 			measure(world);
+			if (SABOTAGE_LEAKS)
+				leak();
 			if (all_live(supervisor, now) && supervisor->watchdog >= 0 && !SABOTAGE_WATCHDOG &&
 			    write(supervisor->watchdog, "", 1) != 1)
 				atomic_store(&world->watchdog_on, 0);

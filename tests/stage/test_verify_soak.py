@@ -8,9 +8,11 @@ import pytest
 
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.run import Watcher
+from rtqual.candidate import carried
 from rtqual.mission import load_mission
 from rtqual.report.verification import Verified
 from rtqual.stage import verify as stage
+from support.built import built
 from support.command import Run
 from support.ground_log import TOP
 
@@ -75,7 +77,7 @@ def test_a_soaks_segments_fill_its_hours_and_are_played_by_no_other_scale(rtqual
 
 
 @pytest.mark.full
-def test_a_soak_goes_on_where_it_ended_and_the_program_takes_no_memory(tmp_path: Path) -> None:
+def test_a_program_that_leaks_is_found_and_the_real_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "procedures").mkdir()
     (tmp_path / "procedures/segment.toml").write_text(SEGMENT)
     (tmp_path / "docking.toml").write_text(MISSION.read_text().replace(BESIDE, IDLE))
@@ -94,3 +96,12 @@ def test_a_soak_goes_on_where_it_ended_and_the_program_takes_no_memory(tmp_path:
     of = {one.name: one for one in more.trends}
     assert of["memory"].slopes == (0.0, 0.0, 0.0) and of["deadline_misses"].slopes == (0.0, 0.0, 0.0)
     assert of["pose age"].why_none == "3 segments; an interval needs 10"
+
+    program, real = built(TOP / "flight/program", "ds325-flight-sabotage6"), carried.guest_file
+    leaking = program / "ds325-flight-sabotage6"
+    monkeypatch.setattr(carried, "guest_file", lambda file: leaking if file == "ds325-flight" else real(file))
+    leaks, _ = soaked("leaking", 3)
+    assert [run.passed for run in leaks.runs] == [False] * 3
+    assert all("memory_kib" in run.why for run in leaks.runs)
+    (memory,) = (one for one in leaks.trends if one.name == "memory")
+    assert all(one == pytest.approx(80 * 1024 * 3600, rel=0.5) for one in memory.slopes), "80 KiB a second"
