@@ -2,6 +2,7 @@
 """An interrupted rtqual waits for nothing: neither programs, nor what another rtqual holds."""
 
 import os
+import signal
 import subprocess
 import threading
 import time
@@ -33,26 +34,44 @@ def test_what_threads_wait_for_is_ended_and_what_they_start_then() -> None:
     assert subprocess.run(["pgrep", "-P", str(os.getpid()), "sleep"], check=False, capture_output=True).stdout == b""
 
 
-def test_a_thread_that_the_pool_has_not_heard_of_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The interrupt comes just when it has begun its job."""
-    start, begun = threading.Thread.start, threading.Event()
+@pytest.mark.parametrize(("sent", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, InterruptedError)])
+def test_an_interrupt_that_does_not_wake_the_main_thread_is_heard(sent: signal.Signals, raised: type) -> None:
+    """It comes just before the main thread waits, or the system hands it to another thread."""
+
+    def terminated(*_: object) -> None:
+        raise InterruptedError
 
     def one() -> None:
         with emulator(("sleep", "1000")) as program:
-            begun.set()
+            time.sleep(0.2)  # it waits by now
+            signal.pthread_kill(threading.get_ident(), sent)
             program.wait()
 
-    def interrupted(thread: threading.Thread) -> None:
-        monkeypatch.undo()
-        start(thread)
-        begun.wait()
-        raise KeyboardInterrupt
+    before = signal.signal(signal.SIGTERM, terminated)
+    try:
+        with pytest.raises(raised), threads(1) as jobs:
+            jobs.submit(one)
+            jobs.ended()
+        assert signal.getsignal(signal.SIGTERM) is terminated
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
-    before = set(threading.enumerate())
-    monkeypatch.setattr(threading.Thread, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt), threads(1) as pool:
-        pool.submit(one)
-    assert begun.is_set() and set(threading.enumerate()) == before
+
+def test_an_interrupt_at_any_moment_ends_the_jobs() -> None:
+    main, rounds = threading.get_ident(), 0
+
+    def one() -> None:
+        for _ in range(rounds * 37 % 400):
+            pass
+        signal.pthread_kill(main, signal.SIGINT)
+
+    while rounds < 200:
+        rounds += 1
+        with pytest.raises(KeyboardInterrupt), threads(1) as jobs:
+            jobs.submit(one)
+            while True:
+                jobs.ended()
+                jobs.submit(time.sleep, 0)
 
 
 def test_a_thread_waits_no_longer_for_a_lock_that_another_rtqual_holds(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -255,16 +255,15 @@ class Campaign:
                         begun(self.folder, self._name(cell, inputs[cell]), cell.instrument.name, cell.seed, cell.repeat)
                     watcher.started(cell)
                     running[pool.submit(self.measure, cell, inputs[cell])] = cell
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    cell = running.pop(future)
-                    booted.add(_system(cell))
-                    failure = _failure(future)
-                    if self._remembers:
-                        ended(self.folder, self._name(cell, inputs[cell]), failure)
-                    watcher.finished(cell, failure)
-                    if failure:
-                        failures[cell.group] = failure
+                future = pool.ended()
+                cell = running.pop(future)
+                booted.add(_system(cell))
+                failure = _failure(future)
+                if self._remembers:
+                    ended(self.folder, self._name(cell, inputs[cell]), failure)
+                watcher.finished(cell, failure)
+                if failure:
+                    failures[cell.group] = failure
         return failures
 
     def measure(self, cell: Cell, inputs: Inputs) -> None:

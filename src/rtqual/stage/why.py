@@ -50,7 +50,10 @@ def why(
         return Run(record=record.manifest.hash, worst=one.worst, above_ns=one.above_ns or 0, timelines=told.timelines)
 
     with threads(workers) as pool:
-        found = list(pool.map(run_of, wanted))
+        jobs = [pool.submit(run_of, path) for path in wanted]
+        for _ in jobs:
+            pool.ended()
+    found = [one.result() for one in jobs]
     runs = sorted((one for one in found if isinstance(one, Run)), key=lambda one: one.record)
     return Why(runs=tuple(runs), refused=tuple(sorted(one for one in found if isinstance(one, str))))
 
