@@ -38,15 +38,15 @@ void placed_offset(const struct placed *from, const struct placed *to, double ou
 	vector_from_rotation(turned, out + 3);
 }
 
-static void measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, bool fine,
-		    double slack, struct normal *normal)
+static void measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		    const double weight[36], bool fine, double slack, struct normal *normal)
 {
 	struct view view;
 
 	memset(normal, 0, sizeof(*normal));
 	view_of(pose, at, &view);
 	surface_measure(pose, frame, at, &view, fine ? FINE : COARSE, slack, normal);
-	outline_measure(pose, frame, at, slack > 0 ? 10 : 6, slack, normal);
+	outline_measure(pose, frame, at, weight, slack > 0 ? 10 : 6, slack, normal);
 	rim_measure(pose, frame, at, &view, slack > 0 ? 4 : 3, normal);
 	if (pose->offset_variance > 0) {
 		if (!fine || !offset_estimate(normal, &normal->more, &normal->information))
@@ -137,7 +137,7 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 		bool last = round == rounds - 1;
 		double h[36], g[6], pull[6];
 
-		measure(pose, frame, &out->at, fine && last, last ? 0 : slack / (1 << round), &out->last);
+		measure(pose, frame, &out->at, weight, fine && last, last ? 0 : slack / (1 << round), &out->last);
 		placed_offset(guess, &out->at, out->offset);
 		multiply6_vector(weight, out->offset, pull);
 		for (int i = 0; i < 36; i++)

@@ -11,7 +11,6 @@
 #define FEW 8 /* in rounds that only have to get near */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
-#define BRIGHT 1.3 /* times the light that counts: of a face that is surely seen */
 #define BEYOND 5 /* pixels, counted from the last inside: what the light there is taken from */
 #define LEAST_CONTRAST 0.12 /* of what is beyond the edge, as a part of the target's light; */
 #define CLEAR 8 /* and in deviations of a pixel's light */
@@ -21,8 +20,8 @@
 #define LIT 0.02 /* the same where light comes from beyond the edge, since how much does is not known exactly */
 #define DAZZLED 30 /* counts of the sun's light: pixels of little light beyond the edge are noise */
 #define MOST_GRAIN 0.15 /* pixels: an edge that the sun makes noisier is not one */
+#define MOST_STRIP 0.1 /* pixels: an edge that a dark strip beside it may move farther is not one */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
-#define FAINT 0.6 /* of a usual target's light, where nobody says how much there is */
 #define UNLIT 0.2 /* pixels: how far edges differ where nothing tells of their light */
 #define WIDER 0.33
 #define WIDER_BY 0.15
@@ -33,6 +32,7 @@ struct face {
 	double normal[3], level;
 	const struct placed *at;
 	int axis;
+	double strip; /* pixels: how wide the face beside it, seen almost edge-on, may be */
 };
 
 /* Does pixel `j` of a line show this face, not another one beside it? */
@@ -129,6 +129,7 @@ struct end {
 	double at;
 	double lost; /* deviation of what too little light hides */
 	double grain; /* variance that the sun's light makes */
+	double strip; /* how far a dark strip a pixel wide beside it would move it */
 	/* How far light that does not count would move it, if there was as much as that beyond the edge; and the sum
 	 * that tells of it: light across the target's, which such light makes in mixed pixels.
 	 */
@@ -229,6 +230,8 @@ static bool crossing(const struct pose *pose, const struct pose_frame *frame, co
 
 			*end += ((seen.i - beside.i) * i + (seen.q - beside.q) * q) / contrast;
 			out->grain += shot * pose->sun / contrast;
+			if (fabs(beside.i * i + beside.q * q) > out->strip * contrast)
+				out->strip = fabs(beside.i * i + beside.q * q) / contrast;
 			if (!outer) {
 				out->dim += beyond * least / expected;
 				out->across += seen.q * expected / contrast;
@@ -290,7 +293,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 			 const double corners[2][3], const struct face *face, int reach, double slack,
 			 struct normal *normal, struct offset *wider, struct unseen *unseen)
 {
-	double from[3], along[3], out[3], noise = edge_noise(pose, frame), grain = 0;
+	double from[3], along[3], out[3], noise = edge_noise(pose, frame), grain = 0, strip = 0;
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], low = INFINITY, high = -INFINITY;
 	double hidden[SAMPLES], dim[SAMPLES], aside[SAMPLES], seen_error[SAMPLES], seen_place[SAMPLES], shared = 0;
 	/* Where along the edge: at uneven distances, since even ones might fall in step with the pixels. */
@@ -320,6 +323,9 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		if (!line_across(pose, at, arm, along, out, reach, &line) ||
 		    !crossing(pose, frame, &line, face, reach, slack, &end))
 			continue;
+		if (end.strip * face->strip > MOST_STRIP)
+			continue;
+		strip += end.strip * face->strip;
 		double across = (line.dx ? line.x : line.y) + (line.dx + line.dy) * line.predicted;
 
 		lit += end.lit;
@@ -371,69 +377,44 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 
 	bias->sigma = PIXEL / (1 + span * span) + UNLIT;
 	if (frame->amplitude)
-		bias->sigma = SHADE + LIT * lit / count + pose->set.edge_bias / (1 + span * span) +
+		bias->sigma = SHADE + LIT * lit / count + strip / count + pose->set.edge_bias / (1 + span * span) +
 			      shared * (HIDDEN_SHARED + 1 / (1 + (high - low) * (high - low)));
 }
 
-enum sight { HIDDEN, UNSURE, SEEN };
-
-/* Is this face in the picture? A face seen almost edge-on is narrow, and may be too dim to count as signal. Then the
- * target ends at its far edge or at its near edge, and mistaking them would tilt the pose.
- */
-static enum sight sight(const struct pose *pose, const double eye[3], int axis, double sign, double light)
+void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		     const double weight[36], int reach, double slack, struct normal *normal)
 {
 	const struct pose_part *body = pose->model.part;
-	int a = (axis + 1) % 3, b = (axis + 2) % 3;
-	double height = sign * eye[axis] - body->half[axis], least = smaller(body->half[a], body->half[b]);
-
-	if (height <= 0)
-		return HIDDEN;
-	double distance2 = eye[a] * eye[a] + eye[b] * eye[b] + height * height, cosine = height / sqrt(distance2);
-	double width = 2 * least * cosine * pose->camera.fx / sqrt(distance2);
-	double dim = (light > 0 ? light : FAINT * pose->set.amplitude_at_1m) * cosine / distance2 /
-		     pose->set.least_amplitude;
-
-	if (width < 0.2)
-		return HIDDEN;
-	return dim > BRIGHT && width > 6 ? SEEN : UNSURE;
-}
-
-void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
-		     double slack, struct normal *normal)
-{
-	const struct pose_part *body = pose->model.part;
-	double eye[3], light = normal->samples ? normal->light / normal->samples : 0;
 	/* Without amplitudes every pixel counts that shows some of the target, so the target seems wider, by the same on
 	 * all sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame.
 	 */
 	struct offset wider = { 0 };
 	struct unseen unseen = { .bias = normal_bias(normal, 0) };
-	enum sight seen[3][2];
+	struct sight sights[3][2];
 
-	rotate_back(at->r, at->p, eye);
-	for (int k = 0; k < 3; k++)
-		eye[k] = -eye[k] - body->centre[k];
-	for (int i = 0; i < 6; i++)
-		seen[i / 2][i % 2] = sight(pose, eye, i / 2, i % 2 ? 1 : -1, light);
+	sight_of(pose, at, weight, normal, sights);
 	/* An edge is on the outline where one of its two faces is seen and the other is not. */
 	for (int axis = 0; axis < 3; axis++) {
 		int a = (axis + 1) % 3, b = (axis + 2) % 3;
 
 		for (int side = 0; side < 4; side++) {
 			double sa = side & 1 ? 1 : -1, sb = side & 2 ? 1 : -1;
-			enum sight of_a = seen[a][side & 1], of_b = seen[b][side >> 1];
+			const struct sight *of_a = &sights[a][side & 1], *of_b = &sights[b][side >> 1];
 
-			if (of_a == of_b || of_a == UNSURE || of_b == UNSURE)
+			if (of_a->seen == of_b->seen || of_a->seen == UNSURE || of_b->seen == UNSURE)
 				continue;
+			int inner = of_a->seen == SEEN ? a : b;
 			double corners[2][3], outwards[3] = { 0 }, corner[3];
-			struct face face = { .at = at, .axis = of_a == SEEN ? a : b };
+			struct face face = { .at = at,
+					     .axis = inner,
+					     .strip = slack > 0 ? 0 : (inner == a ? of_b : of_a)->strip };
 
 			for (int end = 0; end < 2; end++) {
 				corners[end][axis] = body->centre[axis] + (end ? body->half[axis] : -body->half[axis]);
 				corners[end][a] = body->centre[a] + sa * body->half[a];
 				corners[end][b] = body->centre[b] + sb * body->half[b];
 			}
-			outwards[of_a == SEEN ? a : b] = of_a == SEEN ? sa : sb;
+			outwards[inner] = inner == a ? sa : sb;
 			rotate(at->r, outwards, face.normal);
 			rotate(at->r, corners[0], corner);
 			for (int k = 0; k < 3; k++)

@@ -235,11 +235,21 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 /* How much of a pixel lies within an edge that crosses its middle row at `end`, and moves by `slope` a row. */
 double line_covered(double end, double slope);
 
+/* sight.c: is a face of the body in the picture, by axis and side? After this frame's pixels, before its outline. `weight`
+ * is the inverse of the prediction's covariance.
+ */
+struct sight {
+	enum { HIDDEN, UNSURE, SEEN } seen;
+	double strip; /* pixels: the widest that it may be in the picture, as well as the pose is known */
+};
+void sight_of(const struct pose *pose, const struct placed *at, const double weight[36], const struct normal *normal,
+	      struct sight out[3][2]);
+
 /* surface.c, outline.c, rim.c: the three kinds of measurement */
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		     const struct view *view, int wanted, double slack, struct normal *normal);
-void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int reach,
-		     double slack, struct normal *normal);
+void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		     const double weight[36], int reach, double slack, struct normal *normal);
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		 const struct view *view, int reach, struct normal *normal);
 
