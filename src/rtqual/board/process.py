@@ -4,8 +4,8 @@
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from rtqual.base.interrupt import registered
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FAR = 20  # times its deadline: no program is waited for any longer, whatever it says
-_ASLEEP = 0.01  # of the CPU: one that takes less is not kept waiting by others, it has nothing to do
+_ASLEEP = 0.01  # of the time: one that runs or waits for a CPU for less has nothing to do
 _POLL_S = 0.02
 
 
@@ -24,7 +24,7 @@ class Patience:
     def __init__(self, pid: int, timeout_s: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._stat, self._timeout_s, self._clock = Path(f"/proc/{pid}/stat"), timeout_s, clock
         self._started_s = self._looked_s = clock()
-        self._used_s = 0.0  # when it was looked at
+        self._used_s = self._waited_s = 0.0  # when it was looked at
 
     def over(self) -> bool:
         now_s = self._clock()
@@ -37,14 +37,19 @@ class Patience:
         since_s = now_s - self._looked_s
         if since_s < self._timeout_s:
             return False
-        asleep = used_s - self._used_s < _ASLEEP * since_s
-        self._looked_s, self._used_s = now_s, used_s
+        waiting_s = self._waiting_s()
+        kept_s = max(waiting_s - self._waited_s, 0)  # less where a thread has ended
+        asleep = used_s - self._used_s + kept_s < _ASLEEP * since_s
+        self._looked_s, self._used_s, self._waited_s = now_s, used_s, waiting_s
         return asleep
 
     def _cpu_s(self) -> float:
         """User and system time of all its threads; 0 when it has ended."""
         fields = _fields(self._stat)
         return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S if fields else 0.0
+
+    def _waiting_s(self) -> float:
+        return _waiting_s([self._stat.parent])
 
 
 class GroupPatience(Patience):
@@ -55,8 +60,13 @@ class GroupPatience(Patience):
         self._group = str(group)
 
     def _cpu_s(self) -> float:
-        every = (_fields(path) for path in Path("/proc").glob("[0-9]*/stat"))
-        return sum(sum(map(int, one[11:15])) for one in every if one and one[2] == self._group) / _TICKS_PER_S
+        return sum(sum(map(int, one[11:15])) for one in map(_fields, self._stats())) / _TICKS_PER_S
+
+    def _waiting_s(self) -> float:
+        return _waiting_s(path.parent for path in self._stats())
+
+    def _stats(self) -> Iterator[Path]:
+        return (path for path in Path("/proc").glob("[0-9]*/stat") if _fields(path)[2:3] == [self._group])
 
 
 def _fields(stat: Path) -> list[str]:
@@ -65,6 +75,16 @@ def _fields(stat: Path) -> list[str]:
         return stat.read_text().rpartition(")")[2].split()
     except OSError:
         return []
+
+
+def _waiting_s(processes: Iterable[Path]) -> float:
+    """Time for which their threads waited while others had the CPUs (Linux's Documentation/scheduler/sched-stats.rst);
+    0 where the kernel does not count it."""
+    waited_ns = 0
+    for path in (one for each in processes for one in each.glob("task/*/schedstat")):
+        with suppress(OSError):  # the thread has ended
+            waited_ns += int(path.read_text().split()[1])
+    return waited_ns / 1e9
 
 
 @contextmanager
