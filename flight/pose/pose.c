@@ -305,8 +305,9 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 {
 	double light;
 
-	return unobserved(pose, fit) == 0 && (fit->last.contrary <= MOST_CONTRARY * fit->last.shown ||
-					      noise_now(pose, frame, &fit->at, &light) > 1.5);
+	return unobserved(pose, fit) == 0 && !overhanging(pose, frame, &fit->at) &&
+	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown ||
+		noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
 static void fill(const struct pose *pose, const struct fit *fit, bool decided, struct pose_result *result)

@@ -253,6 +253,9 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		 const struct view *view, int reach, struct normal *normal);
 
+/* overhang.c: does what is seen of the docking face go on beyond an edge of it? */
+bool overhanging(const struct pose *pose, const struct pose_frame *frame, const struct placed *at);
+
 /* fit.c */
 struct fit {
 	struct placed at;
