@@ -49,8 +49,12 @@ static void measure(const struct pose *pose, const struct pose_frame *frame, con
 	outline_measure(pose, frame, at, weight, slack > 0 ? 10 : 6, slack, normal);
 	rim_measure(pose, frame, at, &view, slack > 0 ? 4 : 3, normal);
 	if (pose->offset_variance > 0) {
-		if (!fine || !offset_estimate(normal, &normal->more, &normal->information))
+		if (!fine || !offset_estimate(normal, &normal->more, &normal->information, &normal->shared))
 			normal->information = 0;
+		/* What is left of it does not average away from one frame to the next. */
+		struct bias *left = normal_bias(normal, sqrt(pose->offset_variance));
+
+		bias_add(left, normal->offset.row, 1 / (1 + normal->offset.weight * pose->offset_variance));
 		offset_solve(&normal->offset, sqrt(pose->offset_variance), normal);
 	}
 	for (int i = 0; i < 6; i++)

@@ -41,7 +41,7 @@ struct normal {
 	struct bias bias[MOST_BIASES];
 	int biases;
 	struct offset offset; /* that all ranges share, beyond the one known */
-	double more, information; /* of it, by this frame alone */
+	double more, information, shared; /* of it, by this frame alone */
 	int samples, crossings;
 	int shown, agreeing;       /* pixels that should show the target; pixels that do */
 	int contrary;              /* pixels that show something else, in front of it or behind it */
@@ -209,8 +209,10 @@ static inline void offset_add(struct offset *offset, const double row[6], double
 	offset->weight += times * times * weight;
 	offset->error += times * weight * error;
 }
-/* What this frame alone says of it: false where that is nothing. Before it is eliminated; lower triangle. */
-bool offset_estimate(const struct normal *normal, double *value, double *information);
+/* What this frame alone says of it, and its variance by what edges and rims share: false where it says nothing. Before it
+ * is eliminated; lower triangle.
+ */
+bool offset_estimate(const struct normal *normal, double *value, double *information, double *shared);
 /* Schur's complement: what is left of the equations once the unknown, of this deviation, has its best value for every
  * pose.
  */
