@@ -76,16 +76,15 @@ static void systematic(const struct normal *normal, double out[36])
 	for (int b = 0; b < normal->biases; b++) {
 		const struct bias *bias = normal->bias + b;
 
-		if (bias->sigma == 0)
+		if (!bias_moves(bias))
 			continue;
 		multiply6_vector(cov, bias->row, shift);
 		for (int i = 0; i < 6; i++)
-			for (int j = 0; j <= i; j++)
-				out[6 * i + j] += bias->sigma * bias->sigma * shift[i] * shift[j];
+			shift[i] *= bias->sigma;
+		for (int i = 0; i < 6; i++)
+			for (int j = 0; j < 6; j++)
+				out[6 * i + j] += shift[i] * shift[j];
 	}
-	for (int i = 0; i < 6; i++)
-		for (int j = 0; j < i; j++)
-			out[6 * j + i] = out[6 * i + j];
 }
 
 /* Edges and rims tell the same pose, or the model of one of them is wrong. `step` is what was left to go. */

@@ -76,7 +76,7 @@ bool offset_estimate(const struct normal *normal, double *value, double *informa
 		const struct bias *bias = normal->bias + b;
 		double moved = 0;
 
-		if (bias->sigma == 0)
+		if (!bias_moves(bias))
 			continue;
 		for (int i = 0; i < 6; i++)
 			moved += bias->row[i] * shift[i];

@@ -218,6 +218,11 @@ bool offset_estimate(const struct normal *normal, double *value, double *informa
  */
 void offset_solve(const struct offset *offset, double sigma, struct normal *normal);
 void bias_add(struct bias *bias, const double row[6], double weight);
+/* Does it move any measurement? Most frames of an approach have none of the rims. */
+static inline bool bias_moves(const struct bias *bias)
+{
+	return bias->sigma > 0 && (bias->row[0] != 0 || bias->row[1] != 0 || bias->row[2] != 0);
+}
 /* The same of a measurement of the place that the unknown moves. */
 void bias_measure(struct bias *bias, const double row[6], double error, double weight);
 
