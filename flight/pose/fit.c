@@ -49,8 +49,12 @@ static void measure(const struct pose *pose, const struct pose_frame *frame, con
 	outline_measure(pose, frame, at, weight, slack > 0 ? 10 : 6, slack, normal);
 	rim_measure(pose, frame, at, &view, slack > 0 ? 4 : 3, normal);
 	if (pose->offset_variance > 0) {
-		if (!fine || !offset_estimate(normal, &normal->more, &normal->information))
+		if (!fine || !offset_estimate(normal, &normal->more, &normal->information, &normal->shared))
 			normal->information = 0;
+		/* What is left of it does not average away from one frame to the next. */
+		struct bias *left = normal_bias(normal, sqrt(pose->offset_variance));
+
+		bias_add(left, normal->offset.row, 1 / (1 + normal->offset.weight * pose->offset_variance));
 		offset_solve(&normal->offset, sqrt(pose->offset_variance), normal);
 	}
 	for (int i = 0; i < 6; i++)
@@ -72,16 +76,15 @@ static void systematic(const struct normal *normal, double out[36])
 	for (int b = 0; b < normal->biases; b++) {
 		const struct bias *bias = normal->bias + b;
 
-		if (bias->sigma == 0)
+		if (!bias_moves(bias))
 			continue;
 		multiply6_vector(cov, bias->row, shift);
 		for (int i = 0; i < 6; i++)
-			for (int j = 0; j <= i; j++)
-				out[6 * i + j] += bias->sigma * bias->sigma * shift[i] * shift[j];
+			shift[i] *= bias->sigma;
+		for (int i = 0; i < 6; i++)
+			for (int j = 0; j < 6; j++)
+				out[6 * i + j] += shift[i] * shift[j];
 	}
-	for (int i = 0; i < 6; i++)
-		for (int j = 0; j < i; j++)
-			out[6 * j + i] = out[6 * i + j];
 }
 
 /* Edges and rims tell the same pose, or the model of one of them is wrong. `step` is what was left to go. */

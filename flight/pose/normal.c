@@ -49,7 +49,7 @@ void offset_solve(const struct offset *offset, double sigma, struct normal *norm
 	}
 }
 
-bool offset_estimate(const struct normal *normal, double *value, double *information)
+bool offset_estimate(const struct normal *normal, double *value, double *information, double *shared)
 {
 	const struct offset *offset = &normal->offset;
 	double h[36], cov[36], shift[6];
@@ -71,5 +71,17 @@ bool offset_estimate(const struct normal *normal, double *value, double *informa
 	if (!(*information > 1e-6 * offset->weight && *information > 1))
 		return false;
 	*value /= *information;
+	*shared = 0;
+	for (int b = 0; b < normal->biases; b++) {
+		const struct bias *bias = normal->bias + b;
+		double moved = 0;
+
+		if (!bias_moves(bias))
+			continue;
+		for (int i = 0; i < 6; i++)
+			moved += bias->row[i] * shift[i];
+		moved *= bias->sigma / *information;
+		*shared += moved * moved;
+	}
 	return true;
 }

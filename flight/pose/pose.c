@@ -217,13 +217,13 @@ static void learn_offset(struct pose *pose, const struct normal *normal)
 {
 	if (!(normal->information > 0))
 		return;
-	double variance = 1 / normal->information + LEAST_OFFSET * LEAST_OFFSET;
+	double floor = LEAST_OFFSET * LEAST_OFFSET + normal->shared, variance = 1 / normal->information + floor;
 	double gain = pose->offset_variance / (pose->offset_variance + variance);
 
 	if (normal->more * normal->more > 25 * (pose->offset_variance + variance))
 		return;
 	pose->offset += gain * normal->more;
-	pose->offset_variance = fmax(LEAST_OFFSET * LEAST_OFFSET, pose->offset_variance * (1 - gain));
+	pose->offset_variance = fmax(fmin(floor, pose->offset_variance), pose->offset_variance * (1 - gain));
 }
 
 /* The filter's pose rests on the edges of the last frames, along each axis as far as this frame did not tell it anew. What
@@ -305,8 +305,9 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 {
 	double light;
 
-	return unobserved(pose, fit) == 0 && (fit->last.contrary <= MOST_CONTRARY * fit->last.shown ||
-					      noise_now(pose, frame, &fit->at, &light) > 1.5);
+	return unobserved(pose, fit) == 0 && !overhanging(pose, frame, &fit->at) &&
+	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown ||
+		noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
 static void fill(const struct pose *pose, const struct fit *fit, bool decided, struct pose_result *result)

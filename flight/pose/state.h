@@ -41,7 +41,7 @@ struct normal {
 	struct bias bias[MOST_BIASES];
 	int biases;
 	struct offset offset; /* that all ranges share, beyond the one known */
-	double more, information; /* of it, by this frame alone */
+	double more, information, shared; /* of it, by this frame alone */
 	int samples, crossings;
 	int shown, agreeing;       /* pixels that should show the target; pixels that do */
 	int contrary;              /* pixels that show something else, in front of it or behind it */
@@ -209,13 +209,20 @@ static inline void offset_add(struct offset *offset, const double row[6], double
 	offset->weight += times * times * weight;
 	offset->error += times * weight * error;
 }
-/* What this frame alone says of it: false where that is nothing. Before it is eliminated; lower triangle. */
-bool offset_estimate(const struct normal *normal, double *value, double *information);
+/* What this frame alone says of it, and its variance by what edges and rims share: false where it says nothing. Before it
+ * is eliminated; lower triangle.
+ */
+bool offset_estimate(const struct normal *normal, double *value, double *information, double *shared);
 /* Schur's complement: what is left of the equations once the unknown, of this deviation, has its best value for every
  * pose.
  */
 void offset_solve(const struct offset *offset, double sigma, struct normal *normal);
 void bias_add(struct bias *bias, const double row[6], double weight);
+/* Does it move any measurement? Most frames of an approach have none of the rims. */
+static inline bool bias_moves(const struct bias *bias)
+{
+	return bias->sigma > 0 && (bias->row[0] != 0 || bias->row[1] != 0 || bias->row[2] != 0);
+}
 /* The same of a measurement of the place that the unknown moves. */
 void bias_measure(struct bias *bias, const double row[6], double error, double weight);
 
@@ -252,6 +259,9 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 		     const double weight[36], int reach, double slack, struct normal *normal);
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		 const struct view *view, int reach, struct normal *normal);
+
+/* overhang.c: does what is seen of the docking face go on beyond an edge of it? */
+bool overhanging(const struct pose *pose, const struct pose_frame *frame, const struct placed *at);
 
 /* fit.c */
 struct fit {
