@@ -37,6 +37,12 @@ FILE *log_kept(const char *path, off_t at)
 	return log;
 }
 
+void log_sync(FILE *log)
+{
+	if (fflush(log) || fsync(fileno(log)))
+		die(RUN_FAILED, "the log cannot be kept: %s", strerror(errno));
+}
+
 void log_began(const char *path, int64_t start_ns)
 {
 	char beside[4096];
@@ -45,6 +51,7 @@ void log_began(const char *path, int64_t start_ns)
 	start_path(path, beside);
 	file = open_kept(beside, O_TRUNC);
 	fprintf(file, "%lld\n", (long long)start_ns);
+	log_sync(file);
 	if (fclose(file))
 		die(RUN_FAILED, "%s cannot be written: %s", beside, strerror(errno));
 }

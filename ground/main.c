@@ -40,6 +40,7 @@ struct ground {
 	struct sockaddr_in where;
 	FILE *log;
 	int fd; /* -1: no link */
+	bool kept; /* the log outlives a reset: it is written line by line, and synced after each fault */
 	bool wanted; /* whether there should be one */
 	int64_t start_ns; /* when it came up first */
 	unsigned long sent, received;
@@ -210,6 +211,7 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 		break;
 	case KERNEL: /* nothing is logged after it */
 		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		log_sync(ground->log);
 		why = fault_do(step);
 		fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why ? why : "it goes on");
 		break;
@@ -219,6 +221,8 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 			fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why);
 		else
 			fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		if (ground->kept)
+			log_sync(ground->log);
 	}
 }
 
@@ -282,8 +286,9 @@ int main(int argc, char **argv)
 	ground.log = options.now_ns ? log_kept(options.log, begun.octets) : fopen(options.log, "we");
 	if (!ground.log)
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
+	ground.kept = options.now_ns;
 	/* A disk does not disturb what is timed, but what outlives any reset is written line by line. */
-	setvbuf(ground.log, buffer, options.now_ns ? _IOLBF : _IOFBF, sizeof(buffer));
+	setvbuf(ground.log, buffer, ground.kept ? _IOLBF : _IOFBF, sizeof(buffer));
 	if (begun.start_ns)
 		go_on(&ground, &begun, steps, &options, began_ns);
 	else

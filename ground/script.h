@@ -49,6 +49,8 @@ struct begun {
 bool log_begun(const char *path, struct begun *begun);
 /* Opens it to go on with it. */
 FILE *log_kept(const char *path, off_t at);
+/* What it holds outlives a reset. */
+void log_sync(FILE *log);
 void log_began(const char *path, int64_t start_ns);
 
 /* Does what is not on the link; NULL, or why it could not. */

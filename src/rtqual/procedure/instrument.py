@@ -60,7 +60,7 @@ kept() {{ mount -t ext4 {disk} state 2> /dev/null; }}
 mkdir state && awaited [ -b {disk} ] || fail 'no memory that a reset keeps'
 kept || {{ zcat {blank} > {disk} && kept; }} || fail 'no disk in the memory that a reset keeps'
 [ -e state/flown ] || {{ {{ {flown}
-}} && mv flown state/flown &&
+}} && mv flown state/flown && : > state/{log}.start &&
     dd if=/dev/zero of=state/{log} bs=1M count={log_mib} 2> /dev/null && sync; }} || fail 'no room for the recording'
 ln -s state/flown flown
 cat > script <<'END'
