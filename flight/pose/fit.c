@@ -9,6 +9,7 @@
 #define COARSE 150 /* pixels of the first round, which only has to get near */
 #define FINE 400
 #define NEAR 0.3 /* pixels: deviation of a prediction that needs no coarse round */
+#define DISCORDANT 1.5 /* disagreement of the last frames, in what is expected, from which on no prediction is near */
 #define LINEAR 0.2 /* pixels: the largest step after which the equations are not set up again */
 #define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
@@ -117,11 +118,15 @@ static double pixels_of(const struct pose *pose, const struct placed *at, const 
 	return (norm3(step) + pose->set.lever * norm3(step + 3)) * pose->camera.fx / norm3(at->p);
 }
 
-/* Is the guess as good as a coarse round would make it? */
+/* Is the guess as good as a coarse round would make it? Not where the last frames agreed badly with it: the target turns
+ * as the filter did not foresee, and its covariance knows nothing of that.
+ */
 static bool prior_near(const struct pose *pose, const struct placed *guess, const double prior[36])
 {
 	double deviation[6];
 
+	if (pose->discord > DISCORDANT)
+		return false;
 	for (int k = 0; k < 6; k++)
 		deviation[k] = sqrt(prior[7 * k]);
 	return pixels_of(pose, guess, deviation) < NEAR;

@@ -196,6 +196,14 @@ def test_a_lost_target_is_not_found_until_it_is_back(programs: Path, fly: Fly, t
     assert said == ["not found"] * first + ["ok"] * (16 - first) + ["not found"] * (back - 16) + ["ok"] * (48 - back)
 
 
+def test_a_target_that_turns_around_at_once_is_still_told_and_nothing_false_of_it(fly: Fly) -> None:
+    """At 7 cm/s, there and back: to the filter 4 m/s². Frames that agree badly with it get a coarse round."""
+    there, back = (0, 0.02, -0.015, 0.6, 4, 2, -3), (0.5, 0.018, -0.013, 0.565, 3.8, 1.9, -2.9)
+    answers = settled(fly((there, back, (1, *there[1:])), 60, 1 / 60))
+    assert {one.status for one in answers} == {"ok"}
+    assert max(abs(one.range_error_mm) for one in answers) <= 8
+
+
 PLAIN_FACE = ((0, 0, -0.05, 0.4, 3, 2, -2), (2, 0, -0.11, 0.08, 0, 0, 0))
 
 

@@ -17,7 +17,7 @@ from rtqual.initramfs.contents import KEPT_DISK, guest_file
 CAMERA_PROGRAMS = ("ds325-stream", "ds325-emulator")
 FLIGHT_PROGRAM = "ds325-flight"
 FLIGHT_PROGRAMS = (FLIGHT_PROGRAM, *CAMERA_PROGRAMS, "rtqual-ground")
-CHASER = "rtqual-chaser"
+CHASER, PEER = "rtqual-chaser", "rtqual-peer"
 _KEPT_B = 32 * 2**20
 
 
@@ -29,6 +29,7 @@ def carried(programs: Collection[str], architecture: Architecture, headers: Call
     own: tuple[str, ...] = CAMERA_PROGRAMS if {*CAMERA_PROGRAMS, *CAMERA_MODULES} & {*programs} else ()
     own += FLIGHT_PROGRAMS if {FLIGHT_PROGRAM, CHASER} & {*programs} else ()
     own += (CHASER,) if CHASER in programs else ()
+    own += (PEER,) if FLIGHT_PROGRAM in programs else ()
     if own:
         files |= {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in own}
         # Gives the threads that act as the USB host's interrupts the priority that these would have.

@@ -6,7 +6,7 @@ through the loopback device and the Wi-Fi stack would see none of it. They join 
 which needs no other program than iw.
 """
 
-_NEAR, _FAR = "10.0.0.1", "10.0.0.2"
+_NEAR, FAR = "10.0.0.1", "10.0.0.2"
 _CHANNEL_MHZ = 2412
 _CELL = "02:00:00:00:ff:ff"  # with cell and channel fixed, the radios join at once instead of scanning for 7 s
 
@@ -33,15 +33,15 @@ join() {{  # join INTERFACE ADDRESS [PREFIX...]: the prefix goes before each com
     "$@" iw dev "$interface" ibss join rtqual {_CHANNEL_MHZ} fixed-freq {_CELL}
 }}
 join "$near" {_NEAR}
-join "$far" {_FAR} nsenter -t "$holder" -n
+join "$far" {FAR} nsenter -t "$holder" -n
 nsenter -t "$holder" -n iperf3 --server --daemon
 
 tries=0
-until ping -c 1 -W 1 {_FAR}; do
+until ping -c 1 -W 1 {FAR}; do
     tries=$((tries + 1))
     [ "$tries" -lt 20 ] || {{ echo 'the radios do not hear each other' >&2; exit 1; }}
 done
 """
 
 # 20 Mbit/s: about what a camera's video takes.
-CLIENT = ("iperf3", "--client", _FAR, "--udp", "--bitrate", "20M", "--time", "86400", "--interval", "0")
+CLIENT = ("iperf3", "--client", FAR, "--udp", "--bitrate", "20M", "--time", "86400", "--interval", "0")

@@ -9,6 +9,7 @@ log.py         what `rtqual-ground` logged, with every line checked
 judge.py       whether what came back is what must
 sound.py       what must hold of every log, whatever the procedure says
 figures.py     latencies and counts of a log
+peer.py        poses to a peer over the air and into a log on a USB disk, while a procedure is played
 compliance.py  what played procedures say of the requirements
 instrument.py  a procedure as an instrument: the camera, the flight program and the ground beside a load
 """

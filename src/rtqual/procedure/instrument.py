@@ -18,6 +18,7 @@ from rtqual.instrument.lidar.output import of_emulator
 from rtqual.instrument.lidar.script import COMMON, EMULATOR, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
 from rtqual.instrument.output import clock_problems, last_line
 from rtqual.packet.definition import Definition
+from rtqual.procedure import peer
 from rtqual.procedure.figures import figures
 from rtqual.procedure.judge import judge
 from rtqual.procedure.model import Procedure
@@ -46,11 +47,11 @@ cat > script <<'END'
 _FLY = """\
 fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
 rtqual-agent raise 1
-fly & fly=$!
+{peer}fly & fly=$!
 rtqual-agent run . ground {fifo} {ground} --script script --log {log} || {{ cat ground.err flight.err >&2; exit 1; }}
 kill $fly; kill -9 $(pidof {name})
 unplug
-umount -l state
+{peer_end}umount -l state
 """
 # A board that is reset runs the same job again when it has booted, and finds `began` in memory that outlives it, where
 # the camera's recording lies too. The program starts at once, and uvcvideo's workers are raised when it streams.
@@ -103,6 +104,9 @@ class Played(Instrument):
         if self.resets:
             setup, measure, modules = _RESET_SETUP, _RESET_FLY, _RESET_MODULES
             arguments = f"{arguments} {_WATCHDOG}"
+        beside = self.procedure.peer is not None
+        if beside:
+            modules, arguments = peer.MODULES, f"{arguments} --poses={peer.FIFO}"
         prepared = setup.format(
             flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,
             blank=KEPT_DISK, log_mib=_LOG_MIB,
@@ -110,12 +114,13 @@ class Played(Instrument):
         )  # fmt: skip
         fly = measure.format(
             program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG,
+            peer=peer.BEGIN if beside else "", peer_end=peer.END if beside else "",
             raised=RAISED.format(stream="awaited busy", priority=_WORKERS_FIFO),
         )  # fmt: skip
         return Job(
             setup=(Command(("sh", "-c", f"{COMMON}{prepared}")),),
             measure=Command(("sh", "-c", COMMON + fly), fifo=1),
-            collect=(LOG, REPORT),
+            collect=(LOG, REPORT, *(peer.FILES if beside else ())),
             modules=("uvcvideo", "vhci-hcd", *modules),
             version=(PROGRAM, "--version"),
         )
@@ -125,7 +130,8 @@ class Played(Instrument):
         if outcome.exit_code or not log:
             said = last_line(outcome.stderr, outcome.stdout, outcome.console)
             raise RunFailed(f"{self.name}: the ground left no log, last words: {said!r}")
-        judgement = judge(self.procedure, log, self.definition)
+        ages, beside = peer.figures(outcome.files) if self.procedure.peer else ([], {})
+        judgement = peer.judged(judge(self.procedure, log, self.definition), self.procedure, beside)
         emulated = of_emulator(outcome.files.get(REPORT, ""))
         scalars = {
             "passed": Scalar(value=int(judgement.passed), unit="1"),
@@ -133,9 +139,9 @@ class Played(Instrument):
             "emulator_lost": Scalar(value=emulated["frames_lost_without_urb"], unit="1"),
         }
         found = figures(self.procedure, log, self.definition)
-        scalars |= {name: Scalar(value=value, unit=unit) for name, (value, unit) in found.scalars.items()}
+        scalars |= beside | {name: Scalar(value=value, unit=unit) for name, (value, unit) in found.scalars.items()}
         series = [Series.raw(values, name=name) for name, values in sorted(found.latencies_ns.items())]
-        return Measurement((_kept(log), *series), scalars, tuple(clock_problems(outcome)))
+        return Measurement((_kept(log), *series, *ages), scalars, tuple(clock_problems(outcome)))
 
     def seconds(self, parameters: NoParameters, load: str) -> float:  # noqa: ARG002
         return _PREPARATION_S + (self.procedure.ends + CLOSING_NS) / 10**9
@@ -148,6 +154,7 @@ def instruments(procedures: Sequence[Procedure], definition: Definition, argumen
             title=one.title,
             program=PROGRAM,
             resets=one.resets,
+            disks=one.peer is not None,
             procedure=one,
             definition=definition,
             arguments=arguments,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether what came back is what must: one judge for all boards, which reads the ground's log and nothing else.
+"""Whether what came back is what must: one judge for all boards, which reads the ground's log (and peer.py's counts).
 
 Silence is never a pass. A report serves one expectation; it counts if it came after its step, in time, and, of service
 1, for this very telecommand. A lost link, refusals and events of severity medium and high that nobody expects fail the

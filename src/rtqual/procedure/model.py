@@ -199,6 +199,19 @@ class Step(Table):
         return "raw octets" if self.raw else self.fault.said if self.fault else "wait"
 
 
+class Peer(Table):
+    """Another spacecraft, to which every pose goes over the air, and a log of them on a USB disk."""
+
+    poses: Annotated[int, Strict(), Field(ge=1, le=65536)]
+    """So many come, or more."""
+    lost: Annotated[int, Strict(), Field(ge=0, le=65536)] = 0
+    """So many, at most, are sent and do not come."""
+    age: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
+    """Since the end of its frame, at most, when a pose comes."""
+    lines_lost: Annotated[int, Strict(), Field(ge=0, le=65536)] = 0
+    """So many poses, at most, have no whole line in the log when it is read from the disk again."""
+
+
 class Procedure(Table):
     """A procedure."""
 
@@ -212,6 +225,8 @@ class Procedure(Table):
     """Whether the board is reset: it has a watchdog then, and keeps the state on a disk."""
     soak: Annotated[bool, Strict()] = False
     """Whether it is a segment of a soak, which `--hours` plays one after the other; other scales leave it out."""
+    peer: Peer | None = None
+    """Poses go to another spacecraft and into a log on a USB disk, memory is loaded: what must come of it."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
     """Events of severity medium or high that may come without being expected."""
     ends: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
@@ -220,6 +235,11 @@ class Procedure(Table):
     """What is done, one [[step]] each, in the order of their times."""
 
     _name: str = PrivateAttr("")
+
+    @property
+    def emulated(self) -> bool:
+        """Whether it needs the virtual board: a watchdog that resets it, its radios and its USB disk."""
+        return self.resets or self.peer is not None
 
     @cached_property
     def done(self) -> tuple[Step, ...]:
@@ -247,6 +267,8 @@ class Procedure(Table):
         count = sum(one.times * (len(one.expect) + len(one.forbid) + _IMPLIED) for one in self.steps)
         if count > EXPECTS_MOST:
             raise At("step", f"expect and forbid {count} reports in all; {EXPECTS_MOST} are the most: make two of it")
+        if self.peer and self.resets:
+            raise At("peer", "stands beside resets = true; the programs at both ends would end with the board")
         for number, step in enumerate(self.steps):
             if number and step.at < self.steps[number - 1].at:
                 raise At(

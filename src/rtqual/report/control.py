@@ -57,9 +57,9 @@ _MEDIAN, _LARGEST = "median", "largest"
 _METHOD = (
     "Telecommands and faults are played from a timed script beside the flight program, the software camera and the "
     "load, on the kernel of the candidate.",
-    "The judge reads the log of what was sent and what came back, and nothing else; the records keep it to the last "
-    "octet. Silence is never a pass: what a procedure expects must come in its time, and each ends with housekeeping "
-    "that must come.",
+    "The judge reads the log of what was sent and what came back, and what a peer counted, and nothing else; the "
+    "records keep it to the last octet. Silence is never a pass: what a procedure expects must come in its time, and "
+    "each ends with housekeeping that must come.",
     "A procedure fails by an answer to what was not sent, a second answer, a gap in the telemetry, a wrong checksum, a "
     "lost link or a refusal that nobody expects, and an event of severity medium or high that nobody expects.",
     "What comes again is the same run again: it shows that the log repeats, and adds no samples.",

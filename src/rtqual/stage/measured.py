@@ -118,8 +118,10 @@ def _played(path: Path, name: str) -> Played:
     procedure = procedures.procedures.get(name.removeprefix(PREFIX)) if procedures else None
     if procedure is None:
         raise BadInput(f"a record of {name}, which its folder does not keep: run rtqual verify there again")
-    if procedure.resets:
-        raise BadInput(f"a record of {name}, which resets the board: such a run does not repeat to the nanosecond")
+    if procedure.emulated:
+        raise BadInput(
+            f"a record of {name}, which resets the board or has a disk: such runs do not repeat to the nanosecond"
+        )
     (played,) = instruments((procedure.named(name.removeprefix(PREFIX)),), load_definition(), "")
     return played
 

@@ -30,6 +30,7 @@ from rtqual.procedure.judge import judge
 from rtqual.procedure.kept import Procedures
 from rtqual.procedure.load import load_procedures
 from rtqual.procedure.model import Procedure
+from rtqual.procedure.peer import judged as judged_with_peer
 from rtqual.procedure.script import STATE_FILE
 from rtqual.record.schema import Record
 from rtqual.record.store import Store, read
@@ -71,10 +72,10 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Pla
             raise BadInput(f"--only {name!r}: there is no such procedure in {folder}; {suggest(name, names)}")
     board = mission.verify.board
     for one in procedures:
-        if board and one.resets and one.name in only:
-            raise BadInput(f"--only {one.name}: resets are played on the virtual board only, not on {board}")
+        if board and one.emulated and one.name in only:
+            raise BadInput(f"--only {one.name}: resets and peers are played on the virtual board only, not on {board}")
     played = tuple(
-        one for one in procedures if (one.name in only if only else _is_of(one, scale)) and not (board and one.resets)
+        one for one in procedures if (one.name in only if only else _is_of(one, scale)) and not (board and one.emulated)
     )
     if not played and scale == SOAK:
         raise BadInput(f"{folder}: no procedure is marked `soak = true`, as a segment of a soak")
@@ -195,7 +196,9 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], los
                 seed=record.inputs.seed,
                 repeat=record.manifest.repeat,
                 timing=of_board(record.inputs.board, record.manifest.timing),
-                judgement=judge(procedure, log_of(record), asked.definition),
+                judgement=judged_with_peer(
+                    judge(procedure, log_of(record), asked.definition), procedure, record.manifest.scalars
+                ),
                 problems=(*_of_another(asked, record), *record.manifest.problems),
                 guest_of=record.manifest.provenance.facts.get("hypervisor", ""),
             )
