@@ -4,14 +4,18 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rtqual.base.errors import BadInput
 from rtqual.record.store import Store
 from rtqual.stage.axis import parameters_between, with_parameters
 from rtqual.stage.bisect import _Steps
+from rtqual.stage.ends import _sound
 from support.command import Run
+from support.store_records import MEASUREMENT, record
 
 # Page-table isolation makes every way into the kernel longer, the timer's too; the watchdog sleeps for seconds.
 MISSION = """\
@@ -112,3 +116,10 @@ def test_a_parameter_that_comes_several_times_is_one_change() -> None:
     assert with_parameters(good, [nohz]) == (*good, "nohz=off") and with_parameters(good, []) == good
     assert with_parameters(good, [console]) == ("quiet", "log-buf-len=1M", *bad[:3])
     assert parameters_between(good, good) == []
+
+
+def test_an_end_that_was_not_measured_well_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(BadInput, match="a, seed 1: one problem: such runs decide no step"):
+        _sound(record())
+    sound = record(replace(MEASUREMENT, problems=()))
+    assert _sound(sound) is sound
