@@ -3,6 +3,7 @@
 
 import pytest
 
+from rtqual.kernel.configure import between as module
 from rtqual.kernel.configure.between import Between
 from rtqual.kernel.configure.config import parse
 from support.kernel_trees import write_tree
@@ -85,3 +86,20 @@ def test_a_step_changes_what_it_says_and_what_that_needs(
     (setting,) = (one for one in between.settings if str(one) == named)
     before, after = (parse(text, "a step") for text in (between.texts[0], between.config([setting])))
     assert {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)} == changed
+
+
+def test_only_a_step_that_lacks_something_is_resolved(between: Between, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolution costs four times what the kernel's own program takes by itself."""
+    asked: list[str] = []
+    resolve = module.resolve_wishes
+
+    def counted(tree, wishes, **given):  # type: ignore[no-untyped-def]
+        asked.extend(one.symbol for one in wishes)
+        return resolve(tree, wishes, **given)
+
+    monkeypatch.setattr(module, "resolve_wishes", counted)
+    settings = {str(one): one for one in between.settings}
+    between.config([settings["EMI=n"], settings["EAGER=y in place of LAZY"], settings["BUS=y"]])
+    assert asked == []
+    between.config([settings["DEVICE=y"]])
+    assert asked == ["DEVICE"]

@@ -4,13 +4,18 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rtqual.base.errors import BadInput
 from rtqual.record.store import Store
+from rtqual.stage.axis import parameters_between, with_parameters
 from rtqual.stage.bisect import _Steps
+from rtqual.stage.ends import _sound
 from support.command import Run
+from support.store_records import MEASUREMENT, record
 
 # Page-table isolation makes every way into the kernel longer, the timer's too; the watchdog sleeps for seconds.
 MISSION = """\
@@ -97,3 +102,24 @@ def test_what_cannot_be_bisected_is_refused(fails: Callable[..., str], campaign:
     shutil.copytree(campaign, tmp_path / "damaged")
     (tmp_path / "damaged/campaign.json").write_text("{}")
     assert "damaged" in fails(2, "bisect", tmp_path / "damaged", campaign)
+
+
+def test_a_parameter_that_comes_several_times_is_one_change() -> None:
+    good = ("console=ttyS0", "console=tty0", "quiet", "log-buf-len=1M")
+    bad = ("console=ttyS0", "console=ttyS1", "console=tty0", "log_buf_len=1M", "nohz=off")
+    between = parameters_between(good, bad)
+    console, *_, nohz = between
+    assert [str(one) for one in between] == [
+        "console=ttyS0 console=ttyS1 console=tty0", "without quiet", "log_buf_len=1M", "nohz=off",
+    ]  # fmt: skip
+    assert sorted(with_parameters(good, between)) == sorted(bad)
+    assert with_parameters(good, [nohz]) == (*good, "nohz=off") and with_parameters(good, []) == good
+    assert with_parameters(good, [console]) == ("quiet", "log-buf-len=1M", *bad[:3])
+    assert parameters_between(good, good) == []
+
+
+def test_an_end_that_was_not_measured_well_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(BadInput, match="a, seed 1: one problem: such runs decide no step"):
+        _sound(record())
+    sound = record(replace(MEASUREMENT, problems=()))
+    assert _sound(sound) is sound

@@ -61,7 +61,12 @@ def test_the_first_late_package_is_found(
 
     monkeypatch.setattr(stage._Bisecting, "_measured", measured)
     assert stage.foresee(ends, tmp_path / "out", Watcher()).kernels == 5
-    found = stage.bisect(ends, tmp_path / "out", Watcher())
+    told: list[str] = []
+    watcher = Watcher()
+    monkeypatch.setattr(watcher, "preparing", told.append)
+    found = stage.bisect(ends, tmp_path / "out", watcher)
+    assert told[0] == "step 1 of at most 5: linux-image-rt-amd64"
+    assert told[1].startswith("step 2 of at most 5, at most ") and told[1].endswith(" left: linux-image-amd64")
     assert found.acting == (("linux-image-6",),)
     assert found.rest is not None and found.rest.changes[-1] == "linux-image-5"
     assert "With 2 runs an end this is weak: chance sets two" in sentence(found) and "up to 1 of 6 cases" in sentence(

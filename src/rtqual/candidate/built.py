@@ -24,6 +24,7 @@ from rtqual.mission import Candidate, Tailor
 
 _SYSCALL = re.compile(r"^[0-9a-f]+ T __(?:x64|arm64)_sys_\w+$", re.MULTILINE)
 _FUNCTION = re.compile(r"^[0-9a-f]+ [tT] ", re.MULTILINE)
+_RESOLVED: dict[Path, Resolution] = {}  # of this process: a kernel is asked for again when it is measured
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,15 @@ def kept_objects(tree: Tree, purpose: str = "") -> Path:
 
 
 def _resolve(tree: Tree, needs: Sequence[str], wanted: Tailor, asked: Sequence[Removal]) -> Resolution:
-    identity = repr((tree_identity(tree.path), tree.arch, tuple(needs), wanted, tuple(asked)))
+    start = Path(wanted.start) if "/" in wanted.start else wanted.start
+    begun = start.read_bytes() if isinstance(start, Path) and start.is_file() else b""
+    identity = repr((tree_identity(tree.path), tree.arch, tuple(needs), wanted, tuple(asked), begun))
     folder = cache_dir() / "configurations" / hashlib.sha256(identity.encode()).hexdigest()[:32]
     with locked(folder):
+        if folder in _RESOLVED and _RESOLVED[folder].config_path.is_file():
+            return _RESOLVED[folder]
         folder.mkdir(parents=True, exist_ok=True)
-        start = Path(wanted.start) if "/" in wanted.start else wanted.start
-        return resolve(
+        _RESOLVED[folder] = resolve(
             tree,
             needs,
             start=start,
@@ -88,6 +92,7 @@ def _resolve(tree: Tree, needs: Sequence[str], wanted: Tailor, asked: Sequence[R
             restore=[one for one in removals() if one.id in wanted.restore],
             folder=folder,
         )
+        return _RESOLVED[folder]
 
 
 def source_of(wanted: Tailor, architecture: Architecture) -> Tree:

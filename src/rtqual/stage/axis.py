@@ -20,13 +20,13 @@ _CONFIGS = "configs"
 
 @dataclass(frozen=True)
 class Parameter:
-    """A kernel parameter that the ends have differently; empty where one has none."""
+    """A kernel parameter that the ends have differently, every time that they give it; empty where one has none."""
 
-    before: str
-    after: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
 
     def __str__(self) -> str:
-        return self.after or f"without {self.before}"
+        return " ".join(self.after) or f"without {' '.join(self.before)}"
 
 
 class Packages:
@@ -148,14 +148,23 @@ def _architecture(ends: Ends) -> Architecture:
 
 
 def parameters_between(good: Sequence[str], bad: Sequence[str]) -> list[Parameter]:
-    one, other = ({text.partition("=")[0]: text for text in some} for some in (good, bad))
+    one, other = _by_name(good), _by_name(bad)
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
-    return [Parameter(one.get(name, ""), other.get(name, "")) for name in names]
+    return [Parameter(one.get(name, ()), other.get(name, ())) for name in names]
 
 
 def with_parameters(good: Sequence[str], changed: Sequence[Parameter]) -> tuple[str, ...]:
-    gone = {one.before for one in changed}
-    return (*(text for text in good if text not in gone), *(one.after for one in changed if one.after))
+    gone = {text for one in changed for text in one.before}
+    return (*(text for text in good if text not in gone), *(text for one in changed for text in one.after))
+
+
+def _by_name(parameters: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """In the kernel's eyes: `console` may come twice, and `-` is `_`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in parameters:
+        name = text.partition("=")[0].replace("-", "_")
+        found[name] = (*found.get(name, ()), text)
+    return found
 
 
 def _digest(texts: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ Which records are of which step is kept in bisect.json there, so the same comman
 read from the records alone.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from rtqual.analysis.regression.isolate import at_most, halved, isolate, turning
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, RunFailed, damaged
 from rtqual.base.scratch import scratch
+from rtqual.base.units import format_duration
 from rtqual.campaign import folder as kept
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.mission import Candidate
@@ -101,9 +103,14 @@ def foresee(ends: Ends, folder: Path, watcher: Watcher) -> Foreseen:
     """Nothing is measured, and the folder stays as it is."""
     with scratch() as work:
         axis = axis_of(ends, folder, work, watcher.preparing)
+    return Foreseen(axis.changes, *_kernels(axis), axis.builds)
+
+
+def _kernels(axis: Packages | Settings) -> tuple[int, int]:
+    """At most so many, both ends included, where one change acts; and for each further one that acts with it."""
     number = len(axis.changes)
     one, more = (halved(number), 0) if axis.chain else at_most(number)
-    return Foreseen(axis.changes, 2 + one, more, axis.builds)
+    return 2 + one, more
 
 
 def bisect(ends: Ends, folder: Path, watcher: Watcher, *, workers: int = 2) -> Bisection:
@@ -167,6 +174,7 @@ class _Bisecting:
     workers: int
     axis: Packages | Settings
     _made: dict[tuple[int, ...], Step] = field(default_factory=dict)
+    _took_s: list[float] = field(default_factory=list)  # each step that was made now
 
     def __post_init__(self) -> None:
         ends = self.ends
@@ -193,13 +201,24 @@ class _Bisecting:
         names = tuple(self.axis.changes[at] for at in chosen)
         if (before := self._before.get(chosen)) and (records := self._again(before)):
             return self._told(names, before.candidate, records)
-        self.watcher.preparing(f"step {len(self._made) + 1}: {self._named(names)}")
+        self.watcher.preparing(f"step {self._progress()}: {self._named(names)}")
+        started = time.monotonic()
         try:
             candidate = self.axis.candidate(frozenset(chosen))
             records = self._measured(candidate)
         except RunFailed as error:
             return Step(names, "", 0, (), str(error))
+        finally:
+            self._took_s.append(time.monotonic() - started)
         return self._told(names, candidate.name, records)
+
+    def _progress(self) -> str:
+        """Which step of how many, and how long they take at the pace of those before."""
+        step, most = len(self._made) + 1, _kernels(self.axis)[0]
+        if step > most:
+            return f"{step}"
+        left_s = (most - step + 1) * sum(self._took_s) / max(1, len(self._took_s))
+        return f"{step} of at most {most}" + (f", at most {format_duration(left_s)} left" if left_s else "")
 
     def _told(self, names: tuple[str, ...], candidate: str, records: Sequence[Record]) -> Step:
         values = tuple(self._value(one) for one in records)

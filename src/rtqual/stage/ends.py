@@ -113,7 +113,14 @@ def _end(text: str, asked: Asked) -> End:
     candidate = known[name or names[0]]
     records = tuple(one for one in measured if one.inputs.candidate == candidate.name)
     cpus = min(one.inputs.cpus for one in records)
-    return End(campaign, candidate, tuple(one for one in records if one.inputs.cpus == cpus))
+    return End(campaign, candidate, tuple(_sound(one) for one in records if one.inputs.cpus == cpus))
+
+
+def _sound(record: Record) -> Record:
+    """Raises BadInput before anything is built: runs like it would decide no step."""
+    for problem in record.manifest.problems:
+        raise BadInput(f"{record.inputs.candidate}, seed {record.inputs.seed}: {problem}: such runs decide no step")
+    return record
 
 
 def _cells(end: End, asked: Asked) -> tuple[Cell, ...]:

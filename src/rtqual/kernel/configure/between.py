@@ -61,12 +61,14 @@ class Between:
         lines += [self._line(name, value) for name, value in wanted.items()]
         start = place / "start"
         start.write_text("\n".join(lines) + "\n")
-        switches = [(name, value) for name, value in wanted.items() if self.kconfig.is_switch(name)]
-        wishes = [Wish(name, value, ASKED, "a step on the way") for name, value in switches]
-        try:
-            resolve_wishes(self.tree, wishes, start=start, removals=(), folder=place)
-        except (BadInput, RunFailed):  # two of them cannot stand together: what the kernel's program makes of it
-            start_from(start, self.tree).complete(self.tree, {}, place)
+        switches = {name: value for name, value in wanted.items() if self.kconfig.is_switch(name)}
+        completed = start_from(start, self.tree).complete(self.tree, {}, place)
+        if any(completed.get(name, "n") != value for name, value in switches.items()):
+            wishes = [Wish(name, value, ASKED, "a step on the way") for name, value in switches.items()]
+            try:
+                resolve_wishes(self.tree, wishes, start=start, removals=(), folder=place)
+            except (BadInput, RunFailed):  # two of them cannot stand together: what the kernel's program makes of it
+                start_from(start, self.tree).complete(self.tree, {}, place)
         return (place / ".config").read_text()
 
     def differing(self, text: str) -> int:
