@@ -102,7 +102,7 @@ def test_higher_is_better_where_the_mission_says_so() -> None:
     ]
     asked = {"name": "rate", "instrument": "cyclictest", "load": "hackbench", "scalar": "rate", "weight": 1.0}
     verdict = judged(mission(["a", "b"], criteria=[{**asked, "better": "higher"}]), rates)
-    assert verdict.fly == "b"
+    assert verdict.first == "b"
     assert standing(verdict, "a").total == pytest.approx(104.5 / 204.5)
 
 

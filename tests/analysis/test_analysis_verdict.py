@@ -8,6 +8,7 @@ import pytest
 
 from rtqual.analysis.evidence import analyse
 from rtqual.analysis.figure.model import Group
+from rtqual.analysis.verdict.headline import result
 from rtqual.analysis.verdict.model import Gate, Outcome, Verdict
 from rtqual.record.schema import Record, Scalar, Series, Timing
 from support.analysis_records import WAKE_UP, maxima, mission, record, wakeups
@@ -71,8 +72,31 @@ def test_what_the_scale_does_not_measure_is_reported_once_and_no_candidate_flies
 
 def test_a_mission_without_requirements_passes_no_candidate_that_was_not_measured() -> None:
     verdict = judged(mission(criteria=[RANGE]), RT)
-    assert standing(verdict, "stock").may_fly == Outcome.UNDECIDED
-    assert verdict.fly == "rt"
+    assert [one.may_fly for one in verdict.standings] == [Outcome.UNASKED, Outcome.UNDECIDED]
+    assert (verdict.fly, verdict.first) == (None, "rt")
+    assert verdict.headline == (
+        "No verdict: the mission sets no requirement. By its criteria rt ranks first; stock was not measured."
+    )
+
+
+def test_nothing_is_met_where_nothing_is_required() -> None:
+    verdict = judged(mission(), RT + STOCK)
+    assert verdict.headline == (
+        "No verdict: the mission sets no requirement and no criterion. The figures are for comparison."
+    )
+    assert (verdict.fly, verdict.first) == (None, None)
+    assert [result(verdict, one)[0] for one in verdict.standings] == ["no requirement"] * 2
+    alone = judged(mission(["rt"], criteria=[RANGE]), RT)
+    assert alone.headline == "No verdict on rt: the mission sets no requirement."
+
+
+def test_criteria_alone_rank_and_clear_nobody() -> None:
+    verdict = judged(mission(criteria=[RANGE]), RT + STOCK)
+    assert verdict.headline.startswith(
+        "No verdict: the mission sets no requirement. By its criteria rt ranks first; stock scores 0."
+    )
+    assert (verdict.fly, verdict.first) == (None, "rt")
+    assert [result(verdict, one)[0] for one in verdict.standings] == ["ranks first", "no requirement"]
 
 
 def test_no_records_at_all() -> None:

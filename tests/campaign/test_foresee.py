@@ -91,6 +91,11 @@ def test_a_check_ends_with_why_nobody_can_fly(rtqual: Run, story: str) -> None:
     assert foreseen == [f"scale demo: {line}" for line in FORESEEN[story]]
 
 
+def test_a_check_says_that_nothing_is_required(rtqual: Run) -> None:
+    done = rtqual("mission", "check", MISSIONS / "story-6-nothing-required.toml")
+    assert done.stdout.splitlines()[-1] == f"scale demo: {NOBODY} the mission sets no requirement"
+
+
 def test_a_check_says_what_to_boot_and_that_somebody_may_fly_then(rtqual: Run, tmp_path: Path) -> None:
     path = MISSIONS / "reboot.toml"
     assert rtqual("mission", "check", path).stdout.splitlines()[1:] == [REBOOT]

@@ -59,6 +59,7 @@ def test_every_output_ends_in_the_same_sentence(
             if where != "summary.md" or not sentence.partition(" ")[2].startswith("would "):
                 assert sentence in said, where
         assert not re.search(r"\b(Fly|Cleared to fly) \w", said), where
+        assert ("no requirement" in said) == (not any(story.junit.values())) and "meets the mission" not in said, where
 
     junit = ElementTree.fromstring((out / "junit.xml").read_text())  # noqa: S314 - ours
     found = {

@@ -91,15 +91,21 @@ TOLD = {
     "story-4-one-run": Story(
         _rt_and_stock,
         "Verdict, replay board",
-        "No ranking on the emulator: debian-rt and debian meet the mission, which sets no requirement, and 'largest "
-        "wake-up' and 'typical wake-up' cannot rank them (1 run, 10 are needed).",
+        "No verdict on debian-rt and debian: the mission sets no requirement, and 'largest wake-up' and 'typical "
+        "wake-up' cannot rank them (1 run, 10 are needed).",
         {"debian-rt, replay board": {}, "debian, replay board": {}},
     ),
     "story-5-other-lengths": Story(
         _alike,
         "Verdict, replay board",
-        "No verdict: short and long meet the mission, which sets no requirement, and 'largest wake-up' and 'typical "
-        "wake-up' cannot rank them (measured otherwise: interval 1 ms against 10 ms).",
+        "No verdict on short and long: the mission sets no requirement, and 'largest wake-up' and 'typical wake-up' "
+        "cannot rank them (measured otherwise: interval 1 ms against 10 ms).",
         {"short, replay board": {}, "long, replay board": {}},
+    ),
+    "story-6-nothing-required": Story(
+        _rt_and_stock,
+        "Verdict, replay board",
+        "No verdict: the mission sets no requirement and no criterion. The figures are for comparison.",
+        {"debian-rt, replay board": {}, "debian, replay board": {}},
     ),
 }  # fmt: skip

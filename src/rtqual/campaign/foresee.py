@@ -122,6 +122,8 @@ def _nobody(
 ) -> str:
     if any(one.published for one in mission.candidates):
         return ""  # a study's figures need no plan
+    if not mission.requirements and not mission.mission.needs:
+        return "the mission sets no requirement"
     stops: dict[str, list[str]] = {}  # why -> candidates
     for one in candidates:
         whys = [why for why, stopping in found[one.name].items() if stopping]

@@ -80,7 +80,9 @@ def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
 
 def _weights(standings: Sequence[Standing], table: ScoreTable) -> Iterator[str]:
     """The weights at which the runner-up among those that may fly draws level."""
-    may = [one.candidate for one in standings if one.may_fly == Outcome.MET and one.total is not None]
+    may = [
+        one.candidate for one in standings if one.may_fly in (Outcome.MET, Outcome.UNASKED) and one.total is not None
+    ]
     if len(may) < 2:
         return
     leader, runner_up = may[:2]

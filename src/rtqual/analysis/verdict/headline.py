@@ -58,6 +58,7 @@ def result(verdict: Verdict, one: Standing) -> tuple[str, Outcome]:
     words = (
         (verdict.ground == Ground.REFERENCE, "for comparison", Outcome.UNDECIDED),
         (one.candidate == verdict.fly, "fly", Outcome.MET),
+        (one.may_fly == Outcome.UNASKED, _unasked(verdict, one), Outcome.UNDECIDED),
         (one.candidate == verdict.first, first, Outcome.INDICATIVE),
         (one.may_fly == Outcome.NOT_MET, "out", Outcome.NOT_MET),
         (bool(one.refusals), "refused", Outcome.UNDECIDED),
@@ -86,7 +87,9 @@ def headline(
         told = [one for one in standings if one.refusals or one.seen == Outcome.NOT_MET]
         what = f"this scale does not measure {some(unplanned, 'requirements')}"
         return f"No verdict: {'; '.join([what, *(_beside(one, table, first) for one in told)])}."
-    may = [one for one in standings if one.seen == Outcome.MET]
+    may = [one for one in standings if one.keeps]
+    if any(one.seen == Outcome.UNASKED for one in may):
+        return _without_requirements(mission, ground, standings, may, table, first)
     others = "; ".join(_beside(one, table, first) for one in standings if one.candidate != first)
     if first is None:
         return _no_choice(ground, standings, may, table, others)
@@ -95,6 +98,33 @@ def headline(
         return f"{first} {_RANKS_FIRST if len(standings) > 1 else _WAS_TRIED}: {found} {TO_FLY}"
     verb = "Fly" if len(standings) > 1 else "Cleared to fly"
     return f"{verb} {first}: {found}{_by_what(ground)}"
+
+
+def _unasked(verdict: Verdict, one: Standing) -> str:
+    return "ranks first" if one.candidate == verdict.first and len(verdict.standings) > 1 else "no requirement"
+
+
+def _without_requirements(
+    mission: Mission,
+    ground: Ground,
+    standings: Sequence[Standing],
+    may: Sequence[Standing],
+    table: ScoreTable,
+    first: str | None,
+) -> str:
+    """Nothing is met where nothing is required: at most the criteria rank."""
+    tied = [one.candidate for one in may if one.rank == may[0].rank]
+    ranked = bool(mission.criteria and first)
+    others = [one for one in standings if one.candidate != first and (ranked or one not in may)]
+    told = "".join(f"; {_beside(one, table, first)}" for one in others)
+    if not mission.criteria:
+        return f"No verdict: the mission sets no requirement and no criterion. The figures are for comparison{told}."
+    if first is None:
+        return f"No verdict on {listed(tied)}: the mission sets no requirement, {_tie(tied, table)}{told}."
+    if len(standings) == 1:
+        return f"No verdict on {first}: the mission sets no requirement."
+    where = " on the emulator" if ground == Ground.EMULATED else ""
+    return f"No verdict: the mission sets no requirement. By its criteria {first} ranks first{where}{told}."
 
 
 def _no_choice(
@@ -146,8 +176,6 @@ def _together(ground: Ground, verdicts: Sequence[Verdict]) -> Answer:
 
 
 def _meets(one: Standing) -> str:
-    if not one.gates:
-        return "meets the mission, which sets no requirement"
     requirements = f"all {len(one.gates)} requirements" if len(one.gates) > 1 else "the one requirement"
     return f"keeps {requirements} there" if one.may_fly == Outcome.INDICATIVE else f"meets {requirements}"
 
@@ -169,13 +197,15 @@ def _scores(one: Standing, table: ScoreTable, fly: str | None) -> str:
     if fly is None or one.total is None or table.total(fly) is None:
         return ""
     lead, interval = table.lead(fly, one.candidate)
-    if one.seen != Outcome.MET and not table.leads(fly, one.candidate):
+    if not one.keeps and not table.leads(fly, one.candidate):
         return ""
     return f" and scores {lead:.3f}{span(interval, '1')} less"
 
 
 def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
     """A candidate that was not chosen, in a clause."""
+    if one.seen == Outcome.UNASKED:
+        return f"{one.candidate} {_scores(one, table, fly).removeprefix(' and ') or 'has no score'}"
     if one.seen == Outcome.MET:
         too = f"{one.candidate} {'keeps' if one.may_fly == Outcome.INDICATIVE else 'meets'} them too"
         return f"{too}{_scores(one, table, fly)}"

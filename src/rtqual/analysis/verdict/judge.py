@@ -32,7 +32,7 @@ ACCEPTED_CAVEAT = (
 )
 HOST_TIMED_CAVEAT = "host-timed, so the same run gives other figures another time"
 _MOST_PLACES = 4  # named in a caveat
-_ORDER = (Outcome.MET, Outcome.UNDECIDED, Outcome.NOT_MET)
+_ORDER = (Outcome.MET, Outcome.UNASKED, Outcome.UNDECIDED, Outcome.NOT_MET)
 
 
 def judge(
@@ -72,7 +72,7 @@ def _verdict(
     standings = _standings(mission, cells, table, configs)
     ground = ground_of(mission, cells)
     flies = ground != Ground.REFERENCE
-    first = _choice([one for one in standings if one.seen == Outcome.MET]) if flies else None
+    first = _choice([one for one in standings if one.keeps]) if flies else None
     left = undecided(mission, cells, standings, table, comparisons, first)
     return Verdict(
         board=cells.board,
@@ -134,6 +134,8 @@ def _worst(of_gates: Iterable[Outcome], cells: Cells, candidate: str) -> Outcome
         return Outcome.NOT_MET
     if Outcome.UNDECIDED in outcomes or cells.unplanned or not _usable(cells, candidate):
         return Outcome.UNDECIDED
+    if not outcomes:
+        return Outcome.UNASKED
     return Outcome.INDICATIVE if Outcome.INDICATIVE in outcomes else Outcome.MET
 
 

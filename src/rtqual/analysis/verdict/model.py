@@ -11,6 +11,7 @@ class Outcome(StrEnum):
     MET = "met"
     NOT_MET = "not met"
     UNDECIDED = "undecided"
+    UNASKED = "no requirement"  # of a candidate: the mission has no requirement and no need, so that nothing is met
     INDICATIVE = "indicative"  # a limit in time, judged by counted instructions: it ranks, it clears nobody to fly
 
 
@@ -66,13 +67,18 @@ class Standing:
     """A candidate's place. All are ranked by what was measured; those that may fly come first."""
 
     candidate: str
-    may_fly: Outcome  # MET: every gate is met
+    may_fly: Outcome  # MET: every gate is met, of one at least
     seen: Outcome  # the same by whatever clock: MET where only the emulator says so
     rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two candidates apart
     total: float | None  # weighted mean of the scores; None: nothing to compare with
     gates: tuple[Gate, ...]
     scores: tuple[Score, ...]
     refusals: tuple[str, ...]  # why no verdict is given on this candidate
+
+    @property
+    def keeps(self) -> bool:
+        """Nothing speaks against it by whatever clock, so that the criteria rank it."""
+        return self.seen in (Outcome.MET, Outcome.UNASKED)
 
     @property
     def other_refusals(self) -> tuple[str, ...]:
@@ -98,7 +104,7 @@ class Verdict:
     board: str
     ground: Ground
     fly: str | None  # never by counted instructions
-    first: str | None  # ranks first among those that keep every limit, by whatever clock
+    first: str | None  # ranks first among those that keep every limit, if there is one, by whatever clock
     headline: str
     standings: tuple[Standing, ...]  # best first
     findings: tuple[str, ...]  # the candidates beside each other in each required figure

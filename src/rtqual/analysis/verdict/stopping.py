@@ -76,7 +76,7 @@ def _may_be_decided(one: Comparison, cells: Cells) -> bool:
 
 def _lead(mission: Mission, cells: Cells, standings: Sequence[Standing], table: ScoreTable) -> Iterator[Open]:
     """The criteria where they leave several candidates first."""
-    may = [one for one in standings if one.seen == Outcome.MET]
+    may = [one for one in standings if one.keeps]
     tied = [one.candidate for one in may if one.rank is not None and one.rank == may[0].rank]
     if len(tied) < 2:
         return

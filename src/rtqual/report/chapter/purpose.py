@@ -14,8 +14,11 @@ def purpose(material: Material) -> Iterator[Block]:
     yield Paragraph(prose(mission.mission.purpose))
     measured = f"It measured {len(material.measured)} of the {len(material.candidates)} candidates."
     printed = f"The figures of {len(material.published)} are those a study printed." if material.published else ""
+    asks = "This test asks which candidate operating system meets the mission's requirements, and by how much. "
+    if not mission.requirements and not mission.mission.needs:
+        asks = "The mission sets no requirement: this test compares the candidate operating systems. "
     yield Paragraph(
-        "This test asks which candidate operating system meets the mission's requirements, and by how much. "
+        asks
         + " ".join(filter(None, (measured if material.measured or not printed else "It measured nothing.", printed)))
     )
     if mission.requirements:
