@@ -16,6 +16,7 @@ typedef void (*vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
 typedef void (*udata_cb_t)(qemu_plugin_id_t id, void *userdata);
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 
+int qemu_plugin_n_vcpus(void);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);

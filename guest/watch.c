@@ -7,6 +7,8 @@
  * counted: the same run gives the same events, so one run tells the numbers between which the next is to look closer
  * (window FIRST LAST): there every block of instructions is noted.
  *
+ * CPUs take turns in one thread, so the log has one order, and says whose turn it is (TURN) where that changes.
+ *
  * Neither the guest nor its clock is changed. QEMU may be killed at any time: what is written is whole but for the end.
  * On x86-64 the instructions say what switches interrupts and preemption. On ARM they do not (a register is written back
  * whose value is not known here): the mask is looked at when a block begins, and preempt_count whenever it is stored.
@@ -22,19 +24,14 @@
 
 #include "qemu.h"
 #include "watch.h"
+#include "watch_log.h"
 #include "watch_spec.h"
 #include "watch_thread.h"
 
-enum { COMM_BYTES = 16, LOOKED_MOST = 256 };
-enum { MOST_RECORDS = 32 << 20 }; /* half a gigabyte: whoever made the record may have made it long */
+enum { COMM_BYTES = 16, LOOKED_MOST = 256, MOST_CPUS = 16 };
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
 const int qemu_plugin_version = 1;
-
-struct record {
-	uint64_t when; /* ns, and the kind in the highest byte */
-	uint64_t word;
-};
 
 /* An instruction or a block that is watched. */
 struct place {
@@ -49,10 +46,19 @@ struct section {
 	bool open;
 };
 
+/* What a CPU does. */
+struct cpu {
+	uint64_t base; /* of its own variables */
+	uint64_t task, next; /* that runs; that is switched to */
+	struct section irqs, preempt;
+	int32_t preempt_count;
+	bool halted;
+	bool unsure; /* the mask may have changed */
+};
+
 /* A global because the interface hands no data to the translation callback. All CPUs share one thread. */
 static struct {
-	FILE *log;
-	uint64_t written;
+	struct log log;
 	struct spec spec;
 	struct arm arm;
 	size_t window;
@@ -60,13 +66,9 @@ static struct {
 	uint64_t events;
 	unsigned int looked; /* at threads, for these: */
 	int comm_at, prio_at; /* in a task_struct; 0 until they are found */
-	uint64_t base; /* of the CPU's own variables */
-	uint64_t task, next; /* that runs; that is switched to */
 	uint64_t count_further; /* than the spec says, preempt_count lies */
-	struct section irqs, preempt;
-	int32_t preempt_count;
-	bool halted;
-	bool unsure; /* the mask may have changed */
+	struct cpu cpus[MOST_CPUS];
+	unsigned int at; /* whose turn it is */
 	struct {
 		uint64_t task;
 		char comm[COMM_BYTES];
@@ -89,16 +91,17 @@ static uint64_t now_ns(void)
 
 static void put(char kind, uint64_t ns, uint64_t word)
 {
-	struct record record = { (uint64_t)(unsigned char)kind << 56 | (ns & (UINT64_MAX >> 8)), word };
+	log_put(&g.log, g.at, kind, ns, word);
+}
 
-	if (++g.written > MOST_RECORDS) {
-		fputs("watch: the run, or a sample to look closer at, is too long to be watched\n", stderr);
+static struct cpu *cpu_at(unsigned int vcpu_index)
+{
+	if (vcpu_index >= MOST_CPUS) {
+		fputs("watch: so many CPUs are not watched\n", stderr);
 		_exit(1);
 	}
-	if (fwrite(&record, sizeof(record), 1, g.log) != 1) {
-		perror("watch: the log cannot be written");
-		_exit(1);
-	}
+	g.at = vcpu_index;
+	return &g.cpus[vcpu_index];
 }
 
 /* A pointer of the guest. */
@@ -108,15 +111,25 @@ static bool peek_pointer(uint64_t address, uint64_t *to)
 	return peek(g.spec.word_bytes == 4 ? (uint32_t)address : address, to, g.spec.word_bytes);
 }
 
+/* How a CPU begins a window. */
+static void put_state(const struct cpu *cpu, uint64_t ns)
+{
+	put(STATE, cpu->irqs.open ? cpu->irqs.since_ns : ns, !cpu->irqs.open);
+	if (cpu->irqs.open)
+		put(CLI, cpu->irqs.since_ns, cpu->irqs.from);
+	put(COUNT, cpu->preempt.open ? cpu->preempt.since_ns : ns, (uint32_t)cpu->preempt_count);
+}
+
 /* An event; windows begin and end with one. */
 static void event(char kind, uint64_t ns, uint64_t word)
 {
 	if (g.window < g.spec.n_windows && !g.close && g.events == g.spec.windows[g.window].first) {
+		unsigned int at = g.at;
+
 		g.close = true;
-		put(STATE, g.irqs.open ? g.irqs.since_ns : ns, !g.irqs.open);
-		if (g.irqs.open)
-			put(CLI, g.irqs.since_ns, g.irqs.from);
-		put(COUNT, g.preempt.open ? g.preempt.since_ns : ns, (uint32_t)g.preempt_count);
+		for (int index = 0; index < qemu_plugin_n_vcpus(); index++)
+			put_state(cpu_at((unsigned int)index), ns);
+		g.at = at;
 	}
 	put(kind, ns, word);
 	if (g.close && g.events >= g.spec.windows[g.window].last) {
@@ -140,30 +153,30 @@ static void end(struct section *one, uint64_t ns, uint64_t to, char off, char on
 	one->open = false;
 }
 
-static void count_is(uint64_t ns, uint64_t where, int32_t count)
+static void count_is(struct cpu *cpu, uint64_t ns, uint64_t where, int32_t count)
 {
 	bool off = count & INT32_MAX; /* the highest bit says that nothing is to be scheduled */
 
-	if (off && !g.preempt.open)
-		begin(&g.preempt, ns, where);
-	if (!off && g.preempt.open)
-		end(&g.preempt, ns, where, PREEMPT_OFF, PREEMPT_ON);
-	if (g.close && (count ^ g.preempt_count) & INT32_MAX)
+	if (off && !cpu->preempt.open)
+		begin(&cpu->preempt, ns, where);
+	if (!off && cpu->preempt.open)
+		end(&cpu->preempt, ns, where, PREEMPT_OFF, PREEMPT_ON);
+	if (g.close && (count ^ cpu->preempt_count) & INT32_MAX)
 		put(COUNT, ns, (uint32_t)count);
-	g.preempt_count = count;
+	cpu->preempt_count = count;
 }
 
-static uint64_t count_address(void)
+static uint64_t count_address(const struct cpu *cpu)
 {
-	return (g.spec.count_in_task ? g.task : g.base) + g.spec.count + g.count_further;
+	return (g.spec.count_in_task ? cpu->task : cpu->base) + g.spec.count + g.count_further;
 }
 
-static void recount(uint64_t ns, uint64_t where)
+static void recount(struct cpu *cpu, uint64_t ns, uint64_t where)
 {
 	int32_t count;
 
-	if ((g.base || g.task) && g.spec.count && peek(count_address(), &count, sizeof(count)))
-		count_is(ns, where, count);
+	if ((cpu->base || cpu->task) && g.spec.count && peek(count_address(cpu), &count, sizeof(count)))
+		count_is(cpu, ns, where, count);
 }
 
 /* 64-bit ARM keeps a page table before it where CONFIG_ARM64_SW_TTBR0_PAN asks for that. Here it is 2, or 0 in a kernel
@@ -176,7 +189,7 @@ static void find_count(uint64_t task)
 		g.count_further = sizeof(uint64_t);
 }
 
-static void on_switch(uint64_t ns, uint64_t where)
+static void on_switch(struct cpu *cpu, uint64_t ns, uint64_t where)
 {
 	uint64_t task = 0;
 	char comm[COMM_BYTES] = "";
@@ -184,18 +197,19 @@ static void on_switch(uint64_t ns, uint64_t where)
 	size_t slot;
 
 	if (g.spec.count_in_task)
-		task = g.next;
-	else if ((g.spec.per_cpu && !g.base && !peek_pointer(g.spec.per_cpu, &g.base)) ||
-		 !peek_pointer(g.base + g.spec.current, &task))
+		task = cpu->next;
+	else if ((g.spec.per_cpu && !cpu->base &&
+		  !peek_pointer(g.spec.per_cpu + g.at * g.spec.word_bytes, &cpu->base)) ||
+		 !peek_pointer(cpu->base + g.spec.current, &task))
 		return;
 	if (!task)
 		return;
-	if (g.spec.count_in_task && !g.task)
+	if (g.spec.count_in_task && !cpu->task)
 		find_count(task);
-	g.task = task;
+	cpu->task = task;
 	if (!g.spec.comm_at && g.looked < LOOKED_MOST && ++g.looked)
 		thread_find(g.spec.init_task ? g.spec.init_task : task, &g.comm_at, &g.prio_at);
-	recount(ns, where);
+	recount(cpu, ns, where);
 	if (g.comm_at && g.prio_at) {
 		peek(task + (uint64_t)g.comm_at, comm, sizeof(comm));
 		peek(task + (uint64_t)g.prio_at, &prio, sizeof(prio));
@@ -219,56 +233,56 @@ static void on_switch(uint64_t ns, uint64_t where)
 static void on_entry(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
+	struct cpu *cpu = cpu_at(vcpu_index);
 	uint64_t ns = now_ns() - place->ahead_ns;
 
-	(void)vcpu_index;
 	if (place->kind == NEXT) { /* at a block's begin registers are as they are told here */
-		g.next = arm_argument(current_cpu, g.arm.wide);
+		cpu->next = arm_argument(current_cpu, g.arm.wide);
 		return;
 	}
 	if (place->kind == CLOCK)
 		put(CLOCK, ns, place->address);
 	else if (place->kind == SWITCH)
-		on_switch(ns, place->address);
+		on_switch(cpu, ns, place->address);
 	if (place->kind == CLOCK || place->kind == SWITCH)
 		return;
-	if (!g.irqs.open)
-		begin(&g.irqs, ns, place->address);
-	if (g.halted && g.preempt.open)
-		begin(&g.preempt, ns, place->address); /* idle is no section */
-	g.halted = false;
+	if (!cpu->irqs.open)
+		begin(&cpu->irqs, ns, place->address);
+	if (cpu->halted && cpu->preempt.open)
+		begin(&cpu->preempt, ns, place->address); /* idle is no section */
+	cpu->halted = false;
 	event(place->kind, ns, place->address);
 }
 
 static void on_insn(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
+	struct cpu *cpu = cpu_at(vcpu_index);
 	uint64_t ns = now_ns() - place->ahead_ns, task;
 
-	(void)vcpu_index;
 	switch (place->kind) {
 	case RECOUNT:
-		recount(ns, place->address);
+		recount(cpu, ns, place->address);
 		return;
 	case COUNT:
-		count_is(ns, place->address, g.preempt_count + (int32_t)place->word);
+		count_is(cpu, ns, place->address, cpu->preempt_count + (int32_t)place->word);
 		return;
 	case CLI:
-		if (!g.irqs.open)
-			begin(&g.irqs, ns, place->address);
+		if (!cpu->irqs.open)
+			begin(&cpu->irqs, ns, place->address);
 		break;
 	case STI:
-		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		end(&cpu->irqs, ns, place->address, IRQS_OFF, IRQS_ON);
 		break;
 	case HALT:
-		g.halted = true;
+		cpu->halted = true;
 		/* fall through */
 	case LEAVE:
-		g.unsure = true;
-		if (!g.spec.arm_bits || g.halted)
-			end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
-		if (g.spec.at_leave && peek_pointer(g.spec.current, &task) && task != g.task)
-			on_switch(ns, place->address);
+		cpu->unsure = true;
+		if (!g.spec.arm_bits || cpu->halted)
+			end(&cpu->irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		if (g.spec.at_leave && peek_pointer(g.spec.current, &task) && task != cpu->task)
+			on_switch(cpu, ns, place->address);
 		event(place->kind, ns, place->address);
 		return;
 	default:
@@ -282,25 +296,25 @@ static void on_insn(unsigned int vcpu_index, void *data)
 static void on_store(unsigned int vcpu_index, uint32_t info, uint64_t address, void *data)
 {
 	const struct place *place = data;
+	struct cpu *cpu = cpu_at(vcpu_index);
 
-	(void)vcpu_index;
 	(void)info;
-	if (address == count_address() && (g.base || g.task))
-		recount(now_ns() - place->ahead_ns, place->address);
+	if (address == count_address(cpu) && (cpu->base || cpu->task))
+		recount(cpu, now_ns() - place->ahead_ns, place->address);
 }
 
 static void on_block(unsigned int vcpu_index, void *data)
 {
 	const struct place *place = data;
-	bool on = !g.irqs.open;
+	struct cpu *cpu = cpu_at(vcpu_index);
+	bool on = !cpu->irqs.open;
 	uint64_t ns;
 
-	(void)vcpu_index;
-	if (g.spec.arm_bits && (g.close || g.unsure || place->kind == MASK)) {
+	if (g.spec.arm_bits && (g.close || cpu->unsure || place->kind == MASK)) {
 		on = arm_interrupts_on(current_cpu, g.arm.wide);
-		g.unsure = false;
+		cpu->unsure = false;
 	}
-	if (!g.close && on == !g.irqs.open)
+	if (!g.close && on == !cpu->irqs.open)
 		return;
 	ns = now_ns() - place->ahead_ns;
 	if (g.close) {
@@ -308,12 +322,12 @@ static void on_block(unsigned int vcpu_index, void *data)
 		if (place->word)
 			put(CALL, ns, place->word);
 	}
-	if (on == !g.irqs.open)
+	if (on == !cpu->irqs.open)
 		return;
 	if (on)
-		end(&g.irqs, ns, place->address, IRQS_OFF, IRQS_ON);
+		end(&cpu->irqs, ns, place->address, IRQS_OFF, IRQS_ON);
 	else
-		begin(&g.irqs, ns, place->address);
+		begin(&cpu->irqs, ns, place->address);
 	if (g.close)
 		put(on ? STI : CLI, ns, place->address);
 }
@@ -407,31 +421,15 @@ static void finish(qemu_plugin_id_t id, void *unused)
 	(void)id;
 	(void)unused;
 	put(ENDED, 0, g.events);
-	if (fclose(g.log)) {
-		perror("watch: the log cannot be written");
-		_exit(1);
-	}
+	log_close(&g.log);
 }
 
 int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
 {
-	FILE *spec;
-	bool good;
-
 	(void)info;
-	if (argc != 2 || strncmp(argv[0], "spec=", 5) || strncmp(argv[1], "log=", 4))
+	if (argc != 2 || strncmp(argv[0], "spec=", 5) || strncmp(argv[1], "log=", 4) ||
+	    !spec_read(&g.spec, argv[0] + 5))
 		return -1;
-	spec = fopen(argv[0] + 5, "re");
-	if (!spec) {
-		perror("watch: the spec cannot be opened");
-		return -1;
-	}
-	good = spec_read(&g.spec, spec);
-	fclose(spec);
-	if (!good) {
-		fputs("watch: the spec is not to be understood\n", stderr);
-		return -1;
-	}
 	g.arm = (struct arm){ g.spec.arm_bits == 64, false, g.spec.kernel, g.spec.count_in_task ? g.spec.count : 0 };
 	if (g.spec.arm_bits && !arm_is_offered(g.arm.wide)) {
 		fputs("watch: this QEMU does not tell registers\n", stderr);
@@ -439,11 +437,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **
 	}
 	g.comm_at = (int)g.spec.comm_at;
 	g.prio_at = (int)g.spec.prio_at;
-	g.log = fopen(argv[1] + 4, "we");
-	if (!g.log) {
-		perror("watch: the log cannot be opened");
+	if (!log_open(&g.log, argv[1] + 4))
 		return -1;
-	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, instrument);
 	qemu_plugin_register_atexit_cb(id, finish, NULL);
 	return 0;

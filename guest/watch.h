@@ -19,6 +19,7 @@ enum {
 	HALT = 'H',
 	NEXT = 'x', /* never written: __switch_to, whose argument is the thread of the next SWITCH (ARM) */
 	/* not counted */
+	TURN = 'a', /* another CPU has its turn, and what follows is of it: its number */
 	CLOCK = 'g', /* the kernel takes another clock, or the same at another rate: the function */
 	NAME = 'n', /* of the thread of the next SWITCH, in two records: 16 bytes */
 	PRIORITY = 'y', /* of that thread, as the kernel counts: below 100 real-time */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "watch_spec.h"
@@ -30,7 +31,7 @@ static void set(struct spec *spec, const char *name, uint64_t to)
 			*values[i].to = to;
 }
 
-bool spec_read(struct spec *spec, FILE *from)
+static bool parse(struct spec *spec, FILE *from)
 {
 	char line[128], word[32];
 	uint64_t one, two;
@@ -46,6 +47,22 @@ bool spec_read(struct spec *spec, FILE *from)
 			return false;
 	}
 	return !ferror(from) && spec->n_watched && spec->ns && (spec->word_bytes == 4 || spec->word_bytes == 8);
+}
+
+bool spec_read(struct spec *spec, const char *path)
+{
+	FILE *from = fopen(path, "re");
+	bool good;
+
+	if (!from) {
+		perror("watch: the spec cannot be opened");
+		return false;
+	}
+	good = parse(spec, from);
+	fclose(from);
+	if (!good)
+		fputs("watch: the spec is not to be understood\n", stderr);
+	return good;
 }
 
 char spec_entry(const struct spec *spec, uint64_t address)

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 enum { MOST_WATCHED = 4096, MOST_WINDOWS = 4096 };
 
@@ -37,8 +36,9 @@ struct spec {
 	uint64_t at_leave; /* do threads switch when an interrupt or a call ends? else at an entry of kind S */
 };
 
-/* Lines: entry KIND ADDRESS | value NAME NUMBER (these two hexadecimal) | window FIRST LAST. */
-bool spec_read(struct spec *spec, FILE *from);
+/* Lines: entry KIND ADDRESS | value NAME NUMBER (these two hexadecimal) | window FIRST LAST. False, and
+ * said, where it cannot be read. */
+bool spec_read(struct spec *spec, const char *path);
 
 /* The kind of the entry at an address, or 0. */
 char spec_entry(const struct spec *spec, uint64_t address);

@@ -15,6 +15,7 @@ from rtqual.board.parts import part
 from rtqual.cause import modules
 from rtqual.cause.symbols import Symbols
 from rtqual.cause.timeline import Kind
+from rtqual.cause.wording import cause
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Measurement, Series
 from rtqual.record.store import Store, read
@@ -79,6 +80,33 @@ def test_the_longest_section_is_the_modules_and_the_control_has_none(late: dict[
     names = {name for one in late["none"].longest for name in one.chain}  # interrupts hit late_work too
     assert not any(name.startswith(("late_hold_", "late_flood")) for name in names)
     assert max(one.section.duration_ns for one in late["none"].longest) < 100_000
+
+
+@pytest.fixture(scope="module")
+def on_two(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
+    """The same on two CPUs, under a load."""
+    guest = LateGuest(tmp_path_factory.mktemp("late-on-two"), cpus=2)
+    records = {"irqs": guest.record("irqs", load="hackbench")}
+    return dict(zip(records, explain({path: Asked(worst=4) for path in records.values()}), strict=True))
+
+
+@pytest.mark.guest
+def test_on_two_cpus_it_is_named_too_and_the_others_turns_are_told(on_two: dict[str, Explained]) -> None:
+    kind, function = Kind.IRQS_OFF, "late_hold_interrupts [rtqual_late]"
+    run = on_two["irqs"]
+    assert run.cpus == 2
+    line = run.timelines[0]  # turns cut what the module does into parts
+    held_ns = sum(part.duration_ns for part in line.parts if part.kind == kind and function in part.chain)
+    assert held_ns > 0.5 * line.sample.value_ns, line.causes
+    assert f"mostly {kind}, " in cause(line)
+    for line in run.timelines:
+        assert sum(part.duration_ns for part in line.parts) == line.sample.value_ns
+        assert line.named >= 0.99
+        assert 0.2 < line.turns_ns / line.sample.value_ns < 0.95
+        other = {part.turn.rpartition(" on CPU ")[2] for part in line.parts if part.turn}
+        assert other == {str(1 - line.cpu)}
+    section = max(run.longest, key=lambda one: one.section.duration_ns)
+    assert 0 < section.turns_ns < section.section.duration_ns
 
 
 @pytest.mark.guest
@@ -203,7 +231,7 @@ def test_a_mission_asks_for_it_and_nothing_is_explained_twice(rtqual: Run, campa
         ({"board": "local"}, 0, "measured on the local board"),
         ({"instrument": "hackbench"}, 0, "a record of hackbench"),
         ({"instrument": "procedure-stream-steady"}, 0, "in the folder of its rtqual verify"),
-        ({"cpus": 2}, 0, "of 2 CPUs"),
+        ({"board": "virtual-arm64", "cpus": 2}, 0, "of 2 CPUs"),
         ({"job": {"measure": 1}}, 0, "cannot make its job"),
         ({}, 1, "beyond its histogram"),
         ({"artefacts": {"kernel": "0" * 64}}, 0, "is not in rtqual's cache"),

@@ -9,6 +9,8 @@ that was in the kernel before the window begins, calls are known from there on o
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from rtqual.base.errors import RunFailed
 from rtqual.cause.processor import Processor
 from rtqual.cause.symbols import SWITCHES_OF_FREERTOS, Symbols
@@ -50,6 +52,8 @@ class Slice:
     preemptible: bool
     off_at: str  # where interrupts were switched off
     off_ns: int
+    cpu: int = 0
+    turn: "Slice | None" = None  # what another CPU runs meanwhile, whose turn it is; nothing changes here then
 
     @property
     def scheduling(self) -> bool:
@@ -63,10 +67,12 @@ class Context:
     processor: Processor
     symbols: Symbols
     thread: Thread | None
+    cpu: int = 0
+    waiting: dict[int, list[Call]] = field(default_factory=dict)  # threads that do not run, of all CPUs
     calls: list[Call] = field(default_factory=list)
-    waiting: dict[int, list[Call]] = field(default_factory=dict)  # threads that do not run
     pending: int = 0  # a call was the last thing: where it returns to
     user: bool = False
+    halted: bool = False
     interrupts: bool = True
     count: int = 0
     off_at: str = ""
@@ -90,7 +96,7 @@ class Context:
         elif kind == "v":
             self._interrupts_off(ns, word)
         elif kind in "wH":
-            self.interrupts = True
+            self.interrupts, self.halted = True, kind == "H"
         elif kind == "m":
             self._counted(ns, word & _COUNT)
 
@@ -104,7 +110,7 @@ class Context:
             kind=mark.kind if mark and not self.user else "",
             softirq=any(name.partition(".")[0] in _SOFTIRQ for name in self.chain(depth)),
             interrupts=self.interrupts and not (self.processor.masks and self.count),
-            preemptible=self.processor.masks or not self.count, off_at=self.off_at, off_ns=self.off_ns,
+            preemptible=self.processor.masks or not self.count, off_at=self.off_at, off_ns=self.off_ns, cpu=self.cpu,
         )  # fmt: skip
 
     def chain(self, depth: int = 0) -> tuple[str, ...]:
@@ -120,6 +126,7 @@ class Context:
         return known
 
     def _block(self, at: int) -> None:
+        self.halted = False
         if at < self.processor.kernel:
             self.user, self.calls, self.pending = True, [], 0
             return
@@ -186,14 +193,21 @@ class Context:
         self.user = False
 
 
-def slices(trace: Trace, processor: Processor, symbols: Symbols, first: int, last: int) -> Iterator[Slice]:
-    """What the CPU does from a window's first record to its last one, without a gap; places of records.
+def slices(
+    trace: Trace, processor: Processor, symbols: Symbols, first: int, last: int, cpu: int = 0
+) -> Iterator[Slice]:
+    """What a CPU does from a window's first record to its last one, without a gap; places of records.
 
     Raises RunFailed where it is too long to be told.
     """
     if last - first > _MOST:
         raise RunFailed(f"a sample takes {last - first:,} steps; explained are samples of {_MOST:,} at most")
-    context = Context(processor, symbols, trace.thread_at(first))
+    waiting: dict[int, list[Call]] = {}
+    every = {
+        one: Context(processor, symbols, trace.thread_at(first, one), one, waiting)
+        for one in {cpu, *np.unique(trace.cpus[first : last + 1]).tolist()}
+    }
+    context = every[int(trace.cpus[first])]
     kinds, times, words = (column[first : last + 1].tolist() for column in (trace.kinds, trace.ns, trace.words))
     switches = {place: thread for place, thread in trace.threads if first <= place <= last}
     now_ns = times[0]
@@ -210,8 +224,16 @@ def slices(trace: Trace, processor: Processor, symbols: Symbols, first: int, las
             if kind == "v":
                 context.off_ns = ns
             continue
+        if kind == "a" and not begun:
+            context = every[word]
+            continue
         begun = True
         if ns > now_ns:
-            yield context.slice(now_ns, ns)
+            own = every[cpu].slice(now_ns, ns)
+            elsewhere = context.cpu != cpu and not context.halted  # the clock goes on for all that wait
+            yield replace(own, turn=context.slice(now_ns, ns)) if elsewhere else own
             now_ns = ns
+        if kind == "a":
+            context = every[word]
+            continue
         context.take(kind, ns, word, switches.get(first + offset))

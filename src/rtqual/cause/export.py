@@ -36,7 +36,7 @@ def _events(process: int, part: Part) -> Iterator[dict[str, Any]]:
         "dur": part.duration_ns / _NS_PER_US,
         "args": {"thread": part.thread, "entry": part.entry, "calls": list(part.chain), "off at": part.off_at},
     }  # fmt: skip
-    yield {**base, "tid": 1, "name": part.kind.value}
+    yield {**base, "tid": 1, "name": part.label}
     if part.where:
         yield {**base, "tid": 2, "name": part.where}
 

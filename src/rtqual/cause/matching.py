@@ -52,12 +52,12 @@ class Matched:
 
 
 def match(trace: Trace, series: Series, interval_ns: int, priority: int | None, name: str) -> Matched:
-    """The samples of the thread `name` of that FIFO priority, if one is given.
+    """The samples of the thread `name` of that FIFO priority, if one is given, on the CPU of the series.
 
     Raises BadInput where the readings do not give them.
     """
     found: dict[int, list[tuple[int, int, Thread]]] = {}
-    for event, ns, thread in trace.readings():
+    for event, ns, thread in trace.readings(series.info.cpu):
         if thread.name == name and (priority is None or thread.priority == 99 - priority):
             found.setdefault(thread.task, []).append((event, ns, thread))
     total = series.total

@@ -27,6 +27,7 @@ class Section:
     thread: str  # that ran when it ended
     off_word: int
     on_word: int
+    cpu: int = 0
 
     @property
     def duration_ns(self) -> int:
@@ -40,6 +41,7 @@ class Placed:
     section: Section
     chain: tuple[str, ...]
     times: int = 1  # of the sections looked at, how many lie there
+    turns_ns: int = 0  # of it, in which other CPUs had their turns
 
 
 def longest(trace: Trace, from_ns: int, to_ns: int, most: int) -> list[Section]:
@@ -59,7 +61,7 @@ def _sections(trace: Trace, pair: str, kind: str) -> Iterator[Section]:
         thread = trace.thread_at(end)
         yield Section(
             kind, int(trace.ns[begin]), int(trace.ns[end]), str(thread or ""),
-            int(trace.words[begin]), int(trace.words[end]),
+            int(trace.words[begin]), int(trace.words[end]), int(trace.cpus[end]),
         )  # fmt: skip
 
 
@@ -76,4 +78,5 @@ def by_place(found: Iterable[Placed], most: int) -> list[Placed]:
 
 def placed(section: Section, slices: Iterable[Slice]) -> Placed:
     inside = [one for one in slices if section.begin_ns <= one.begin_ns < section.end_ns]
-    return Placed(section, dominant(inside))
+    turns_ns = sum(one.end_ns - one.begin_ns for one in inside if one.turn)
+    return Placed(section, dominant(inside), turns_ns=turns_ns)

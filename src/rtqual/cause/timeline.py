@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 
 from rtqual.base.errors import RunFailed
 from rtqual.cause.context import UNKNOWN, Slice
@@ -59,6 +60,11 @@ class Part:
     off_at: str  # where interrupts were switched off: the function, its caller, the caller of that
     off_before_ns: int  # how long before the part
     user: bool = False
+    turn: str = ""  # who ran meanwhile, where it was another CPU's turn; all else is what the sample's CPU was at then
+
+    @property
+    def label(self) -> str:
+        return "another CPU's turn" if self.turn else self.kind.value
 
     @property
     def where(self) -> str:
@@ -80,6 +86,10 @@ class Timeline:
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     @property
+    def turns_ns(self) -> int:
+        return sum(part.duration_ns for part in self.parts if part.turn)
+
+    @property
     def worst(self) -> Part:
         return max(self.parts, key=lambda part: part.duration_ns)
 
@@ -90,15 +100,22 @@ class Timeline:
         return 1 - unnamed / self.sample.value_ns if self.sample.value_ns else 1.0
 
 
-def timeline(sample: Sample, processor: Processor, measured: Thread, slices: Iterable[Slice]) -> Timeline:
+def timeline(sample: Sample, processor: Processor, measured: Thread, slices: Iterable[Slice], cpu: int = 0) -> Timeline:
     """Of a wake-up. `slices`: without a gap, from the expiry or before it to the reading or after it.
 
-    Raises RunFailed otherwise.
+    Raises RunFailed otherwise, and where the timer's interrupt did not come on that CPU.
     """
-    return told_by(sample, _Telling(processor, measured).kind, slices)
+    telling = _Telling(processor, measured)
+    line = told_by(sample, telling.kind, slices, cpu)
+    if line.turns_ns and not telling.fired:
+        raise RunFailed(
+            f"sample {sample.number}: its timer's interrupt came on another CPU, as with nohz_full; such a wake-up is "
+            "not told"
+        )
+    return line
 
 
-def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slice]) -> Timeline:
+def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slice], cpu: int = 0) -> Timeline:
     """The same, where `kind` says of each slice in turn what it is."""
     pieces: list[tuple[Kind, Slice]] = []
     for one in slices:
@@ -106,15 +123,17 @@ def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slic
         if begin_ns < end_ns:
             pieces.append((kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
     groups = _without_flicker(_merged(pieces))
-    parts = _parts(groups, sample)
+    by_turns = [(of, [*one]) for of, some in groups for _, one in groupby(some, _turn)]
+    parts = _parts(by_turns, sample)
     if sum(part.duration_ns for part in parts) != sample.value_ns:
         raise RunFailed(f"sample {sample.number}: its parts do not add up; this is an error of rtqual")
-    return Timeline(sample, parts)
+    return Timeline(sample, parts, cpu)
 
 
 def passing(one: Slice) -> Kind | None:
     """What it is whoever runs; None where the thread says it."""
-    if not one.user and (one.chain[-1] == UNKNOWN if one.chain else one.kind == ""):
+    placed = one.chain or one.turn  # in another CPU's turn thread and mask say enough
+    if not one.user and (one.chain[-1:] == (UNKNOWN,) if placed else one.kind == ""):
         return Kind.UNNAMED
     if one.softirq:
         return Kind.SOFTIRQ
@@ -187,7 +206,7 @@ def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[K
     fired = False
     for kind, some in groups:
         fired = fired or kind not in (Kind.DELIVERY, Kind.IRQS_OFF)  # until then they are why it did not
-        short = fired and some[-1].end_ns - some[0].begin_ns < _SHORT_NS
+        short = fired and _whole_ns(one for one in some if not one.turn) < _SHORT_NS
         called = Kind.OTHER if short and kind in (Kind.PREEMPT_OFF, Kind.IRQS_OFF) and _taken(some[0]) else kind
         if found and found[-1][0] == called and _alike(found[-1][1][-1], some[0], called):
             found[-1][1].extend(some)
@@ -199,6 +218,14 @@ def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[K
 def _taken(one: Slice) -> bool:
     """By a thread that could be named, and not by an interrupt."""
     return one.thread is not None and not one.thread.idle and one.kind != "I"
+
+
+def _turn(one: Slice) -> int | None:
+    return one.turn.cpu if one.turn else None
+
+
+def _whole_ns(slices: Iterable[Slice]) -> int:
+    return sum(one.end_ns - one.begin_ns for one in slices)
 
 
 def _alike(a: Slice, b: Slice, kind: Kind) -> bool:
@@ -222,7 +249,7 @@ def _parts(groups: Sequence[tuple[Kind, list[Slice]]], sample: Sample) -> tuple[
 
 def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
     """The thread that wakes the one that waits, and what it calls for that."""
-    for one in reversed(slices):
+    for one in [one.turn or one for one in reversed(slices)]:
         wakes = [place for place, name in enumerate(one.chain) if name.partition(".")[0] in _WAKES]
         if wakes and one.kind != "I":
             return str(one.thread or ""), one.chain[: wakes[0]]
@@ -232,7 +259,8 @@ def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
 def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
     first = slices[0]
     off = next((one for one in slices if not one.interrupts and one.off_at), None) if kind == Kind.IRQS_OFF else None
-    whole_ns = sum(one.end_ns - one.begin_ns for one in slices)
+    whole_ns = _whole_ns(slices)
+    others = [one.turn for one in slices if one.turn]
     return Part(
         kind=kind,
         begin_ns=first.begin_ns - sample.expiry_ns,
@@ -242,13 +270,14 @@ def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
         chain=dominant(slices),
         off_at=off.off_at if off else "",
         off_before_ns=max(0, first.begin_ns - off.off_ns) if off else 0,
-        user=_DOMINANT * whole_ns <= sum(one.end_ns - one.begin_ns for one in slices if one.user),
+        user=_DOMINANT * whole_ns <= _whole_ns(one for one in slices if one.user),
+        turn=f"{others[0].thread or 'a thread'} on CPU {others[0].cpu}" if others else "",
     )
 
 
 def dominant(slices: Sequence[Slice]) -> tuple[str, ...]:
     """Down the calls, as long as one of them takes most of the time."""
-    whole = sum(one.end_ns - one.begin_ns for one in slices)
+    whole = _whole_ns(slices)
     chain: tuple[str, ...] = ()
     while True:
         below: dict[str, int] = defaultdict(int)

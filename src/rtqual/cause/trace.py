@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The plugin's log: records of 16 bytes, which guest/watch.h explains."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +12,14 @@ import numpy.typing as npt
 
 from rtqual.base.errors import RunFailed
 
-_MOST_B = (32 << 20) * 16  # the plugin writes no more and ends QEMU (guest/watch.c)
+_MOST_B = (32 << 20) * 16  # the plugin writes no more and ends QEMU (guest/watch_log.c)
 _BUFFER_B = 1 << 16  # that it may not have written then
 _RECORD = np.dtype([("when", "<u8"), ("word", "<u8")])
 _NS_BITS = 56
-_KINDS = b"SIEXORH" + b"gnyctpq" + b"bkvwms" + b"z"
+_KINDS = b"SIEXORH" + b"agnyctpq" + b"bkvwms" + b"z"
 EVENTS = b"SIEXORH"
 _COMM_B = 16
+_MOST_CPUS = 16  # that the plugin watches
 
 Words = npt.NDArray[np.uint64]
 
@@ -60,6 +62,13 @@ class Trace:
         return self.ns[self.events]
 
     @cached_property
+    def cpus(self) -> npt.NDArray[np.uint8]:
+        """Whose turn it is, by records."""
+        turns = np.flatnonzero(self.kinds == ord("a"))
+        whose = np.concatenate(([0], self.words[turns])).astype(np.uint8)
+        return np.repeat(whose, np.diff([0, *turns, len(self.kinds)]))
+
+    @cached_property
     def threads(self) -> tuple[tuple[int, Thread], ...]:
         """(place of a switch, the thread that runs from there on)."""
         known: dict[int, Thread] = {}
@@ -79,23 +88,29 @@ class Trace:
                 found.append((place, known[word]))
         return tuple(found)
 
-    def thread_at(self, place: int) -> Thread | None:
-        """Who runs at a record."""
-        where = int(np.searchsorted(self._switches, place, side="right")) - 1
-        return self.threads[where][1] if where >= 0 else None
+    def thread_at(self, place: int, cpu: int | None = None) -> Thread | None:
+        """Who runs at a record, on its CPU or on another one."""
+        own = self._switches.get(int(self.cpus[place]) if cpu is None else cpu, [])
+        where = bisect_right(own, place, key=lambda one: one[0]) - 1
+        return own[where][1] if where >= 0 else None
 
     @cached_property
-    def _switches(self) -> npt.NDArray[np.int64]:
-        return np.array([place for place, _ in self.threads], np.int64)
+    def _switches(self) -> dict[int, list[tuple[int, Thread]]]:
+        """`threads`, by CPU."""
+        found: dict[int, list[tuple[int, Thread]]] = {}
+        for place, thread in self.threads:
+            found.setdefault(int(self.cpus[place]), []).append((place, thread))
+        return found
 
     @cached_property
     def clocks_ns(self) -> list[int]:
         """When the kernel took another clock, or the same at another rate."""
         return [int(ns) for ns in self.ns[self.kinds == ord("g")]]
 
-    def readings(self) -> Iterator[tuple[int, int, Thread]]:
-        """(event, ns, thread) of each reading of the time-stamp counter in user space."""
-        for event in np.flatnonzero(self.kinds[self.events] == ord("R")).tolist():
+    def readings(self, cpu: int | None = None) -> Iterator[tuple[int, int, Thread]]:
+        """(event, ns, thread) of each reading of the time-stamp counter in user space, on a CPU or on any."""
+        read = self.kinds[self.events] == ord("R")
+        for event in np.flatnonzero(read if cpu is None else read & (self.cpus[self.events] == cpu)).tolist():
             thread = self.thread_at(int(self.events[event]))
             if thread is not None:
                 yield event, int(self.event_ns[event]), thread
@@ -123,6 +138,8 @@ def parse(content: bytes, *, linux: bool = True) -> Trace:
     strange = np.flatnonzero(~np.isin(kinds, np.frombuffer(_KINDS, np.uint8)))
     if len(strange):
         raise RunFailed(f"the log of the watched run is damaged: record {strange[0]} is of kind {kinds[strange[0]]}")
+    if (records["word"][kinds == ord("a")] >= _MOST_CPUS).any():
+        raise RunFailed("the log of the watched run is damaged: it tells of a CPU that no board has")
     trace = Trace(kinds, (records["when"] & np.uint64((1 << _NS_BITS) - 1)).astype(np.int64), records["word"], linux)
     if kinds[-1] != ord("z") or int(trace.words[-1]) != len(trace.events):
         raise RunFailed("the log of the watched run has no end: was QEMU ended?")

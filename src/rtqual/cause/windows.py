@@ -11,13 +11,15 @@ from rtqual.cause.trace import Trace
 _BACK = 200  # events at most, to begin where a thread entered the kernel
 
 
-def window(trace: Trace, from_ns: int, to_ns: int) -> tuple[int, int]:
-    """The events (first, last) around two moments. It begins where the kernel was entered, if that is not far before:
-    from there on the calls are known."""
+def window(trace: Trace, from_ns: int, to_ns: int, cpu: int = 0) -> tuple[int, int]:
+    """The events (first, last) around two moments. It begins where the kernel was entered on a CPU, if that is not far
+    before: from there on its calls are known."""
     kinds = trace.kinds[trace.events]
     first = max(0, int(np.searchsorted(trace.event_ns, from_ns, side="right")) - 1)
     last = min(len(kinds) - 1, int(np.searchsorted(trace.event_ns, to_ns, side="left")) + 1)
-    entered = np.flatnonzero(np.isin(kinds[max(0, first - _BACK) : first + 1], np.frombuffer(b"ER", np.uint8)))
+    before = slice(max(0, first - _BACK), first + 1)
+    own = trace.cpus[trace.events[before]] == cpu
+    entered = np.flatnonzero(own & np.isin(kinds[before], np.frombuffer(b"ER", np.uint8)))
     return (max(0, first - _BACK) + int(entered[-1]) if len(entered) else first), last
 
 
@@ -34,7 +36,7 @@ def apart(windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def places(trace: Trace, wanted: tuple[int, int], windows: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """Where a closer look (first and last record) holds a window. Raises RunFailed where it has none."""
-    starts = np.flatnonzero(trace.kinds == ord("s"))
+    starts = np.flatnonzero((trace.kinds == ord("s")) & (trace.cpus == 0))  # then come the other CPUs'
     for (first, last), start in zip(windows, starts.tolist(), strict=False):
         if first <= wanted[0] and wanted[1] <= last:
             return start, int(trace.events[last])

@@ -14,11 +14,18 @@ _FROM_THE_KERNEL = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64")
 def cause(line: Timeline) -> str:
     """The sentence: 'mostly interrupts off, 17.5 us (62 %): blake2s < ... in hackbench'."""
     kind, ns = next(iter(line.causes.items()))
-    largest = max((part for part in line.parts if part.kind == kind), key=lambda part: part.duration_ns)
-    return clean(f"mostly {kind}, {format_ns(ns)} ({share(ns, line.sample.value_ns)} of it): {described(largest)}")
+    largest = max(
+        (part for part in line.parts if part.kind == kind), key=lambda part: (not part.turn, part.duration_ns)
+    )
+    turns = f"; {format_ns(line.turns_ns)} of the sample are other CPUs' turns" if line.turns_ns else ""
+    return clean(f"mostly {kind}, {format_ns(ns)} ({share(ns, line.sample.value_ns)} of it): {_own(largest)}{turns}")
 
 
 def described(part: Part) -> str:
+    return "; ".join(filter(None, [f"{part.turn}; meanwhile {part.kind}" if part.turn else "", _own(part)]))
+
+
+def _own(part: Part) -> str:
     words = []
     if part.thread:
         words.append(f"in {part.thread}" if not part.entry else f"{part.entry} in {part.thread}")

@@ -36,8 +36,9 @@ def explain(
     Parameters
     ----------
     record
-        A record of the virtual board, as `rtqual show` takes it: cyclictest, frames or telecommands, on one CPU. Of
-        a campaign's folder, the latest samples of each candidate under each load are told together.
+        A record of the virtual board, as `rtqual show` takes it: cyclictest on one CPU, or on x86-64 on several;
+        frames or telecommands on one. Of a campaign's folder, the latest samples of each candidate under each load on
+        one CPU are told together.
     worst
         How many of the latest samples; 3 of a record and 10 of each candidate unless told otherwise.
     sample

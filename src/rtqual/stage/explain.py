@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from rtqual.base.architecture import AMD64
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
@@ -69,12 +70,17 @@ class Explained:
     path: Path
     candidate: str
     load: str
+    cpus: int
     seed: int
     samples: int  # of the run
     names: tuple[str, ...]  # of the samples' series, by their numbers; nothing where it is one
     timelines: tuple[Timeline, ...]  # the latest sample first
     longest: tuple[Placed, ...]
     windows: int  # how often the second run looked closer
+
+    def on(self, cpu: int) -> str:
+        """In words; empty where there is one only."""
+        return f" on CPU {cpu}" if self.cpus > 1 else ""
 
     def series_of(self, line: Timeline) -> str:
         """Its name; empty where samples are of one series."""
@@ -101,11 +107,11 @@ def explain(
 
 
 def explainable(records: Mapping[Path, Record]) -> list[Path]:
-    """Those of them whose wake-ups can be explained, once each."""
+    """Those of them whose wake-ups can be explained together, once each: figures compare at equal numbers of CPUs."""
     found = []
     for path, record in records.items():
         with suppress(BadInput):
-            if require(path, record).timer and not record.manifest.repeat:
+            if require(path, record).timer and not record.manifest.repeat and record.inputs.cpus == 1:
                 found.append(path)
     return found
 
@@ -151,10 +157,10 @@ def require(path: Path, record: Record) -> Measured:
         raise BadInput(f"{path}: {error}") from None
     if not one.series:
         raise BadInput(f"{path}: holds no latency of {inputs.instrument}'s")
-    if inputs.cpus != 1:
+    if inputs.cpus != 1 and not (one.timer and row.architecture is AMD64):
         raise BadInput(
-            f"{path}: of {inputs.cpus} CPUs, which take turns in the emulator: a late sample may have waited for a "
-            "turn and for nothing in the kernel; explained are runs on one CPU: choose such a record"
+            f"{path}: of {inputs.cpus} CPUs; on several the wake-ups of cyclictest on x86-64 are explained: "
+            "choose such a record, or one on one CPU"
         )
     if any(some.info.overflow for some in one.series):
         raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
@@ -186,30 +192,26 @@ class _Run:
         every = [one for some in found for one in some.matched.samples]
         ends = min(one.expiry_ns for one in every), max(one.read_ns for one in every)
         late = sections.longest(events, *ends, most=longest and longest - _LONGEST + _LOOKED_AT)
-        own = {one.number: window(events, one.expiry_ns, one.read_ns) for _, one in chosen}
-        theirs = [window(events, one.begin_ns, one.end_ns) for one in late]
+        own = {one.number: window(events, one.expiry_ns, one.read_ns, of.cpu) for of, one in chosen}
+        theirs = [window(events, one.begin_ns, one.end_ns, one.cpu) for one in late]
         windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
         self.tell(f"looks closer at {len(windows)} places")
         closer = self._watched(symbols, windows)
-        told = tuple(
-            self._timeline(
-                of, one, events, slices(closer, self.processor, symbols, *places(closer, own[one.number], windows))
-            )
-            for of, one in chosen
-        )
-        where = [
-            sections.placed(one, slices(closer, self.processor, symbols, *places(closer, there, windows)))
-            for one, there in zip(late, theirs, strict=True)
-        ]
+
+        def look(there: tuple[int, int], cpu: int) -> Iterable[Slice]:
+            return slices(closer, self.processor, symbols, *places(closer, there, windows), cpu)
+
+        told = tuple(self._timeline(of, one, events, look(own[one.number], of.cpu)) for of, one in chosen)
+        where = [sections.placed(one, look(there, one.cpu)) for one, there in zip(late, theirs, strict=True)]
         return Explained(
-            self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.seed,
+            self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.cpus, inputs.seed,
             len(every), tuple(of.name for of in found for _ in of.matched.samples if of.name), told,
             tuple(sections.by_place(where, longest)), len(windows),
         )  # fmt: skip
 
     def _timeline(self, of: Found, one: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
         if self.measured.timer:
-            return timeline(one, self.processor, of.matched.thread, pieces)
+            return timeline(one, self.processor, of.matched.thread, pieces, of.cpu)
         return told_by(one, self.measured.kind(events, of, one), pieces)
 
     @property

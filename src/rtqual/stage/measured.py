@@ -2,7 +2,7 @@
 """What of a record can be explained: wake-ups of a thread, frames of the camera, telecommands."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -37,6 +37,7 @@ class Found:
 
     name: str  # empty where the record has no other
     matched: Matched
+    cpu: int = 0
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Measured:
     def series(self) -> tuple[Series, ...]:
         every = self.record.series
         if self.timer:
-            return every[:1]
+            return every[: self.record.inputs.cpus]
         return tuple(one for one in every if self._told(one.info.name) and len(one.values) and one.order)
 
     def samples(self, trace: Trace, *, linux: bool) -> list[Found]:
@@ -71,7 +72,14 @@ class Measured:
         parameters = self._parameters()
         interval_ns = getattr(parameters, "interval", None) or OWN_INTERVAL_NS
         priority = getattr(parameters, "priority", None) if linux else None  # FreeRTOS has its own
-        return [Found("", match(trace, self.series[0], interval_ns, priority, self.end))]
+        found: list[Found] = []
+        before = 0
+        for one in self.series:
+            matched = match(trace, one, interval_ns, priority, self.end)
+            samples = tuple(replace(some, number=before + some.number) for some in matched.samples)
+            found.append(Found("", replace(matched, samples=samples), one.info.cpu or 0))
+            before += len(samples)
+        return found
 
     def kind(self, trace: Trace, of: Found, sample: Sample) -> Callable[[Slice], Kind]:
         """What a moment of a sample is where no timer is waited for."""

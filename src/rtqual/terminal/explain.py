@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Why samples were late, on the terminal and as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -31,8 +31,8 @@ def print_explained(console: Console, explained: Sequence[Explained]) -> None:
         title = f"{what}: {count(one.samples, 'sample')} made again, all equal"
         console.print(Text(clean(f"{title} ({one.record})"), "bold"), soft_wrap=True)
         for line in one.timelines:
-            _print_timeline(console, line, series=one.series_of(line))
-        _print_longest(console, one.longest)
+            _print_timeline(console, line, where=one.on(line.cpu), series=one.series_of(line))
+        _print_longest(console, one.longest, one.on)
     console.print()
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
@@ -81,7 +81,7 @@ def _print_timeline(console: Console, line: Timeline, *, where: str = "", series
         table.add_column(justify="right" if number < 2 else "left", no_wrap=number < 3)
     shown = [part for part in line.parts if part.duration_ns >= _SMALL * sample.value_ns]
     for part in shown:
-        what = Text(part.kind.value, "bold" if part is line.worst else "")
+        what = Text(part.label, "bold" if part is line.worst else "")
         table.add_row(f"+{part.begin_ns:,}", f"{part.duration_ns:,} ns", what, Text(clean(described(part))))
     rest = len(line.parts) - len(shown)
     if rest:
@@ -134,7 +134,7 @@ def _print_tally(console: Console, one: Tally) -> None:
         console.print(Text(clean(text)), soft_wrap=True)
 
 
-def _print_longest(console: Console, longest: Sequence[Placed]) -> None:
+def _print_longest(console: Console, longest: Sequence[Placed], on: Callable[[int], str]) -> None:
     console.print()
     title = "Longest sections of the run, whether a sample met them or not (observed; no bound)"
     console.print(Text(title, "bold"), soft_wrap=True)
@@ -143,7 +143,9 @@ def _print_longest(console: Console, longest: Sequence[Placed]) -> None:
     table.add_column(no_wrap=True)
     table.add_column()
     for one in longest:
-        where = f"in {one.section.thread}; {calls(one.chain)}" + (f" ({one.times} times)" if one.times > 1 else "")
+        times = f" ({one.times} times)" if one.times > 1 else ""
+        turns = f"; {format_ns(one.turns_ns)} of it other CPUs' turns" if one.turns_ns else ""
+        where = f"in {one.section.thread}{on(one.section.cpu)}; {calls(one.chain)}{times}{turns}"
         table.add_row(f"{one.section.duration_ns:,} ns", one.section.kind, Text(clean(where)))
     if not longest:
         table.add_row("none", "above 5 us", "")
@@ -159,7 +161,9 @@ def explained_dict(one: Explained) -> dict[str, object]:
         "samples": one.samples,
         "same": True,
         "clock": "instructions",
-        "timelines": [{"series": one.series_of(line), **_timeline_dict(line)} for line in one.timelines],
+        "timelines": [
+            {"cpu": line.cpu, "series": one.series_of(line), **_timeline_dict(line)} for line in one.timelines
+        ],
         "longest_sections": [
             {
                 "kind": placed.section.kind,
@@ -167,6 +171,8 @@ def explained_dict(one: Explained) -> dict[str, object]:
                 "thread": placed.section.thread,
                 "calls": list(placed.chain),
                 "times": placed.times,
+                "cpu": placed.section.cpu,
+                "other_turns_ns": placed.turns_ns,
             }
             for placed in one.longest
         ],
@@ -204,6 +210,7 @@ def _timeline_dict(line: Timeline) -> dict[str, object]:
         "named": round(line.named, 6),
         "cause": cause(line),
         "causes_ns": {kind.value: ns for kind, ns in line.causes.items()},
+        "other_turns_ns": line.turns_ns,
         "parts": [
             {
                 "kind": part.kind.value,
@@ -214,6 +221,7 @@ def _timeline_dict(line: Timeline) -> dict[str, object]:
                 "calls": list(part.chain),
                 "interrupts_off_at": part.off_at,
                 "interrupts_off_before_ns": part.off_before_ns,
+                "turn_of": part.turn,
             }
             for part in line.parts
         ],
