@@ -164,10 +164,14 @@ def test_boards_are_listed_and_found_by_name(
 
 
 def test_only_the_board_is_judged_and_it_can_say_fly(written: Callable[..., Path]) -> None:
-    """Without requirements every candidate that the plan runs may fly; on the emulator none may."""
-    mission = load_mission(written())
+    """What has a need and no other requirement may fly where it runs; on the emulator nothing may."""
+    assert foresee(load_mission(written()), "demo").nobody == "the mission sets no requirement"
+    needs = 'duration = "1 min"\nneeds = ["usb"]'
+    mission = load_mission(written('duration = "1 min"', needs))
     assert [cells.board for cells in by_board(mission, "demo", [], {})] == ["raspberry-pi-4b"]
     assert foresee(mission, "demo").nobody == ""
     written_to = written('instruments = ["cyclictest"]', 'instruments = ["sysbench-fileio-usb"]')
     assert 'disks = { usb = "/dev/..." }' in str(foresee(load_mission(written_to), "demo"))
-    assert "emulator" in foresee(load_mission(written('boards = ["pi-a"]\n', "")), "demo").nobody
+    emulated = written('boards = ["pi-a"]\n', "")
+    emulated.write_text(emulated.read_text().replace('duration = "1 min"', needs))
+    assert "emulator" in foresee(load_mission(emulated), "demo").nobody

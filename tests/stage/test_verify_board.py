@@ -49,7 +49,7 @@ def test_a_board_is_named_by_the_mission(tmp_path: Path, fails: Callable[..., st
     assert not any(one.resets for one in asked.played) and any(one.resets for one in asked.procedures)
     cells = stage.campaign(asked, tmp_path / "out", 2).cells
     assert {(cell.board, cell.repeat) for cell in cells} == {(MODEL, 0)}, "each once: no board in real time repeats"
-    assert "resets are played on the virtual board only, not on stand-in" in fails(
+    assert "resets and peers are played on the virtual board only, not on stand-in" in fails(
         2, "verify", path, "--only", "kernel-panic"
     )
     path.write_text(text.replace(f'board = "{NAME}"\n', 'board = "stand-on"\n', 1))
