@@ -45,10 +45,13 @@ endchoice
 config EMI
     bool "Debugging"
     default y
+
+config CRC
+    tristate "A module, in the first alone"
 """
-BEFORE = "CONFIG_LAZY=y\nCONFIG_EMI=y\n"
+BEFORE = "CONFIG_MODULES=y\nCONFIG_LAZY=y\nCONFIG_EMI=y\nCONFIG_CRC=m\n"
 AFTER = (
-    "CONFIG_BUS=y\nCONFIG_DEVICE=y\nCONFIG_SPEED=115200\nCONFIG_EAGER=y\n# CONFIG_LAZY is not set\n"
+    "CONFIG_MODULES=y\nCONFIG_BUS=y\nCONFIG_DEVICE=y\nCONFIG_SPEED=115200\nCONFIG_EAGER=y\n# CONFIG_LAZY is not set\n"
     "# CONFIG_CHATTER is not set\n"
     'CONFIG_NAME="a \\"b\\""\n# CONFIG_EMI is not set\n'
 )
@@ -62,7 +65,7 @@ def between(tmp_path_factory: pytest.TempPathFactory) -> Between:
 
 def test_a_step_is_what_menuconfig_asks_once(between: Between) -> None:
     named = {str(one) for one in between.settings}
-    assert named == {"BUS=y", "DEVICE=y", "SPEED=115200", 'NAME=a "b"', "EAGER=y in place of LAZY", "EMI=n"}
+    assert named == {"BUS=y", "DEVICE=y", "SPEED=115200", 'NAME=a "b"', "EAGER=y in place of LAZY", "EMI=n", "CRC=n"}
 
 
 def test_all_of_the_steps_lead_from_the_one_to_the_other(between: Between) -> None:
@@ -76,6 +79,7 @@ def test_all_of_the_steps_lead_from_the_one_to_the_other(between: Between) -> No
         ("DEVICE=y", {"BUS": "y", "DEVICE": "y", "HIDDEN": "y", "SPEED": "9600"}),  # with what it needs
         ("EAGER=y in place of LAZY", {"EAGER": "y", "LAZY": None}),
         ("EMI=n", {"EMI": None}),
+        ("CRC=n", {"CRC": None}),
         ('NAME=a "b"', {"NAME": 'a "b"'}),
         ("SPEED=115200", {}),  # of a device that is not there
     ],

@@ -43,6 +43,7 @@ def test_every_output_ends_in_the_same_sentence(
     record(mission, tmp_path, story.outcome)
     done = rtqual("select", mission, "--out", out)
     assert done.returncode == story.exit_code, done.stderr
+    assert "┌┬" not in done.stdout, "a table without a row"
     first_page = {
         "terminal": done.stdout,
         "report.md": (out / "report.md").read_text().partition("\n## 1 ")[0],

@@ -97,6 +97,8 @@ def _candidate(standing: Standing) -> Table:
         table.add_row("needs", f"[{_TONE[Outcome.MET]}]{Outcome.MET}[/]", escape(names))
     for refusal in standing.other_refusals:
         table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))
+    if not table.row_count:
+        table.add_row("requirements", "none", "")
     return table
 
 

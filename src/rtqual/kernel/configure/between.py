@@ -28,7 +28,7 @@ class Setting:
     after: Mapping[str, str]
 
     def __str__(self) -> str:
-        left = [name for name, value in self.before.items() if value == "y" and self.after[name] == "n"]
+        left = [name for name, value in self.before.items() if value != "n" and self.after[name] == "n"]
         chosen = [name for name, value in self.after.items() if value != "n"] or left
         was = f" in place of {left[0]}" if left and left[0] not in chosen else ""
         return f"{chosen[0]}={self.after[chosen[0]]}{was}"
