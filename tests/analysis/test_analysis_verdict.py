@@ -73,10 +73,9 @@ def test_what_the_scale_does_not_measure_is_reported_once_and_no_candidate_flies
 def test_a_mission_without_requirements_passes_no_candidate_that_was_not_measured() -> None:
     verdict = judged(mission(criteria=[RANGE]), RT)
     assert [one.may_fly for one in verdict.standings] == [Outcome.UNASKED, Outcome.UNDECIDED]
-    assert (verdict.fly, verdict.first) == (None, "rt")
-    assert verdict.headline == (
-        "No verdict: the mission sets no requirement. By its criteria rt ranks first; stock was not measured."
-    )
+    assert (verdict.fly, verdict.first) == (None, None), "nothing was compared"
+    assert verdict.headline == "No verdict on rt: the mission sets no requirement; stock was not measured."
+    assert result(verdict, verdict.standings[0])[0] == "no requirement"
 
 
 def test_nothing_is_met_where_nothing_is_required() -> None:
@@ -86,7 +85,10 @@ def test_nothing_is_met_where_nothing_is_required() -> None:
     )
     assert (verdict.fly, verdict.first) == (None, None)
     assert [result(verdict, one)[0] for one in verdict.standings] == ["no requirement"] * 2
+    refused = judged(mission(), RT)
+    assert (refused.first, result(refused, refused.standings[0])[0]) == (None, "no requirement")
     alone = judged(mission(["rt"], criteria=[RANGE]), RT)
+    assert alone.first is None
     assert alone.headline == "No verdict on rt: the mission sets no requirement."
 
 
@@ -95,6 +97,7 @@ def test_criteria_alone_rank_and_clear_nobody() -> None:
     assert verdict.headline.startswith(
         "No verdict: the mission sets no requirement. By its criteria rt ranks first; stock scores 0."
     )
+    assert verdict.headline.endswith(" less. (The mission takes counted instructions for time.)")
     assert (verdict.fly, verdict.first) == (None, "rt")
     assert [result(verdict, one)[0] for one in verdict.standings] == ["ranks first", "no requirement"]
 

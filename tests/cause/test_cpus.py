@@ -136,6 +136,12 @@ def test_a_section_is_told_with_its_cpus_thread_and_less_the_others_turns() -> N
     assert (found.turns_ns, found.chain) == (4_000, ("do_syscall_64", "late_hold"))
 
 
+def test_a_closer_look_that_begins_after_its_end_is_refused() -> None:
+    trace = Log().switch(1, LOAD).add("s", 2, 1).switch(3, IDLE).trace()
+    with pytest.raises(RunFailed, match="another course"):
+        places(trace, (0, 0), [(0, 0)])
+
+
 def test_a_log_of_a_cpu_that_no_board_has_is_refused() -> None:
     with pytest.raises(RunFailed, match="CPU that no board has"):
         Log().switch(1, LOAD).add("a", 2, 16).trace()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Poses to a peer and into a log: both ends of `rtqual-peer` on this machine, and what is made of what they leave."""
 
+import math
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.procedure.judge import Check, Judgement
 from rtqual.procedure.model import Procedure
 from rtqual.procedure.peer import AGE, CAME, POSES_LOG, SENT, figures, judged
+from rtqual.record.schema import Scalar
 from support.built import built
 from support.ground_log import START_STOP, TOP, procedure
 
@@ -48,7 +50,7 @@ def test_what_came_whole_and_in_time_passes(asked: Procedure) -> None:
         ({"came": "0 1000000\n1 1500000\n"}, "poses >= 3: 2 came"),
         ({"came": "0 1000000\n1 1500000\n1 1500000\n"}, "poses >= 3: 2 came"),
         ({"sent": "sent 4 unsent 0 unlogged 0\n"}, "lost <= 0: 1"),
-        ({"came": LEFT[CAME].replace("2000000", "2000001")}, "age <= 2 ms: 2 ms"),
+        ({"came": LEFT[CAME].replace("2000000", "2000001")}, "age <= 2 ms: 2.000001 ms"),
         ({"log": LINES[:-1]}, "lines_lost <= 0: 1"),
         ({"log": LINES.replace("600.125", "600", 1)}, "lines_lost <= 0: 1"),
         ({"log": ""}, "lines_lost <= 0: 3"),
@@ -63,6 +65,21 @@ def test_silence_is_no_pass(asked: Procedure) -> None:
     for left in ({}, {**LEFT, SENT: ""}, {**LEFT, CAME: "rtqual-peer: what came was no pose\n"}):
         with pytest.raises(RunFailed, match="left no count of poses"):
             figures(left)
+
+
+@pytest.mark.parametrize(
+    "changed", [{CAME: "3 1000\n4 1000\n5 1000\n"}, {POSES_LOG: LINES.replace("2 1002", "3 1002")}]
+)
+def test_what_was_not_sent_is_no_pose(changed: dict[str, str]) -> None:
+    with pytest.raises(RunFailed, match="of 3 poses sent, number 3 came or was logged"):
+        figures({**LEFT, **changed})
+
+
+@pytest.mark.parametrize("name", ["peer_poses", "peer_lost", "peer_age_most", "log_lines_lost"])
+@pytest.mark.parametrize("value", [-1, math.nan, math.inf])
+def test_a_count_that_cannot_be_is_no_evidence(asked: Procedure, name: str, value: float) -> None:
+    found = figures(LEFT)[1] | {name: Scalar(value=value, unit="1")}
+    assert f"stands in a record whose {name} is" in judged(PASSED, asked, found).unsound
 
 
 def test_a_peer_and_a_reset_exclude_each_other(tmp_path: Path) -> None:

@@ -100,6 +100,15 @@ def test_with_correct_arithmetic_the_study_chose_what_its_rule_picks(chosen: tup
     assert verdict.board == "published"
 
 
+def test_the_studys_choice_is_told_where_a_mission_needs_nothing(tmp_path: Path) -> None:
+    mission = load_mission(STUDY)
+    mission = mission.model_copy(update={"mission": mission.mission.model_copy(update={"needs": ()})})
+    found = Campaign(mission, "demo", tmp_path).run(Watcher()).records
+    (verdict,) = with_choice(mission, analyse(mission, "demo", found, {}, {})).verdicts
+    assert verdict.headline.startswith("With correct arithmetic the criteria put emlid first, as the study did: emlid")
+    assert {one.may_fly for one in verdict.standings} == {Outcome.UNASKED}
+
+
 def test_one_printed_run_supports_no_certain_lead(chosen: tuple[Path, Verdict]) -> None:
     _, verdict = chosen
     assert verdict.fly is None

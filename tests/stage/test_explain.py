@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.errors import BadInput
 from rtqual.board import Command
 from rtqual.board.parts import part
 from rtqual.cause import modules
@@ -19,11 +20,11 @@ from rtqual.cause.wording import cause
 from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.record.schema import Measurement, Series
 from rtqual.record.store import Store, read
-from rtqual.stage.explain import Asked, Explained, _Run, explain
+from rtqual.stage.explain import Asked, Explained, _Run, explain, require
 from support.command import Run
 from support.ground_log import TOP
 from support.late_guest import LateGuest
-from support.store_records import INPUTS, record
+from support.store_records import INPUTS, MEASUREMENT, record
 
 WAYS = ("irqs", "preempt", "softirq", "lock", "faults", "none")
 
@@ -225,6 +226,13 @@ def test_a_mission_asks_for_it_and_nothing_is_explained_twice(rtqual: Run, campa
     assert (tmp_path / "out/report.html").read_bytes() == page
 
 
+@pytest.mark.parametrize("cpus", [(0, 0), (0, 2), (1, 10**9)])
+def test_a_record_whose_series_are_not_of_its_cpus_is_refused(cpus: tuple[int, int]) -> None:
+    series = tuple(Series.raw([9_000, 9_100], name="latency", cpu=cpu) for cpu in cpus)
+    with pytest.raises(BadInput, match="of 2 CPUs, with samples of CPU"):
+        require(Path("x"), record(replace(MEASUREMENT, series=series), inputs=INPUTS.model_copy(update={"cpus": 2})))
+
+
 @pytest.mark.parametrize(
     ("changed", "overflow", "said"),
     [
@@ -232,6 +240,7 @@ def test_a_mission_asks_for_it_and_nothing_is_explained_twice(rtqual: Run, campa
         ({"instrument": "hackbench"}, 0, "a record of hackbench"),
         ({"instrument": "procedure-stream-steady"}, 0, "in the folder of its rtqual verify"),
         ({"board": "virtual-arm64", "cpus": 2}, 0, "of 2 CPUs"),
+        ({"cpus": 17}, 0, "on 16 CPUs at most"),
         ({"job": {"measure": 1}}, 0, "cannot make its job"),
         ({}, 1, "beyond its histogram"),
         ({"artefacts": {"kernel": "0" * 64}}, 0, "is not in rtqual's cache"),

@@ -19,7 +19,7 @@ _NS_BITS = 56
 _KINDS = b"SIEXORH" + b"agnyctpq" + b"bkvwms" + b"z"
 EVENTS = b"SIEXORH"
 _COMM_B = 16
-_MOST_CPUS = 16  # that the plugin watches
+MOST_CPUS = 16  # that the plugin watches
 
 Words = npt.NDArray[np.uint64]
 
@@ -138,7 +138,7 @@ def parse(content: bytes, *, linux: bool = True) -> Trace:
     strange = np.flatnonzero(~np.isin(kinds, np.frombuffer(_KINDS, np.uint8)))
     if len(strange):
         raise RunFailed(f"the log of the watched run is damaged: record {strange[0]} is of kind {kinds[strange[0]]}")
-    if (records["word"][kinds == ord("a")] >= _MOST_CPUS).any():
+    if (records["word"][kinds == ord("a")] >= MOST_CPUS).any():
         raise RunFailed("the log of the watched run is damaged: it tells of a CPU that no board has")
     trace = Trace(kinds, (records["when"] & np.uint64((1 << _NS_BITS) - 1)).astype(np.int64), records["word"], linux)
     if kinds[-1] != ord("z") or int(trace.words[-1]) != len(trace.events):

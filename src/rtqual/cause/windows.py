@@ -38,6 +38,6 @@ def places(trace: Trace, wanted: tuple[int, int], windows: Iterable[tuple[int, i
     """Where a closer look (first and last record) holds a window. Raises RunFailed where it has none."""
     starts = np.flatnonzero((trace.kinds == ord("s")) & (trace.cpus == 0))  # then come the other CPUs'
     for (first, last), start in zip(windows, starts.tolist(), strict=False):
-        if first <= wanted[0] and wanted[1] <= last:
+        if first <= wanted[0] and wanted[1] <= last and start <= trace.events[last]:
             return start, int(trace.events[last])
     raise RunFailed("the second run took another course than the first: its windows are not there")

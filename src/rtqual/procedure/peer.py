@@ -9,6 +9,7 @@ beside it. The log is read back from the disk, not from memory, before it is cou
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
 
 from rtqual.base.errors import RunFailed
 from rtqual.load import wifi
@@ -65,6 +66,8 @@ def figures(files: Mapping[str, str]) -> tuple[list[Series], dict[str, Scalar]]:
     log = files.get(POSES_LOG, "")
     whole = {int(one[1]) for line in log.split("\n")[:-1] if (one := _LINE.fullmatch(line))}
     sent = int(said[1])
+    if strange := {number for number, _ in pairs if number >= sent} | {number for number in whole if number >= sent}:
+        raise RunFailed(f"{PROGRAM}: of {sent} poses sent, number {min(strange)} came or was logged")
     ages_ns = [age for _, age in pairs]
     counts = {
         "peer_poses": len({number for number, _ in pairs}),
@@ -84,12 +87,15 @@ def judged(judgement: Judgement, procedure: Procedure, scalars: Mapping[str, Sca
     if asked is None or judgement.unsound:
         return judgement
     found = {name: one.value for name, one in scalars.items()}
-    if missing := [name for name in (*_AT_MOST, "peer_poses") if name not in found]:
+    if missing := [name for name in _COUNTED if name not in found]:
         return replace(judgement, unsound=f"stands in a record without {missing[0]}")
+    if strange := [name for name, value in found.items() if name in _COUNTED and not (0 <= value < inf)]:
+        return replace(judgement, unsound=f"stands in a record whose {strange[0]} is {found[strange[0]]:g}")
     return replace(judgement, checks=(*judgement.checks, *_checks(asked, found)))
 
 
 _AT_MOST = {"peer_lost": "lost", "peer_age_most": "age", "log_lines_lost": "lines_lost"}  # figure: key of [peer]
+_COUNTED = (*_AT_MOST, "peer_poses")
 
 
 def _checks(asked: Peer, found: Mapping[str, float]) -> list[Check]:
@@ -98,6 +104,6 @@ def _checks(asked: Peer, found: Mapping[str, float]) -> list[Check]:
     for figure, key in _AT_MOST.items():
         value, most = found[figure], getattr(asked, key)
         unit, scale = (" ms", 10**6) if key == "age" else ("", 1)
-        told = f"{key} <= {most / scale:g}{unit}"
-        checks.append(Check(-1, "the peer", told, value <= most, f"{value / scale:g}{unit}"))
+        told = f"{key} <= {most / scale:.12g}{unit}"
+        checks.append(Check(-1, "the peer", told, value <= most, f"{value / scale:.12g}{unit}"))
     return checks

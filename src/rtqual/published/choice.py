@@ -74,7 +74,8 @@ def misprints(mission: Mission, candidate: str) -> list[Finding]:
 def _choice(
     source: Study, mission: Mission, evidence: Evidence, verdict: Verdict, rows: Mapping[str, str]
 ) -> Iterator[str]:
-    may = [one for one in verdict.standings if one.may_fly == Outcome.MET and one.total is not None]
+    fit = (Outcome.MET, Outcome.UNASKED)
+    may = [one for one in verdict.standings if one.may_fly in fit and one.total is not None]
     chosen = next((name for name, row in rows.items() if source.choice and row == source.choice.chosen), None)
     if source.choice is None or chosen is None or not may:
         return

@@ -22,6 +22,7 @@ from rtqual.base.architecture import AMD64
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
+from rtqual.base.words import listed
 from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded, rtos
 from rtqual.board.parts import part
 from rtqual.board.registry import row_of
@@ -162,6 +163,10 @@ def require(path: Path, record: Record) -> Measured:
             f"{path}: of {inputs.cpus} CPUs; on several the wake-ups of cyclictest on x86-64 are explained: "
             "choose such a record, or one on one CPU"
         )
+    cpus = [some.info.cpu or 0 for some in one.series] if inputs.cpus != 1 else [0]
+    if inputs.cpus > trace.MOST_CPUS or len({*cpus}) != len(cpus) or max(cpus) >= inputs.cpus:
+        said = f"of {inputs.cpus} CPUs, with samples of CPU {listed([str(one) for one in cpus])}"
+        raise BadInput(f"{path}: {said}: explained are runs with one thread a CPU, on {trace.MOST_CPUS} CPUs at most")
     if any(some.info.overflow for some in one.series):
         raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
     return one

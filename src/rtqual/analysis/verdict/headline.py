@@ -119,12 +119,13 @@ def _without_requirements(
     told = "".join(f"; {_beside(one, table, first)}" for one in others)
     if not mission.criteria:
         return f"No verdict: the mission sets no requirement and no criterion. The figures are for comparison{told}."
+    if len(may) == 1:
+        return f"No verdict on {may[0].candidate}: the mission sets no requirement{told}."
     if first is None:
         return f"No verdict on {listed(tied)}: the mission sets no requirement, {_tie(tied, table)}{told}."
-    if len(standings) == 1:
-        return f"No verdict on {first}: the mission sets no requirement."
     where = " on the emulator" if ground == Ground.EMULATED else ""
-    return f"No verdict: the mission sets no requirement. By its criteria {first} ranks first{where}{told}."
+    ranks = f"By its criteria {first} ranks first{where}{told}."
+    return f"No verdict: the mission sets no requirement. {ranks}{_by_what(ground)}"
 
 
 def _no_choice(
@@ -144,7 +145,7 @@ def _no_choice(
 
 
 def _by_what(ground: Ground) -> str:
-    """Of a verdict that says "fly", or that nobody may, without anything having been measured in real time here."""
+    """Of a verdict that says "fly", "ranks first" or that nobody may, without a measurement in real time here."""
     return {
         Ground.ACCEPTED: " (The mission takes counted instructions for time.)",
         Ground.PUBLISHED: " (By the figures that a study printed.)",

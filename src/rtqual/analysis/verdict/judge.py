@@ -97,9 +97,9 @@ def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
 
 
 def _choice(may: Sequence[Standing]) -> str | None:
-    """The only candidate that may fly, or the only one that ranks first."""
+    """The only candidate that may fly, or the only one that ranks first; nobody is the only one if nothing is asked."""
     first = [one for one in may if one.rank is not None and one.rank == may[0].rank]
-    if len(may) == 1 or len(first) == 1:
+    if len(first) == 1 or (len(may) == 1 and may[0].seen == Outcome.MET):
         return may[0].candidate
     return None
 
