@@ -66,12 +66,13 @@ def figures(files: Mapping[str, str]) -> tuple[list[Series], dict[str, Scalar]]:
     log = files.get(POSES_LOG, "")
     whole = {int(one[1]) for line in log.split("\n")[:-1] if (one := _LINE.fullmatch(line))}
     sent = int(said[1])
-    if strange := {number for number, _ in pairs if number >= sent} | {number for number in whole if number >= sent}:
+    numbers = {number for number, _ in pairs}
+    if strange := {number for number in numbers | whole if number >= sent}:
         raise RunFailed(f"{PROGRAM}: of {sent} poses sent, number {min(strange)} came or was logged")
     ages_ns = [age for _, age in pairs]
     counts = {
-        "peer_poses": len({number for number, _ in pairs}),
-        "peer_lost": sent - len({number for number, _ in pairs}),
+        "peer_poses": len(numbers),
+        "peer_lost": sent - len(numbers),
         "log_lines": len(whole),
         "log_lines_lost": sent - len(whole),
     }
