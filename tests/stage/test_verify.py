@@ -33,6 +33,8 @@ SABOTAGED = {
     3: "stream-steady",
     4: "packets-twice",
     5: "kernel-panic",
+    7: "file-down",
+    8: "file-lossy",
 }  # flight/program/sabotage.h
 
 
