@@ -281,6 +281,8 @@ static void go_on(struct ground *ground, const struct begun *begun, const struct
 	for (size_t one = 0; one < begun->steps; one++)
 		if (steps[one].verb == CLOSE || steps[one].verb == OPEN)
 			ground->wanted = steps[one].verb == OPEN;
+		else if (steps[one].verb == LOSE)
+			files_lose(&ground->files, (uint32_t)steps[one].number);
 	ground->sent = begun->sent;
 	ground->received = begun->received;
 	ground->start_ns = began_ns - (options->now_ns - begun->start_ns);

@@ -103,6 +103,15 @@ def test_the_smoke_scale_passes_twice_alike_and_says_so(rtqual: Run, tmp_path: P
     _a_record_without_its_log_is_no_evidence(records)
 
 
+@pytest.mark.full
+def test_files_come_whole_twice_alike_though_packets_are_lost(tmp_path: Path) -> None:
+    verified = _played(tmp_path, "file-down", "file-lossy")
+    assert verified.passed, (verified.failures, [run.why for run in verified.runs])
+    assert {(run.procedure, run.timing) for run in verified.runs} == {
+        (name, Timing.INSTRUCTIONS) for name in ("file-down", "file-lossy")
+    }
+
+
 def _a_record_without_its_log_is_no_evidence(records: list[Record]) -> None:
     asked = stage.plan(load_mission(MISSION), stage.SMOKE)
     cut = [replace(one, series=one.series[1:]) for one in records]

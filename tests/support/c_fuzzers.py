@@ -69,7 +69,7 @@ FUZZERS = (
            "flight/program/keep.c": 0.3},
     ),
     Fuzzer(
-        "files", "the ground's receiver of files: transfers of some 100 packets", 20_000,
+        "files", "the ground's receiver of files: transfers of some 100 packets", 5_000,
         {"ground/cfdp.c": 0.97, "ground/files.c": 0.95},
     ),
 )  # fmt: skip

@@ -40,8 +40,10 @@ class File:
         match = _LINE.fullmatch(text)
         if match is None:
             return None
-        numbers = {name: int(value) for name, value in match.groupdict().items() if value.isdigit() and name != "name"}
-        return cls(**{"differ": None, **numbers}, name=match["name"])
+        said = match.groupdict()
+        name, differ = said.pop("name"), said.pop("differ")
+        numbers = {key: int(value) for key, value in said.items()}
+        return cls(name=name, differ=None if differ == "-" else int(differ), **numbers)
 
     @property
     def fields(self) -> dict[str, str | int]:
