@@ -88,7 +88,7 @@ def test_a_file_comes_whole_whatever_is_lost(start: Callable[..., Program], tmp_
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize(("which", "why"), [(7, "1 octets are others on the board"), (8, CONDITIONS[7])])
+@pytest.mark.parametrize(("which", "why"), [(7, "1 of its octets differ from the board's"), (8, CONDITIONS[7])])
 def test_a_sabotaged_program_is_found_out(start: Callable[..., Program], tmp_path: Path, which: int, why: str) -> None:
     """7 sends a wrong octet with a checksum that fits it; 8 sends nothing again."""
     program = start(f"--frame={tmp_path}/frame", executable=flight_program(f"ds325-flight-sabotage{which}"))

@@ -63,9 +63,9 @@ def test_files_that_come_whole_pass(tmp_path: Path) -> None:
         ("5 frame 9 0badcafe 0 14 0 2 3", "its checksum is wrong"),
         ("7 frame 8 0badcafe 0 14 0 2 3", "what was asked for again never came"),
         ("9 frame 8 0badcafe 0 14 0 2 3", "condition 9"),
-        ("0 frame 9 0badcafe 1 14 0 2 3", "1 octets are others on the board"),
+        ("0 frame 9 0badcafe 1 14 0 2 3", "1 of its octets differ from the board's"),
         ("0 frame 9 0badcafe - 14 0 2 3", "nobody compared it"),
-        ("0 frame 9 0badcafe 0 14 1 2 3", "1 packets of it never came"),
+        ("0 frame 9 0badcafe 0 14 1 2 3", "1 of its packets never came"),
     ],
 )
 def test_a_file_that_is_not_whole_fails_whatever_is_expected(tmp_path: Path, second: str, why: str) -> None:

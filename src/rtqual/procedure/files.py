@@ -55,7 +55,7 @@ class File:
         if self.condition:
             return CONDITIONS.get(self.condition, f"condition {self.condition}")
         if self.missing:
-            return f"{self.missing} packets of it never came, which nobody lost on purpose"
+            return f"{self.missing} of its packets never came, which nobody lost on purpose"
         if self.differ is None:
             return "nobody compared it with the board's"
-        return f"{self.differ} octets are others on the board" if self.differ else ""
+        return f"{self.differ} of its octets differ from the board's" if self.differ else ""
