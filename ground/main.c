@@ -10,7 +10,11 @@
  *   NS unsent STEP            there was no link
  *   NS did STEP               another step
  *   NS failed STEP WHY        it could not be done
- *   NS recv HEX               one packet, cut by its length field
+ *   NS recv HEX               one packet, cut by its length field; those of files have lines of their own:
+ *   NS begun TRANSACTION      the first packet of a file
+ *   NS file TRANSACTION CONDITION NAME OCTETS CRC32 DIFFER PACKETS MISSING LOST ASKED
+ *                             it ended (cfdp.h: 0 is whole); octets that are others on the board, "-" where nothing was
+ *                             compared; packets that came, never came, were lost on purpose; pieces asked for again
  *   NS end SENT RECEIVED      the last line, with how many lines `send` and `recv` there are
  */
 #define _GNU_SOURCE
@@ -26,12 +30,13 @@
 #include <unistd.h>
 
 #include "common/command_line.h"
+#include "files.h"
 #include "script.h"
 
 enum { PACKET_MOST = 65542, RETRY_NS = 2000000, PATIENCE_MS_MOST = 600000 };
 
 struct options {
-	const char *host, *script, *log;
+	const char *host, *script, *log, *file;
 	uint32_t port, patience_ms;
 	int64_t now_ns;
 };
@@ -46,6 +51,7 @@ struct ground {
 	unsigned long sent, received;
 	uint8_t in[2 * PACKET_MOST];
 	size_t have;
+	struct files files;
 };
 
 static const struct option options_table[] = {
@@ -53,6 +59,8 @@ static const struct option options_table[] = {
 	{ "port", "N", "its TCP port (10025)", OPTION_WHOLE(struct options, port, 1, 65535) },
 	{ "script", "FILE", "what to do and when", OPTION_TEXT(struct options, script) },
 	{ "log", "FILE", "what was sent and what came", OPTION_TEXT(struct options, log) },
+	{ "file", "FILE", "the board's, with which a file that comes down is compared",
+	  OPTION_TEXT(struct options, file) },
 	{ "patience-ms", "MS", "how long the link may take to come up (10000)",
 	  OPTION_WHOLE(struct options, patience_ms, 1, PATIENCE_MS_MOST) },
 	{ "now-ns", "NS", "the machine's clock, which no reset sets back: the log outlives one",
@@ -103,6 +111,7 @@ static bool try_link(struct ground *ground)
 	}
 	ground->fd = fd;
 	ground->have = 0;
+	files_up(&ground->files);
 	return true;
 }
 
@@ -139,10 +148,12 @@ static void receive(struct ground *ground)
 
 		if (ground->have - done < bytes)
 			break;
+		done += bytes;
+		if (files_take(&ground->files, packet, bytes, at_ns))
+			continue;
 		fprintf(ground->log, "%lld recv ", (long long)at_ns);
 		print_octets(ground->log, packet, bytes);
 		ground->received++;
-		done += bytes;
 	}
 	ground->have -= done;
 	memmove(ground->in, ground->in + done, ground->have);
@@ -152,7 +163,9 @@ static void receive(struct ground *ground)
 static void listen_until(struct ground *ground, int64_t until_ns)
 {
 	for (;;) {
-		int64_t left = until_ns - now_ns(ground);
+		const int64_t next_ns = files_next_ns(&ground->files),
+			      wake_ns = until_ns < next_ns ? until_ns : next_ns;
+		int64_t left = wake_ns - now_ns(ground);
 		struct pollfd link = { .fd = ground->fd, .events = POLLIN };
 		struct timespec wait;
 
@@ -169,7 +182,18 @@ static void listen_until(struct ground *ground, int64_t until_ns)
 		wait.tv_nsec = left > 0 ? left % 1000000000 : 0;
 		if (ppoll(&link, ground->fd >= 0, &wait, NULL) > 0)
 			receive(ground);
+		files_due(&ground->files, now_ns(ground));
 	}
+}
+
+/* To the board's end of a file. It fits, or the link is not what it was. */
+static void put(void *world, const uint8_t *packet, size_t octets)
+{
+	struct ground *ground = world;
+	const ssize_t done = ground->fd < 0 ? -1 : send(ground->fd, packet, octets, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (done >= 0 && done != (ssize_t)octets)
+		lost(ground, now_ns(ground));
 }
 
 static void send_octets(struct ground *ground, const struct step *step, size_t number)
@@ -204,6 +228,10 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 		break;
 	case OPEN:
 		ground->wanted = true;
+		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		break;
+	case LOSE:
+		files_lose(&ground->files, (uint32_t)step->number);
 		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
 		break;
 	case END:
@@ -253,6 +281,8 @@ static void go_on(struct ground *ground, const struct begun *begun, const struct
 	for (size_t one = 0; one < begun->steps; one++)
 		if (steps[one].verb == CLOSE || steps[one].verb == OPEN)
 			ground->wanted = steps[one].verb == OPEN;
+		else if (steps[one].verb == LOSE)
+			files_lose(&ground->files, (uint32_t)steps[one].number);
 	ground->sent = begun->sent;
 	ground->received = begun->received;
 	ground->start_ns = began_ns - (options->now_ns - begun->start_ns);
@@ -267,12 +297,14 @@ int main(int argc, char **argv)
 {
 	static struct options options = { .host = "127.0.0.1", .port = 10025, .patience_ms = 10000 };
 	static struct step steps[STEPS_MOST];
-	static struct ground ground = { .fd = -1, .wanted = true };
+	static struct ground ground; /* large, so nothing of it lies in the program's file */
 	static char buffer[1 << 20], *held;
 	const int64_t began_ns = clock_ns();
 	struct begun begun = { 0 };
 	size_t count;
 
+	ground.fd = -1;
+	ground.wanted = true;
 	command_line_read(argc, argv, &options);
 	if (!options.script || !options.log)
 		die(BAD_INPUT, "--script and --log are needed");
@@ -287,6 +319,11 @@ int main(int argc, char **argv)
 	if (!ground.log)
 		die(RUN_FAILED, "the log %s cannot be written: %s", options.log, strerror(errno));
 	ground.kept = options.now_ns;
+	ground.files.world = &ground;
+	ground.files.put = put;
+	ground.files.log = ground.log;
+	ground.files.path = options.file;
+	files_ready(&ground.files);
 	/* A disk does not disturb what is timed, but what outlives any reset is written line by line. */
 	setvbuf(ground.log, buffer, ground.kept ? _IOLBF : _IOFBF, sizeof(buffer));
 	if (begun.start_ns)

@@ -21,6 +21,7 @@ static const struct {
 	[FILL] = { "fill", .word = true },
 	[FREE] = { "free", .word = true },
 	[FLIP] = { "flip", .word = true, .text = true },
+	[LOSE] = { "lose", .number = true },
 	[KERNEL] = { "kernel", .word = true },
 	[END] = { "end" },
 };
@@ -80,6 +81,8 @@ static bool parsed(char *line, struct step *step)
 	if (verbs[one].word != (word && *word) || (verbs[one].text || verbs[one].number) != (left && *left))
 		return false;
 	if (verbs[one].number && !whole(left, &step->number))
+		return false;
+	if (step->verb == LOSE && (step->number < 0 || step->number > 100))
 		return false;
 	return step->verb != SEND || octets(left, step);
 }

@@ -10,6 +10,7 @@
  *   NS fill PATH           a file as large as its disk takes
  *   NS free PATH           deletes it
  *   NS flip PATH NAME C:B  bit B of copy C (0, 1) of the state in a program's memory, which its file holds too; or several
+ *   NS lose SHARE          of 100 packets of files so many, both ways
  *   NS kernel panic | hang the kernel ends; it is logged as done before
  *   NS end                 the last line
  */
@@ -22,7 +23,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, FLIP, KERNEL, END };
+enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, FLIP, LOSE, KERNEL, END };
 enum { STEPS_MOST = 4096, SCRIPT_MOST = 4 << 20 };
 
 struct step {

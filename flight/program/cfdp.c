@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cfdp.h"
-#include "pus.h"
+#include "octets.h"
+#include "sabotage.h"
 
-enum { END = 4, FINISHED = 5, ACK = 6, METADATA = 7, NAK = 8 }; /* directives (5.2) */
-enum { MODULAR = 0, CRC_32 = 3, DATA = 1, TO_SENDER = 1, UNSUPPORTED_CHECKSUM = 11 };
+enum { MODULAR = 0 };
 
 /* The header (5.1): version 1, no CRC (the packet has its own), acknowledged, small files. */
 static uint8_t *header(const struct cfdp *cfdp, uint8_t *at, bool data, size_t octets)
@@ -32,8 +32,8 @@ static bool send_metadata(const struct cfdp *cfdp)
 	const size_t name = strlen(cfdp->name);
 	uint8_t body[6 + 2 * (1 + CFDP_NAME_MOST)], *at = body;
 
-	*at++ = METADATA;
-	*at++ = cfdp->modular ? MODULAR : CRC_32;
+	*at++ = CFDP_METADATA;
+	*at++ = cfdp->modular ? MODULAR : CFDP_CRC_32;
 	at = pus_put(at, cfdp->octets, 4);
 	for (int one = 0; one < 2; one++) { /* as it is called here, and there */
 		*at++ = (uint8_t)name;
@@ -45,7 +45,7 @@ static bool send_metadata(const struct cfdp *cfdp)
 
 static bool send_end(const struct cfdp *cfdp)
 {
-	uint8_t body[10] = { END, 0 };
+	uint8_t body[10] = { CFDP_END, 0 };
 
 	pus_put(pus_put(body + 2, cfdp->checksum, 4), cfdp->octets, 4);
 	return send_directive(cfdp, body, sizeof(body));
@@ -54,7 +54,7 @@ static bool send_end(const struct cfdp *cfdp)
 /* The receiver says it again where this gets lost. */
 static void acknowledge(const struct cfdp *cfdp, uint8_t condition)
 {
-	const uint8_t body[3] = { ACK, FINISHED << 4 | 1, (uint8_t)(condition << 4 | 2) }; /* 2: terminated */
+	const uint8_t body[3] = { CFDP_ACK, CFDP_FINISHED << 4 | 1, (uint8_t)(condition << 4 | 2) }; /* 2: terminated */
 
 	send_directive(cfdp, body, sizeof(body));
 }
@@ -123,7 +123,7 @@ static void missing(struct cfdp *cfdp, uint32_t from, uint32_t to)
 /* Is it for us, of this transaction (there is one), whole, and a directive? */
 static bool ours(const struct cfdp *cfdp, const uint8_t *pdu, size_t octets)
 {
-	return cfdp->transaction && octets > CFDP_HEADER && pdu[0] == (1 << 5 | TO_SENDER << 3) &&
+	return cfdp->transaction && octets > CFDP_HEADER && pdu[0] == (1 << 5 | CFDP_TO_SENDER << 3) &&
 	       pus_get(pdu + 1, 2) == octets - CFDP_HEADER && pdu[3] == 3 && pdu[4] == CFDP_BOARD &&
 	       pus_get(pdu + 5, 4) == cfdp->transaction && pdu[9] == CFDP_GROUND;
 }
@@ -140,23 +140,23 @@ enum cfdp_end cfdp_take(struct cfdp *cfdp, const uint8_t *pdu, size_t octets, ui
 	left = octets - CFDP_HEADER - 1;
 	cfdp->heard_ns = now_ns;
 	switch (pdu[CFDP_HEADER]) {
-	case ACK:
-		if (left == 2 && body[0] >> 4 == END && cfdp->state == CFDP_ENDING)
+	case CFDP_ACK:
+		if (left == 2 && body[0] >> 4 == CFDP_END && cfdp->state == CFDP_ENDING)
 			cfdp->state = CFDP_WAITING;
 		break;
-	case NAK:
-		if (left < 8 || left % 8 || cfdp->state == CFDP_IDLE)
+	case CFDP_NAK:
+		if (SABOTAGE_DEAF || left < 8 || left % 8 || cfdp->state == CFDP_IDLE)
 			break;
 		for (size_t at = 8; at < left; at += 8)
 			missing(cfdp, pus_get(body + at, 4), pus_get(body + at + 4, 4));
 		break;
-	case FINISHED:
+	case CFDP_FINISHED:
 		if (!left)
 			break;
 		acknowledge(cfdp, body[0] >> 4);
 		if (cfdp->state == CFDP_IDLE) /* it had not heard so the first time */
 			break;
-		if (body[0] >> 4 == UNSUPPORTED_CHECKSUM && !cfdp->modular) {
+		if (body[0] >> 4 == CFDP_UNSUPPORTED_CHECKSUM && !cfdp->modular) {
 			cfdp->modular = true;
 			from_the_start(cfdp, cfdp->transaction + 1, now_ns);
 			break;

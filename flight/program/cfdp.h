@@ -11,18 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of both ends; ground/cfdp.h has the other. */
 enum {
+	CFDP_APID = 0x43, /* of its packets */
 	CFDP_BOARD = 1, /* entities */
 	CFDP_GROUND = 2,
 	CFDP_HEADER = 10,
 	CFDP_SEGMENT = 960, /* octets of the file in a PDU */
 	CFDP_PDU_MOST = CFDP_HEADER + 4 + CFDP_SEGMENT,
 	CFDP_NAME_MOST = 32,
+	CFDP_FILE_MOST = 512 * 1024,
 	CFDP_GAPS = 64, /* that are remembered; the receiver asks again for the others */
 	CFDP_AGAIN_MS = 1000, /* an end that is not acknowledged is sent again, */
 	CFDP_ENDS = 20, /* so often; */
 	CFDP_PATIENCE_MS = 30000, /* and a receiver that says nothing for so long has gone */
 };
+
+enum { CFDP_END = 4, CFDP_FINISHED = 5, CFDP_ACK = 6, CFDP_METADATA = 7, CFDP_NAK = 8 }; /* directives (5.2) */
+enum { CFDP_CRC_32 = 3, CFDP_DATA = 1, CFDP_TO_SENDER = 1, CFDP_UNSUPPORTED_CHECKSUM = 11 };
 
 enum cfdp_state { CFDP_IDLE, CFDP_SENDING, CFDP_ENDING, CFDP_WAITING }; /* ENDING: its end is not acknowledged yet */
 enum cfdp_end { CFDP_GOES_ON, CFDP_RECEIVED, CFDP_LOST };

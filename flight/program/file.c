@@ -5,11 +5,11 @@
 #include "flight.h"
 
 enum {
-	FILES_APID = PACKET_APID + 1,
 	PRIMARY = 6, /* octets of the primary header */
 	PACE_NS = 10000000,
 	PACE_MOST = 4, /* PDUs in that time: what else comes down keeps its place */
 };
+_Static_assert(CFDP_APID == PACKET_APID + 1, "as the ground knows it");
 static const char *const names[] = { [FILE_FRAME] = "frame", [FILE_LOG] = "log" };
 
 static bool send_pdu(void *world, const uint8_t *pdu, size_t octets)
@@ -18,7 +18,7 @@ static bool send_pdu(void *world, const uint8_t *pdu, size_t octets)
 	const size_t length = PRIMARY + octets + PUS_CRC;
 	uint8_t packet[PACKET_LARGEST], *at = packet;
 
-	at = pus_put(at, 0x0000 | FILES_APID, 2); /* telemetry without a secondary header */
+	at = pus_put(at, 0x0000 | CFDP_APID, 2); /* telemetry without a secondary header */
 	at = pus_put(at, 0xc000u | (flight->files_sent & 0x3fff), 2);
 	at = pus_put(at, (uint32_t)length - 7, 2);
 	memcpy(at, pdu, octets);
@@ -37,7 +37,7 @@ static void finish(struct flight *flight, enum cfdp_end end)
 
 bool file_take(struct flight *flight, const uint8_t *packet, size_t octets)
 {
-	if (octets < PRIMARY + PUS_CRC || pus_get(packet, 2) != (0x1000 | FILES_APID))
+	if (octets < PRIMARY + PUS_CRC || pus_get(packet, 2) != (0x1000 | CFDP_APID))
 		return false;
 	if (octets > PACKET_LARGEST || pus_length(packet) != octets || packet[2] >> 6 != 3 || pus_crc(packet, octets))
 		flight->rejected++;

@@ -14,7 +14,7 @@ enum {
 	SOURCE_KEPT_S = 600, /* so long a telecommand that comes again is known as the same */
 	CAMERA_PATIENCE_MS = 5000, /* until a start, a reset or a frame counts as failed */
 	CHECK_MS = 100, /* between two looks at limits and settings */
-	FILE_MOST = 512 * 1024, /* octets of a file that comes down */
+	FILE_MOST = CFDP_FILE_MOST, /* octets of a file that comes down */
 	QUIET_MS = 60000, /* without faults so long, the camera's faults are forgotten */
 	UNCLEAN_MOST = 5, /* boots in a row that no command asked for, each within QUIET_MS: SAFE */
 };

@@ -3,35 +3,6 @@
 
 #include "pus.h"
 
-uint16_t pus_crc(const uint8_t *data, size_t octets)
-{
-	uint16_t crc = 0xffff;
-
-	for (size_t one = 0; one < octets; one++) { /* x^16 + x^12 + x^5 + 1, eight bits at once */
-		uint8_t mixed = (uint8_t)(crc >> 8 ^ data[one]);
-
-		mixed ^= mixed >> 4;
-		crc = (uint16_t)(crc << 8 ^ mixed << 12 ^ mixed << 5 ^ mixed);
-	}
-	return crc;
-}
-
-uint32_t pus_get(const uint8_t *at, size_t octets)
-{
-	uint32_t value = 0;
-
-	while (octets--)
-		value = value << 8 | *at++;
-	return value;
-}
-
-uint8_t *pus_put(uint8_t *at, uint32_t value, size_t octets)
-{
-	for (size_t one = octets; one--; value >>= 8)
-		at[one] = (uint8_t)value;
-	return at + octets;
-}
-
 uint8_t *pus_put_time(uint8_t *at, uint64_t ns)
 {
 	*at++ = PUS_TIME_FIELD;
@@ -43,11 +14,6 @@ bool pus_get_time(const uint8_t *at, uint64_t *ns)
 {
 	*ns = pus_get(at + 1, 4) * 1000000000ull + ((pus_get(at + 5, 3) * 1000000000ull + (1 << 23)) >> 24);
 	return *at == PUS_TIME_FIELD;
-}
-
-size_t pus_length(const uint8_t *header)
-{
-	return pus_get(header + 4, 2) + 7;
 }
 
 enum failure pus_parse(const uint8_t *packet, size_t octets, struct telecommand *telecommand)

@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "octets.h"
 #include "packets.h"
 
 enum {
 	PUS_LEAST = 13, /* octets of a telecommand without data */
 	PUS_HEADER = 11, /* of a telecommand, both */
 	PUS_REPORT_HEADER = 21,
-	PUS_CRC = 2,
 	PUS_TIME_FIELD = 0x2f, /* CUC: an epoch of one's own, 4 octets of seconds, 3 of 2^-24 s */
 	PUS_TIME = 8,
 	PUS_COUNTER = 8,
@@ -75,13 +75,8 @@ struct request {
 	size_t entries; /* where the first begins, from the start of the data */
 };
 
-uint16_t pus_crc(const uint8_t *data, size_t octets); /* CRC-16/CCITT-FALSE; over a packet with its own: 0 */
-uint32_t pus_get(const uint8_t *at, size_t octets);
-uint8_t *pus_put(uint8_t *at, uint32_t value, size_t octets); /* returns where the next goes */
 uint8_t *pus_put_time(uint8_t *at, uint64_t ns); /* CUC, P-field 0x2f */
 bool pus_get_time(const uint8_t *at, uint64_t *ns);
-/* Octets of the packet that begins here, by its header of 6 octets. */
-size_t pus_length(const uint8_t *header);
 
 /* Is this a sound packet, and for us? Fills in the request id where there are four octets. */
 enum failure pus_parse(const uint8_t *packet, size_t octets, struct telecommand *telecommand);

@@ -14,6 +14,8 @@ enum {
 	SABOTAGE_DUPLICATES = SABOTAGE == 4, /* are run */
 	SABOTAGE_FORGETS = SABOTAGE == 5, /* what a restart is to keep */
 	SABOTAGE_LEAKS = SABOTAGE == 6, /* 80 KiB a second */
+	SABOTAGE_ALTERS = SABOTAGE == 7, /* an octet of a file that goes down, before its checksum */
+	SABOTAGE_DEAF = SABOTAGE == 8, /* to what a receiver of files asks for again */
 };
 
 #endif

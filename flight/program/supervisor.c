@@ -216,6 +216,7 @@ static void read_file(struct supervisor *supervisor)
 		octets += (size_t)got;
 	if (fd >= 0)
 		close(fd);
+	world->file[octets / 2] ^= SABOTAGE_ALTERS && octets < sizeof(world->file);
 	atomic_store(&world->file_wanted, 0);
 	if (got)
 		say(supervisor, WORD_NO_FILE, 0, 0);

@@ -10,7 +10,7 @@ import pytest
 from support.c_fuzzers import BY_NAME, FUZZERS, Fuzzer, lines, main, run
 
 # Inputs of the short run: some seconds of CPU in all, with the coverage of the long one.
-SHORT = {"options-pose": 300, "payload": 20, "pose": 1500, "device": 1000, "decode": 1500}
+SHORT = {"options-pose": 300, "payload": 20, "pose": 1500, "device": 1000, "decode": 1500, "files": 1000}
 
 
 @pytest.mark.guest  # builds 200 files with sanitizers the first time: half a minute of CPU

@@ -33,6 +33,8 @@ SABOTAGED = {
     3: "stream-steady",
     4: "packets-twice",
     5: "kernel-panic",
+    7: "file-down",
+    8: "file-lossy",
 }  # flight/program/sabotage.h
 
 
@@ -99,6 +101,15 @@ def test_the_smoke_scale_passes_twice_alike_and_says_so(rtqual: Run, tmp_path: P
     assert 'failures="0"' in (out / "junit.xml").read_text().splitlines()[1]
     assert "closes no requirement" in (out / "report.md").read_text()
     _a_record_without_its_log_is_no_evidence(records)
+
+
+@pytest.mark.full
+def test_files_come_whole_twice_alike_though_packets_are_lost(tmp_path: Path) -> None:
+    verified = _played(tmp_path, "file-down", "file-lossy")
+    assert verified.passed, (verified.failures, [run.why for run in verified.runs])
+    assert {(run.procedure, run.timing) for run in verified.runs} == {
+        (name, Timing.INSTRUCTIONS) for name in ("file-down", "file-lossy")
+    }
 
 
 def _a_record_without_its_log_is_no_evidence(records: list[Record]) -> None:

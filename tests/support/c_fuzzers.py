@@ -68,6 +68,10 @@ FUZZERS = (
         | {"flight/program/mode.c": 0.93, "flight/program/file.c": 0.9, "flight/program/cfdp.c": 0.75,
            "flight/program/keep.c": 0.3},
     ),
+    Fuzzer(
+        "files", "the ground's receiver of files: transfers of some 100 packets", 5_000,
+        {"ground/cfdp.c": 0.97, "ground/files.c": 0.95},
+    ),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in FUZZERS}
 

@@ -53,7 +53,7 @@ def _steps(step: Step, definition: Definition, wait_ms: int) -> Iterator[Mapping
 
 def _expected(one: Expect) -> Iterator[Mapping[str, Any]]:
     """An event is one of many in its parameter, so it is left to the operator, who has them in a list."""
-    if one.event or not one.values:
+    if one.event or one.file or not one.values:
         if one.report != "1.7":  # the command waits for it
             yield _text(f"Must come within {one.within / 10**9:g} s: {one.said}")
         return

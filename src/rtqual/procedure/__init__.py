@@ -6,6 +6,7 @@ load.py        reading and checking files of them, against the packets that ther
 kept.py        procedures as a campaign keeps them
 script.py      a procedure as the timed script that `rtqual-ground` plays
 log.py         what `rtqual-ground` logged, with every line checked
+files.py       files from the board, as that log tells of their ends
 judge.py       whether what came back is what must
 sound.py       what must hold of every log, whatever the procedure says
 figures.py     latencies and counts of a log

@@ -22,7 +22,7 @@ from rtqual.procedure import peer
 from rtqual.procedure.figures import figures
 from rtqual.procedure.judge import judge
 from rtqual.procedure.model import Procedure
-from rtqual.procedure.script import CLOSING_NS, CONTROL, PROGRAM, compiled, script
+from rtqual.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, PROGRAM, compiled, script
 from rtqual.record.schema import Measurement, Record, Scalar, Series
 
 PREFIX = "procedure-"
@@ -48,7 +48,7 @@ _FLY = """\
 fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
 rtqual-agent raise 1
 {peer}fly & fly=$!
-rtqual-agent run . ground {fifo} {ground} --script script --log {log} || {{ cat ground.err flight.err >&2; exit 1; }}
+rtqual-agent run . ground {fifo} {ground} --log {log} {played} || {{ cat ground.err flight.err >&2; exit 1; }}
 kill $fly; kill -9 $(pidof {name})
 unplug
 {peer_end}umount -l state
@@ -76,12 +76,13 @@ rtqual-agent raise 1
 fly & fly=$!
 [ ! -e state/began ] || {{ {raised}}} &
 : > state/began; sync
-rtqual-agent run . ground {fifo} {ground} --script script --log state/{log} --now-ns $(rtqual-agent now) || {{
+rtqual-agent run . ground {fifo} {ground} {played} --log state/{log} --now-ns $(rtqual-agent now) || {{
     cat ground.err flight.err >&2; exit 1; }}
 kill $fly; kill $(pidof {name}); awaited ended
 unplug
 tr -d '\\000' < state/{log} > {log}
 """
+_PLAYED = f"--script script --file {FRAME_FILE}"
 _WATCHDOG = "--watchdog=/dev/watchdog --watchdog-s=2"  # what a program has that must not end in silence
 _LOG_MIB = 4  # taken before it is written, so that no line needs more of the file system than its own octets
 _DISK, _RESET_MODULES = "/dev/pmem0", ("i6300esb", "nd_e820", "nd_pmem", "crc32c_generic", "ext4")
@@ -113,7 +114,7 @@ class Played(Instrument):
             raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
         )  # fmt: skip
         fly = measure.format(
-            program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG,
+            program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG, played=_PLAYED,
             peer=peer.BEGIN if beside else "", peer_end=peer.END if beside else "",
             raised=RAISED.format(stream="awaited busy", priority=_WORKERS_FIFO),
         )  # fmt: skip

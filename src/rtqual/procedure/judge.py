@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from rtqual.packet.definition import Definition
+from rtqual.procedure.files import File
 from rtqual.procedure.log import Entry, Unsent, Unsound, What, read_log
 from rtqual.procedure.model import Bounds, Expect, Match, Procedure, Step
 from rtqual.procedure.script import CLOSING, CLOSING_NS, Line, compiled
@@ -100,9 +101,9 @@ def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
     closing = _Anchor(-1, entries.index(last), last.at_ns, last.octets[:4], "the end")
     due = [_Due(a, e) for a, s in zip(anchors, procedure.done, strict=True) for e in _expected(s)]
     due += [_Due(closing, one) for one in _closing()]
-    links, lost = _links([one for one in due if one.expect.link], entries)
-    due = [one for one in due if not one.expect.link]
     meets = _Meets(definition, got)
+    links, lost = _links([one for one in due if one.expect.link or one.expect.file], entries, meets)
+    due = [one for one in due if not one.expect.link and not one.expect.file]
     served = _assigned([meets.in_time(one) for one in due])
     checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
     claimed = set(served.values())
@@ -195,6 +196,10 @@ class _Meets:
     def match(self, match: Match, anchor: _Anchor, got: Got) -> bool:
         return self.kind(match, anchor, got) and all(self._value(match, got, *one) for one in match.values.items())
 
+    def file(self, match: Match, file: File) -> bool:
+        values = match.values.items()
+        return not file.wrong and all(self._is(match, name, file.fields[name], one, None) for name, one in values)
+
     def _value(self, match: Match, got: Got, name: str, wanted: Any) -> bool:
         rows: list[Mapping[str, Any]] = [got.report.fields, *got.report.fields.get("entries", ())]
         before = self._before.get(got.place)
@@ -247,24 +252,27 @@ def _assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
     return {expectation: report for report, expectation in taken.items()}
 
 
-def _links(due: Sequence[_Due], entries: Sequence[Entry]) -> tuple[list[Check], list[Entry]]:
-    """Each change of the link serves one expectation. And the losses at times when none is expected: a program that
-    ends and is started again would show nothing else. A link may flap while it goes: who dies still listens."""
-    kinds = {"lost": (What.LOST, What.RESET), "up": (What.UP,)}
-    changes = [(place, one) for place, one in enumerate(entries) if one.what in (*kinds["lost"], *kinds["up"])]
+def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tuple[list[Check], list[Entry]]:
+    """Each change of the link, and each file that came whole, serves one expectation. And the losses at times when none
+    is expected: a program that ends and is started again would show nothing else. A link may flap while it goes: who
+    dies still listens."""
+    kinds = {"lost": (What.LOST, What.RESET), "up": (What.UP,), None: (What.FILE,)}
+    found = [(place, one) for place, one in enumerate(entries) if any(one.what in kind for kind in kinds.values())]
 
     def in_time(due: _Due) -> Iterator[int]:
-        for number, (place, one) in enumerate(changes):
-            if one.what in kinds[str(due.expect.link)] and place > due.anchor.place and one.at_ns <= due.until_ns:
+        for number, (place, one) in enumerate(found):
+            is_it = one.what in kinds[due.expect.link] and (not one.file or meets.file(due.expect, one.file))
+            if is_it and place > due.anchor.place and one.at_ns <= due.until_ns:
                 yield number
 
     served = _assigned([in_time(one) for one in due])
     checks = []
     for number, one in enumerate(due):
-        after = changes[served[number]][1].at_ns - one.anchor.at_ns if number in served else None
-        checks.append(_told(one, after, f"it did not happen within {one.expect.within / 10**6:g} ms"))
+        after = found[served[number]][1].at_ns - one.anchor.at_ns if number in served else None
+        what = "come whole, as asked," if one.expect.file else "happen"
+        checks.append(_told(one, after, f"it did not {what} within {one.expect.within / 10**6:g} ms"))
     times = [(one.anchor.place, one.until_ns) for one in due if one.expect.link == "lost"]
-    losses = [(place, one) for place, one in changes if one.what is not What.UP]
+    losses = [(place, one) for place, one in found if one.what in kinds["lost"]]
     return checks, [one for at, one in losses if not any(place < at and one.at_ns <= to for place, to in times)]
 
 

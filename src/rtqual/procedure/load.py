@@ -14,7 +14,8 @@ from rtqual.mission.explain import Problem, dotted, problem, suggest
 from rtqual.mission.load import MAX_DEPTH, decoded, is_deeper, read
 from rtqual.mission.toml_lines import key_lines, line_of
 from rtqual.packet.definition import Definition
-from rtqual.procedure.model import Match, Procedure
+from rtqual.procedure.files import FIELDS
+from rtqual.procedure.model import Expect, Match, Procedure
 from rtqual.procedure.script import compiled
 
 _GIVE = "give a procedure (TOML; docs/verify.md)"
@@ -95,7 +96,9 @@ def _of_match(match: Match, definition: Definition) -> Iterator[tuple[str, str]]
         yield "failure", f"unknown failure {match.failure!r}; {suggest(match.failure, definition.failures)}"
     if match.failure and meant and not all(any(f.kind == "failure" for f in row.fields) for row in meant):
         yield "failure", "stands in reports 1.2, 1.4 and 1.8 only; write report = one of these"
-    for field in match.values if meant else ():
-        fields = [one.name for row in meant for one in (*row.fields, *row.entries)]
+    is_file = isinstance(match, Expect) and match.file is not None
+    fields = FIELDS if is_file else [one.name for row in meant for one in (*row.fields, *row.entries)]
+    for field in match.values if meant or is_file else ():
         if field not in fields:
-            yield "values", f"{match.event or match.report} has no field {field!r}; {suggest(field, fields)}"
+            of = "a file" if is_file else match.event or match.report
+            yield "values", f"{of} has no field {field!r}; {suggest(field, fields)}"

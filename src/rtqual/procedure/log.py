@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
+from rtqual.procedure.files import File
 from rtqual.procedure.script import Line
 
 MOST_B = 8 * 2**20
@@ -15,7 +16,8 @@ _LINE = re.compile(
     r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed|reset)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})"
     r"|did (?P<did>\d{1,5})|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})"
     r"|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
-    r"|recv (?P<got>(?:[0-9a-f]{2})+)|end (?P<sends>\d{1,9}) (?P<recvs>\d{1,9}))",
+    r"|recv (?P<got>(?:[0-9a-f]{2})+)|begun (?P<begun>\d{1,10})|file (?P<file>[ -~]{1,200})"
+    r"|end (?P<sends>\d{1,9}) (?P<recvs>\d{1,9}))",
     re.ASCII,
 )
 
@@ -23,6 +25,7 @@ _LINE = re.compile(
 class What(StrEnum):
     UP, CLOSED, LOST, RESET = "up", "closed", "lost", "reset"
     SENT, DID, RECEIVED = "sent", "did", "received"
+    BEGUN, FILE = "begun", "file"
 
 
 class Unsound(ValueError):
@@ -42,6 +45,8 @@ class Entry:
     line: int = -1
     octets: bytes = b""
     left: int = 0  # octets without a whole packet, when the link was lost
+    transaction: int = 0  # of a file
+    file: File | None = None  # that ended
 
 
 def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
@@ -74,6 +79,7 @@ def read_log(text: str, lines: tuple[Line, ...]) -> tuple[Entry, ...]:
     if counts != [int(matches[-1]["sends"]), int(matches[-1]["recvs"])]:
         raise Unsound("its last line counts other packets than there are: lines are missing")
     _require_link(entries)
+    _require_files(entries)
     return entries
 
 
@@ -85,9 +91,20 @@ def _entry(match: re.Match[str]) -> Entry:
         return Entry(at_ns, What.DID, int(match["did"]) - 1)
     if match["got"]:
         return Entry(at_ns, What.RECEIVED, octets=bytes.fromhex(match["got"]))
+    if match["begun"] or match["file"]:
+        return _of_file(at_ns, match)
     if match["left"]:
         return Entry(at_ns, What.LOST, left=int(match["left"]))
     return Entry(at_ns, What(match["plain"]))
+
+
+def _of_file(at_ns: int, match: re.Match[str]) -> Entry:
+    if match["begun"]:
+        return Entry(at_ns, What.BEGUN, transaction=int(match["begun"]))
+    file = File.read(match["file"])
+    if file is None:
+        raise Unsound(f"has a line on a file that is none of the ground's: {match['file']}")
+    return Entry(at_ns, What.FILE, transaction=file.transaction, file=file)
 
 
 def _require_steps(entries: tuple[Entry, ...], lines: tuple[Line, ...], end_ns: int) -> None:
@@ -132,3 +149,15 @@ def _require_link(entries: tuple[Entry, ...]) -> None:
             up = False
         elif entry.what in (What.SENT, What.RECEIVED) and not up:
             raise Unsound("has packets without a link")
+
+
+def _require_files(entries: tuple[Entry, ...]) -> None:
+    """Each file ends that has begun, before the next begins."""
+    begun = 0
+    for entry in entries:
+        if entry.what is What.RESET:
+            begun = 0
+        elif (entry.what is What.BEGUN and begun) or (entry.what is What.FILE and entry.transaction != begun):
+            raise Unsound("has files that begin or end out of their order")
+        elif entry.what in (What.BEGUN, What.FILE):
+            begun = entry.transaction if entry.what is What.BEGUN else 0

@@ -83,6 +83,9 @@ class Expect(Match):
 
     link: Literal["lost", "up"] | None = None
     """In place of a report: the link is lost, or is there again."""
+    file: Literal["complete"] | None = None
+    """In place of a report: a file comes whole, by its checksum, and equal to the board's. `values`: name, octets,
+    packets, lost (on purpose), asked (for again)."""
     within: Annotated[DurationNs, Field(gt=0, le=LONGEST_NS)]
     """How long after the step was done."""
 
@@ -90,13 +93,17 @@ class Expect(Match):
     def _one_kind(self) -> Self:
         if self.link and (self.report or self.event or self.failure or self.values):
             raise At("link", "stands beside a report; give each an entry of its own")
-        if not self.link and not self.report and not self.event:
+        if self.file and (self.report or self.event or self.failure or self.link):
+            raise At("file", "stands beside a report or the link; give each an entry of its own")
+        if not self.link and not self.file and not self.report and not self.event:
             raise ValueError('names nothing to come; write report = "1.7", event = "CAMERA_GONE" or link = "lost"')
         return self
 
     @property
     def said(self) -> str:
-        return f"link {self.link}" if self.link else super().said
+        if self.link:
+            return f"link {self.link}"
+        return f"file {self.file} {super().said}".rstrip() if self.file else super().said
 
 
 class Forbid(Match):
@@ -133,6 +140,8 @@ class Fault(Table):
     ) = None
     """Bits of the flight program's state in memory flip, as "0:7": of its first copy, bit 7 of what its file holds. Of
     512 bits; some ms after the last change, when the file is written."""
+    files: Annotated[str, *matching(r"lose:\d{1,2}", "packets lost of 100, as 'lose:10'")] | None = None
+    """From now on so many of 100 packets of files are lost, both ways, the same in each run; "lose:0" ends it."""
     disk: Literal["full", "free"] | None = None
     """The disk that the program keeps its state on is filled, or freed."""
 
@@ -140,7 +149,7 @@ class Fault(Table):
     def _one(self) -> Self:
         given = [name for name in type(self).model_fields if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError("is one fault: write exactly one of camera, signal, link, clock, kernel, flip, disk")
+            raise ValueError(f"is one fault: write exactly one of {', '.join(type(self).model_fields)}")
         return self
 
     @property

@@ -18,6 +18,7 @@ from rtqual.procedure.model import Damage, Fault, Procedure, Step
 
 PROGRAM = "ds325-flight"
 CONTROL, FULL_FILE, STATE_FILE = "control", "state/full", "state/kept"  # in the job's folder
+FRAME_FILE = "frame"  # that TAKE_FRAME writes and SEND_FILE sends
 CLOSING = ("CAMERA", "CONTROL", "LINK", "SYSTEM")  # structures, asked for when the procedure ends
 CLOSING_NS = 10**9  # for the answers
 _GAP = 5
@@ -103,4 +104,5 @@ def _fault(fault: Fault) -> str:
         return f"flip {STATE_FILE} {PROGRAM} {fault.flip}"
     if fault.clock:
         return f"clock {parse_duration_ns(fault.clock[1:]) * (-1 if fault.clock[0] == '-' else 1)}"
-    return f"{'fill' if fault.disk == 'full' else 'free'} {FULL_FILE}"
+    disk = f"{'fill' if fault.disk == 'full' else 'free'} {FULL_FILE}"
+    return f"lose {int(fault.files.partition(':')[2])}" if fault.files else disk

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What must hold of every log, whatever its procedure says: each packet sound, none missing or there twice, and no
-telecommand answered before it was sent, twice, or in another order than it was done."""
+telecommand answered before it was sent, twice, or in another order than it was done; each file whole."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -47,6 +47,7 @@ def conduct(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
     """What is wrong with the order and number of packets."""
     yield from _gaps(entries, got)
     yield from _answers(entries, got)
+    yield from _files(entries)
 
 
 def _gaps(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
@@ -90,3 +91,14 @@ def _answers(entries: Sequence[Entry], got: Sequence[Got]) -> Iterator[str]:
             yield f"{told}, which had not been accepted, or had begun before"
         elif subtype in (STEP, COMPLETED, FAILED) and times(request, COMPLETED, FAILED) + (subtype == STEP) > begun:
             yield f"{told}, which had not begun, or had ended before"
+
+
+def _files(entries: Sequence[Entry]) -> Iterator[str]:
+    """Each is whole, and the board's."""
+    begun = None
+    for entry in entries:
+        begun = {What.BEGUN: entry, What.FILE: None}.get(entry.what, begun)
+        if entry.file and entry.file.wrong:
+            yield f"at {entry.at_ns} ns file {entry.file.name} ended: {entry.file.wrong}"
+    if begun:
+        yield f"at {begun.at_ns} ns a file began that did not end"

@@ -31,7 +31,7 @@ from rtqual.procedure.kept import Procedures
 from rtqual.procedure.load import load_procedures
 from rtqual.procedure.model import Procedure
 from rtqual.procedure.peer import judged as judged_with_peer
-from rtqual.procedure.script import STATE_FILE
+from rtqual.procedure.script import FRAME_FILE, STATE_FILE
 from rtqual.record.schema import Record
 from rtqual.record.store import Store, read
 from rtqual.report.control import FORMS, write_control
@@ -41,7 +41,7 @@ from rtqual.report.verification import Verified, open_by
 
 SMOKE, FULL, SOAK = "smoke", "full", "soak"
 SCALES = (SMOKE, FULL)  # of procedures; SOAK has its segments, as many as fill its hours
-ARGUMENTS = f"--device=/dev/video0 --state={STATE_FILE} --frame=frame"  # of the flight program
+ARGUMENTS = f"--device=/dev/video0 --state={STATE_FILE} --frame={FRAME_FILE}"  # of the flight program
 
 
 @dataclass(frozen=True)
