@@ -122,6 +122,15 @@ static void show(struct run *run, uint64_t now_ns)
 	atomic_store(&to->turn, turn + 2);
 }
 
+static bool is_pose(const struct pose_told *told)
+{
+	double sum = 0;
+
+	for (int axis = 0; axis < 3; axis++)
+		sum += told->position[axis] + told->velocity[axis];
+	return told->status != POSE_NOT_FOUND && isfinite(sum);
+}
+
 /* Poses that a frame shows only in part are poses too: the filter bridges the rest. */
 static void take(struct run *run, uint64_t now_ns)
 {
@@ -130,11 +139,11 @@ static void take(struct run *run, uint64_t now_ns)
 	while (read(run->poses, &told, sizeof(told)) == sizeof(told)) {
 		struct estimate pose = { .frame_ns = told.frame_ns };
 
-		if (told.status == POSE_OK)
+		if (told.status == POSE_OK && is_pose(&told))
 			run->ok++;
 		else
 			run->others++;
-		if (told.status == POSE_NOT_FOUND)
+		if (!is_pose(&told))
 			continue;
 		memcpy(pose.position, told.position, sizeof(pose.position));
 		memcpy(pose.velocity, told.velocity, sizeof(pose.velocity));

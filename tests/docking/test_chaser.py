@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The chaser: its dynamics against the equations of Clohessy and Wiltshire, its controller against a perfect sensor."""
 
+import struct
 import subprocess
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -12,6 +14,7 @@ from support.chaser import coasted, flown, integrated, programs
 from support.instrument_outputs import captured_text, read_text
 
 RATE = 0.0011  # rad/s
+POSE_OK = 2  # flight/pose/pose.h
 STATES = [
     np.array([0.0, -1.0, 0.0, 0.0, 0.06, 0.0]),  # the approach's own
     np.array([120.0, -800.0, 45.0, 0.3, -0.5, 0.2]),
@@ -80,6 +83,28 @@ def test_who_flies_on_without_poses_or_misses_the_port_has_not_docked(old: str, 
     with pytest.raises(RunFailed, match=told):
         read_text("docking", text.replace(old, new))
     assert read_text("docking-20ms", text.replace("pose_age_ns=40000000", "pose_age_ns=1020000000")).series
+
+
+def test_no_thruster_fires_for_a_pose_that_is_no_number(tmp_path: Path) -> None:
+    """More of them than it takes to begin; it stays where it was, for some of its periods."""
+    steered, poses = tmp_path / "steered", tmp_path / "poses"
+    command = [programs() / "rtqual-chaser-asan", f"--steered={steered}", f"--poses={poses}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as chaser:
+        assert chaser.stdout is not None
+        assert chaser.stdout.readline() == b"ready\n"
+        before = _looked(steered)
+        told = struct.pack("QII10d", 1, POSE_OK, 0, 0.0, np.nan, 0.6, 0.0, 0.0, np.inf, 1.0, 0.0, 0.0, 0.0)
+        poses.write_bytes(told * 40)
+        while _looked(steered)[0] < before[0] + 20:
+            assert chaser.poll() is None
+        chaser.kill()
+    assert _looked(steered)[1:] == before[1:]
+
+
+def _looked(steered: Path) -> tuple[float, ...]:
+    """The turn, twice a period one more; position and velocity."""
+    turn, _, _, *state = struct.unpack_from("IIQ6d", steered.read_bytes())
+    return turn, *state
 
 
 @pytest.mark.parametrize("arguments", [[], ["--steered=x"], ["--perfect", "--poses=x"], ["--delay-ms=3000"]])
