@@ -6,6 +6,7 @@ that kind and its processor choose the row. A board with candidates of a kind of
 the key.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -132,7 +133,7 @@ def _rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
 
 def _emulated_s(_: float, busy_s: float, cpus: int) -> float:
     """Seen on two cores at 3 GHz: a guess until cells have run. CPUs share the clock, and take turns."""
-    return 1.0 + 4.0 * busy_s * cpus**0.5
+    return 1.0 + 4.0 * busy_s * math.sqrt(cpus)
 
 
 PACKAGE = Kind("package", 'package = "linux-image-..."', "Debian package {}")
