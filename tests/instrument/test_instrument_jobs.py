@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The command lines that instruments make, their parameters, versions and estimates."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs, SizeB
 from rtqual.board import Job
+from rtqual.instrument.probe.families import COURSES
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.sysbench.tests import FileioParameters
 from rtqual.instrument.version import parse_version
@@ -75,8 +78,26 @@ def test_fileio_needs_room_for_a_block_in_each_file() -> None:
 @pytest.mark.parametrize("name", INSTRUMENTS)
 def test_an_estimate_is_positive_and_no_shorter_under_load(name: str) -> None:
     instrument = INSTRUMENTS[name]
-    idle, loaded = (instrument.seconds(instrument.parameters(), load) for load in ("none", "hackbench"))
-    assert 0 < idle <= loaded
+    usual = instrument.parameters()
+    idle, loaded = (instrument.seconds(usual, load) for load in ("none", "hackbench"))
+    assert 0 < instrument.busy_s(usual) <= idle <= loaded
+
+
+def test_an_estimate_knows_what_the_probe_does_by_itself() -> None:
+    battery = (Path(__file__).parents[2] / "probe/battery/battery.c").read_text()
+    found = re.findall(r'^\t\{ "(\w+)", \w+, (\d+), (\d+) \* MS', battery, re.MULTILINE)
+    assert {name: (int(n), int(ms) * 10**6) for name, n, ms in found} == {
+        name: (one.iterations, one.interval_ns) for name, one in COURSES.items()
+    }
+
+
+@pytest.mark.parametrize(("name", "length"), [("cyclictest", "cycles"), ("probe-itc", "iterations")])
+def test_waiting_costs_an_emulated_board_nothing(name: str, length: str) -> None:
+    """A million idle cycles of 10 ms are 2.8 hours of the board's time."""
+    instrument = INSTRUMENTS[name]
+    one, ten = (instrument.parameters.model_validate({length: 10**6, "interval": ms * 10**6}) for ms in (1, 10))
+    assert instrument.seconds(ten, "none") == pytest.approx(10 * instrument.seconds(one, "none"), rel=0.01)
+    assert instrument.busy_s(ten) == instrument.busy_s(one) < instrument.seconds(ten, "none") / 100
 
 
 @pytest.mark.parametrize(

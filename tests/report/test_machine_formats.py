@@ -93,6 +93,15 @@ def test_junit_gives_the_reason_with_its_figures() -> None:
     assert "2 samples were lost" in error.attrib["message"]
 
 
+def test_junit_of_a_mission_that_requires_nothing_says_so_in_place_of_an_empty_suite() -> None:
+    wanted = asked().model_copy(update={"requirements": ()})
+    wanted = wanted.model_copy(update={"mission": wanted.mission.model_copy(update={"needs": ()})})
+    found = analyse(wanted, "demo", wakeups("rt", [12_000]), {"rt": RT_CONFIG}, {})
+    root = valid(to_junit(wanted, found))
+    for suite in ("rt, virtual board", "spare, not run"):
+        assert results(root, suite) == {"no requirement": "skipped"}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(), min_size=4, max_size=4), st.sampled_from(["", "failure", "error", "skipped"]))
 def test_junit_takes_any_text(texts: list[str], result: str) -> None:

@@ -6,6 +6,7 @@ that kind and its processor choose the row. A board with candidates of a kind of
 the key.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -81,7 +82,7 @@ class Row:
     name: str  # in records and reports
     runs: tuple[Kind, ...]
     open: Callable[[Start], Board]
-    wall_s: Callable[[float, bool, int], float]  # of a run: from its seconds there, whether it is loaded, its CPUs
+    wall_s: Callable[[float, float, int], float]  # of a run: from its seconds there, how many it works, its CPUs
     starts: Starts = Starts.NOTHING
     architecture: Architecture | None = None  # of the kernels it starts
     clock: Clock = Clock.REAL
@@ -130,9 +131,9 @@ def _rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
     return rebuilt(run, architecture)
 
 
-def _emulated_s(board_s: float, loaded: bool, cpus: int) -> float:
-    """Seen on two cores at 3 GHz: a guess until cells have run."""
-    return 1.0 + board_s * (4.0 if loaded else 0.5) * cpus
+def _emulated_s(_: float, busy_s: float, cpus: int) -> float:
+    """Seen on two cores at 3 GHz: a guess until cells have run. CPUs share the clock, and take turns."""
+    return 1.0 + 4.0 * busy_s * math.sqrt(cpus)
 
 
 PACKAGE = Kind("package", 'package = "linux-image-..."', "Debian package {}")

@@ -46,7 +46,9 @@ class Cell:
     @property
     def estimate_s(self) -> float:
         """Wall seconds, roughly."""
-        return self.place.wall_s(self.instrument.seconds(self.parameters, self.load), self.load != "none", self.cpus)
+        measured_s = self.instrument.seconds(self.parameters, self.load)
+        busy_s = measured_s if self.load != "none" else self.instrument.busy_s(self.parameters)
+        return self.place.wall_s(measured_s, busy_s, self.cpus)
 
     @property
     def timeout_s(self) -> float:

@@ -48,6 +48,10 @@ class Instrument(ABC):
     def seconds(self, parameters: Any, load: str) -> float:
         """About how long the measurement takes on the board's own clock, for planning."""
 
+    def busy_s(self, parameters: Any) -> float:
+        """For how much of that the board works where nothing else runs: an emulated board skips the rest."""
+        return self.seconds(parameters, "none") / 8
+
     def sweep(self) -> None:  # noqa: B027 - most leave nothing
         """Remove what the program left on this machine long ago when it was killed."""
 

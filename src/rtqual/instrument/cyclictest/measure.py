@@ -16,6 +16,7 @@ from rtqual.instrument.cyclictest.json_output import Thread, parse
 from rtqual.instrument.cyclictest.verbose import in_order
 from rtqual.instrument.cyclictest.verbose import samples as printed_samples
 from rtqual.instrument.output import clock_problems, fifo_problems, require_success
+from rtqual.instrument.planning import STARTUP_S, WAKEUP_S
 from rtqual.instrument.version import VERSION_ARGV
 from rtqual.record.schema import Measurement, Scalar, Series
 
@@ -118,6 +119,9 @@ class _Cyclictest(Instrument):
 
     def seconds(self, parameters: CyclictestParameters, load: str) -> float:
         return 0.2 + parameters.cycles * parameters.interval / 1e9
+
+    def busy_s(self, parameters: CyclictestParameters) -> float:
+        return STARTUP_S + parameters.cycles * WAKEUP_S
 
 
 CYCLICTEST = _Cyclictest(

@@ -18,7 +18,7 @@ from rtqual.base.units import DurationNs
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.output import clock_problems, last_line
-from rtqual.instrument.planning import STARTUP_S, slowdown
+from rtqual.instrument.planning import STARTUP_S, WAKEUP_S, slowdown
 from rtqual.instrument.probe.output import Benchmark, Output, Sampled, Status, in_ns, parse
 from rtqual.record.schema import Int64Array, Measurement, Scalar, Series
 
@@ -29,7 +29,6 @@ CONTROL = "empty"  # the benchmark of the operation that does nothing
 _MAIN_THREAD_FIFO = 1  # above the loads, below all that is measured: the result does not wait for its turn
 _PHASE_STEP_NS = 1_009  # a prime: seeds spread over the phases of any timer
 _OVERFLOW_FROM = 2**32  # the probe's samples have 32 bits
-_RUN_S = 1.0  # with the family's own iterations
 _WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all
 
 
@@ -100,7 +99,12 @@ class Probe(Instrument):
         return Measurement(tuple(series), scalars, tuple(dict.fromkeys(problems)), absent)
 
     def seconds(self, parameters: ProbeParameters, load: str) -> float:
-        return slowdown(load) * (STARTUP_S + _RUN_S)
+        waits, interval_s, _ = _course(self.family, parameters)
+        return slowdown(load) * STARTUP_S + waits * interval_s
+
+    def busy_s(self, parameters: ProbeParameters) -> float:
+        waits, interval_s, share = _course(self.family, parameters)
+        return STARTUP_S + waits * (WAKEUP_S + share * interval_s)
 
     def _on(self, cpus: int) -> range:
         return range(cpus if self.every_cpu else 1)
@@ -136,6 +140,27 @@ _IN_KERNEL_SPACE = {
 }
 
 
+@dataclass(frozen=True)
+class Course:
+    """How a family passes its time: iterations and interval as the probe has them unless given
+    (probe/battery/battery.c)."""
+
+    iterations: int
+    interval_ns: int = OWN_INTERVAL_NS
+    intervals: int = 1  # that an iteration takes, in all of the family's benchmarks
+    share: float = 0.0  # of an interval, in which it computes; a third of it: loops are emulated that much faster
+
+
+COURSES = {
+    "wakeup": Course(3_000),
+    "periodic": Course(5_000),
+    "itc": Course(5_000, intervals=3),
+    "primitives": Course(500, intervals=7, share=0.07),  # six of the workload rows; all others take about one
+    "loop": Course(1_000, 4_000_000, intervals=5, share=0.13),
+    MEMORY: Course(1_000, 4_000_000, intervals=4, share=0.3),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class MemoryProbe(Probe):
     """On the CPU that is asked for. A kernel that isolates it starts programs on the others alone, so ask for all."""
@@ -160,6 +185,13 @@ KERNEL_PROBES = tuple(
     KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family)
     for family, title in _IN_KERNEL_SPACE.items()
 )
+
+
+def _course(family: str, parameters: ProbeParameters) -> tuple[int, float, float]:
+    """How many intervals a run takes; s of each; the share of it in which it computes."""
+    own = COURSES[family]
+    iterations, interval_ns = parameters.iterations or own.iterations, parameters.interval or own.interval_ns
+    return iterations * own.intervals, interval_ns / 1e9, own.share
 
 
 def _options(parameters: ProbeParameters, seed: int, cpu: int) -> list[str]:

@@ -3,9 +3,10 @@
 
 Not met is a failure. Undecided is an error, never a pass: nobody knows. A limit in time that counted instructions
 keep or break is skipped, with what they indicate: it has neither passed nor failed. What the scale does not
-measure, a candidate that it does not run, and all of a machine that does not fly are skipped. The camera's goals are
-no gates: one that is met passes, any other is skipped, with what it is. No time stands in it, so equal evidence gives
-equal bytes.
+measure, a candidate that it does not run, and all of a machine that does not fly are skipped. Where the mission
+requires nothing, a skipped case says so in place of an empty suite, which would look like a pass. The camera's goals
+are no gates: one that is met passes, any other is skipped, with what it is. No time stands in it, so equal evidence
+gives equal bytes.
 """
 
 from collections.abc import Iterable
@@ -47,6 +48,11 @@ class Suite:
     name: str
     classname: str  # dots part it into packages
     cases: tuple[Case, ...]
+
+
+_NOTHING_ASKED = Case(
+    Outcome.UNASKED, "skipped", Outcome.UNASKED, "the mission sets no requirement and no need: nothing was tested"
+)
 
 
 def to_junit(mission: Mission, evidence: Evidence) -> str:
@@ -95,7 +101,7 @@ def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
     ]
     cases = (*(Case(name, "skipped", "not run", _NOT_MEASURED) for name in verdict.not_measured), *judged)
     names = (mission.mission.name, verdict.board, one.candidate)
-    return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases)
+    return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases or (_NOTHING_ASKED,))
 
 
 def _goals(mission: Mission, one: Ways) -> Suite:
@@ -118,7 +124,8 @@ def _unplanned(mission: Mission, candidate: str, evidence: Evidence) -> Suite:
         *((need_name(one), "") for one in mission.mission.needs),
     ]
     cases = [Case(name, "skipped", "not run", f"{why}; {limit} asked" if limit else why) for name, limit in names]
-    return Suite(f"{candidate}, not run", f"{mission.mission.name}.not-run.{candidate}", tuple(cases))
+    classname = f"{mission.mission.name}.not-run.{candidate}"
+    return Suite(f"{candidate}, not run", classname, tuple(cases) or (_NOTHING_ASKED,))
 
 
 def _course(course: Course, strict: bool) -> tuple[str, str]:
