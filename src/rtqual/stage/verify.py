@@ -21,6 +21,7 @@ from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument import NoParameters
 from rtqual.mission import Candidate, Mission
 from rtqual.mission.explain import suggest
+from rtqual.mission.load import verify_problems
 from rtqual.mission.verify import Verify
 from rtqual.packet.definition import Definition
 from rtqual.packet.definition import load as load_definition
@@ -56,11 +57,18 @@ class Plan:
     definition: Definition
 
 
-def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Plan:
-    """Raises BadInput where the mission says nothing of it, or a name is unknown."""
+def plan(mission: Mission, scale: str = FULL, only: Collection[str] = (), candidate: str | None = None) -> Plan:
+    """`candidate`: in place of the mission's. Raises BadInput where the mission says nothing of it, or a name is
+    unknown."""
     where = mission.path or mission.mission.name
     if mission.verify is None:
         raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
+    if candidate not in (None, mission.verify.candidate):
+        verified = mission.verify.model_copy(update={"candidate": candidate})
+        mission = mission.model_copy(update={"verify": verified}).derived_from(mission)
+        for one in verify_problems(mission):
+            raise BadInput(f"--candidate {candidate}: {one.message}")
+        return plan(mission, scale, only)
     if scale not in (*SCALES, SOAK):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     definition = load_definition()
@@ -118,6 +126,8 @@ def _place(asked: Plan, candidate: Candidate) -> Row:
                 raise BadInput(f"board {one.name}: has no network; procedures are played over ssh")
             return one.place
     place = candidate.place
+    if candidate.root:
+        raise BadInput(f"candidate {candidate.name}: its root has not what procedures take; name one without root")
     if place is None or not place.linux or place.here:
         raise BadInput(f"candidate {candidate.name}: give [verify] a board; procedures are not played on this machine")
     return place
@@ -131,7 +141,8 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
         procedures = Procedures(procedures={one.name: one for one in asked.procedures})
         result = replace(made.run(watcher), procedures=procedures)
         result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
-        kept.keep(made.folder, content, made.scale, result)
+        derived = asked.mission if asked.mission.is_derived else None
+        kept.keep(made.folder, content, made.scale, result, derived=derived)
         verified = _of(kept.Kept(asked.mission, made.scale, result))
         watcher.preparing("the report")
         return replace(verified, files=write_control(made.folder, verified))
