@@ -64,11 +64,7 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = (), candid
     if mission.verify is None:
         raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
     if candidate not in (None, mission.verify.candidate):
-        verified = mission.verify.model_copy(update={"candidate": candidate})
-        mission = mission.model_copy(update={"verify": verified}).derived_from(mission)
-        for one in verify_problems(mission):
-            raise BadInput(f"--candidate {candidate}: {one.message}")
-        return plan(mission, scale, only)
+        return plan(_on(mission, mission.verify.model_copy(update={"candidate": candidate})), scale, only)
     if scale not in (*SCALES, SOAK):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     definition = load_definition()
@@ -90,6 +86,14 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = (), candid
     if not played:
         raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
     return Plan(mission, mission.verify, procedures, played, scale, definition)
+
+
+def _on(mission: Mission, verify: Verify) -> Mission:
+    """The mission with another candidate in its [verify]."""
+    changed = mission.model_copy(update={"verify": verify}).derived_from(mission)
+    for problem in verify_problems(changed):
+        raise BadInput(f"--candidate {verify.candidate}: {problem.message}")
+    return changed
 
 
 def _is_of(procedure: Procedure, scale: str) -> bool:
