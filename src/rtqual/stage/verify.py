@@ -19,7 +19,7 @@ from rtqual.campaign.cell import Cell
 from rtqual.campaign.lost import Lost
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument import NoParameters
-from rtqual.mission import Candidate, Mission
+from rtqual.mission import Candidate, Mission, RootSystem
 from rtqual.mission.explain import suggest
 from rtqual.mission.load import verify_problems
 from rtqual.mission.verify import Verify
@@ -130,8 +130,8 @@ def _place(asked: Plan, candidate: Candidate) -> Row:
                 raise BadInput(f"board {one.name}: has no network; procedures are played over ssh")
             return one.place
     place = candidate.place
-    if candidate.root:
-        raise BadInput(f"candidate {candidate.name}: its root has not what procedures take; name one without root")
+    if candidate.root == RootSystem.DEBIAN:
+        raise BadInput(f"candidate {candidate.name}: procedures are played under a minimal root, or without one")
     if place is None or not place.linux or place.here:
         raise BadInput(f"candidate {candidate.name}: give [verify] a board; procedures are not played on this machine")
     return place
