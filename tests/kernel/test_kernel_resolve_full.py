@@ -20,7 +20,10 @@ from rtqual.mission import Need, load_mission
 # The real tree. Debian's package is fetched and unpacked once (1.7 GB in the cache); a resolution takes 15 s of
 # processor time, 13 of them in the kernel's own configuration program.
 
-DOCKING = ("realtime", "usb", "usb-storage", "wifi", "depth-camera", "filesystems", "virtual-board", "test-modules")
+DOCKING = (
+    *("realtime", "usb", "usb-storage", "wifi", "depth-camera"),
+    *("filesystems", "virtual-board", "test-modules", "resets"),
+)
 HELD = (
     "PREEMPT_RT",
     "HIGH_RES_TIMERS",
@@ -36,7 +39,7 @@ HELD = (
 
 
 MISSIONS = Path(__file__).parents[2] / "missions"
-OURS = ("filesystems", "virtual-board", "test-modules")
+OURS = ("filesystems", "virtual-board", "test-modules", "resets")
 
 
 def complaints(config: Path) -> list[str]:

@@ -17,11 +17,14 @@ from typing import Any
 import pytest
 
 from rtqual.base.cache import cache_dir
+from rtqual.campaign.run import Watcher
 from rtqual.image.system import MINIMAL_ROOT_AT_MOST_B
 from rtqual.kernel.configure.tree import debian_tree, open_tree
 from rtqual.kernel.make.build import Built, build
+from rtqual.mission import load_mission
 from rtqual.record.schema import Manifest
 from rtqual.record.store import Store, read
+from rtqual.stage import verify
 from support.command import rtqual_command
 from support.kernel_trees import tiny_config
 
@@ -114,6 +117,17 @@ def test_one_kernel_takes_less_under_the_minimal_root_and_the_flight_system_leas
     assert {r.inputs.candidate for r in measured} == {*SYSTEMS}
     assert all("PREEMPT_RT" in (r.provenance.kernel or "") and not r.problems for r in measured)
     assert "Whole systems" in (done.folder / "report.md").read_text()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("candidate", ["tailored", "flight-system"])
+def test_a_board_whose_tailored_kernel_panics_goes_on_with_its_state(done: Done, candidate: str) -> None:
+    """Its watchdog, the memory that a reset keeps and sysrq: what the need `resets` is for."""
+    asked = verify.plan(load_mission(MISSION), verify.FULL, ["kernel-panic"], candidate)
+    made = verify.campaign(asked, done.folder.with_name(candidate), 1)
+    made.cells = [cell for cell in made.cells if not cell.repeat]
+    verified = verify.verify(asked, made, Watcher())
+    assert verified.passed, (verified.failures, [run.why for run in verified.runs])
 
 
 @pytest.mark.full

@@ -141,7 +141,10 @@ def test_the_whole_list_in_the_docking_kernel(tmp_path: Path) -> None:
     from rtqual.kernel.configure.resolve import resolve
     from rtqual.kernel.configure.tree import debian_tree
 
-    needs = ("realtime", "usb", "usb-storage", "wifi", "depth-camera", "filesystems", "virtual-board", "test-modules")
+    needs = (
+        *("realtime", "usb", "usb-storage", "wifi", "depth-camera"),
+        *("filesystems", "virtual-board", "test-modules", "resets"),
+    )
     found = resolve(debian_tree(), needs, start="minimal", removals=[], restore=removals(), folder=tmp_path / "out")
     config = parse(found.config_path.read_text(), "the configuration")
     absent = {"BT", "INPUT", "RC_CORE", "DVB_CORE", "SOUND", "SND_HDA_INTEL", "USB_ACM", "USB_LEGOTOWER"} - {*config}

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rtqual.campaign.folder import Result
 from rtqual.campaign.run import Watcher
 from rtqual.candidate import carried
 from rtqual.mission import load_mission
@@ -51,6 +52,9 @@ def test_the_list_is_what_is_played(rtqual: Run) -> None:
         (("--only", "camera-unplugged"), "there is no such procedure in .*; did you mean 'camera-unplug'"),
         (("--scale", "smok"), "--scale 'smok': did you mean 'smoke'"),
         (("--jobs", "3"), "at most two guests"),
+        (("--candidate", "tailord"), "--candidate tailord: no candidate with a kernel is .*; did you mean 'tailored'"),
+        (("--candidate", "this-machine"), "--candidate this-machine: no candidate with a kernel is"),
+        (("--candidate", "debian-system"), "candidate debian-system: procedures are played under a minimal root"),
         (("--seeds", "0"), "--seeds 0: write 1 to"),
     ],
 )
@@ -62,8 +66,19 @@ def test_a_mission_that_says_nothing_of_it_is_told(fails: Callable[..., str], mi
     assert "has no [verify]" in fails(2, "verify", mission_file)
 
 
-def _played(folder: Path, *names: str) -> Verified:
-    asked = stage.plan(load_mission(MISSION), stage.FULL, names)
+def test_another_candidate_is_what_is_played_and_what_the_folder_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = stage.plan(load_mission(MISSION), stage.SMOKE, candidate="tailored")
+    made = stage.campaign(asked, tmp_path, 1)
+    assert {cell.candidate.name for cell in made.cells} == {"tailored"}
+    monkeypatch.setattr(made, "run", lambda _: Result((), {}, {}))
+    stage.verify(asked, made, Watcher())
+    assert stage.verified_in(tmp_path).candidate == "tailored"
+
+
+def _played(folder: Path, *names: str, candidate: str | None = None) -> Verified:
+    asked = stage.plan(load_mission(MISSION), stage.FULL, names, candidate)
     return stage.verify(asked, stage.campaign(asked, folder, 2), Watcher())
 
 

@@ -18,6 +18,7 @@ def verify(
     mission: Path,
     /,
     *,
+    candidate: str | None = None,
     scale: str = "full",
     only: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
@@ -33,6 +34,8 @@ def verify(
     ----------
     mission
         The mission file, with [verify].
+    candidate
+        Verify it on this candidate in place of the one that [verify] names.
     scale
         "full" plays every procedure, "smoke" those that are marked so.
     only
@@ -40,7 +43,8 @@ def verify(
     list_
         List the procedures and stop.
     out
-        Folder for records and reports; out/MISSION-verify-SCALE unless given. The same command resumes there.
+        Folder for records and reports; out/MISSION-verify-SCALE unless given, with -CANDIDATE where that is. The same
+        command resumes there.
     seeds
         So many runs of each procedure, each beside another course of the load: more samples of the latencies.
     hours
@@ -64,7 +68,7 @@ def verify(
         if not 0 < hours <= HOURS_MOST:
             raise BadInput(f"--hours {hours:g}: write more than 0, and {HOURS_MOST:,} at most")
         scale = stage.SOAK
-    asked = stage.plan(load_mission(mission), scale, only)
+    asked = stage.plan(load_mission(mission), scale, only, candidate)
     if hours is not None:
         seeds = stage.segments(asked, hours)
     if list_:
@@ -73,7 +77,7 @@ def verify(
         else:
             print_procedures(STDOUT, asked.procedures)
         return 0
-    folder = out or OUT / f"{asked.mission.mission.name}-verify-{scale}"
+    folder = out or OUT / "-".join([asked.mission.mission.name, "verify", scale, *([candidate] if candidate else [])])
     campaign = stage.campaign(asked, folder, jobs, seeds)
     display = Display(STDERR, campaign.cells, jobs)
     with display.shown():

@@ -2,8 +2,8 @@
 """The root of a system image with what measuring in it needs, as an initial RAM file system for the virtual board.
 
 The root is the one that `rtqual image` makes, and starts as it would on board; where its start-up ends, the jobs begin.
-Sizes are taken before the programs that measure are added: rtqual-agent, cyclictest and hackbench with their
-libraries, and busybox's usleep.
+Sizes are taken before what measures is added: rtqual-agent, cyclictest and hackbench with their libraries, busybox's
+usleep; and for instruments of ours all that they have in the guest of a kernel without a root.
 """
 
 import hashlib
@@ -60,7 +60,7 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
     package = Package(kernel.package, kernel.version, "", kernel.installed_size_b, kernel.image.parent.parent)
     request = Request(package, kernel.architecture, flavour=root, form="initramfs", needs=tuple(needs))
     identity = hashlib.sha256(f"{kernel.release} {root} {needs} {epoch_s()}".encode())
-    for program in (kernel.image, *_own_files(kernel.architecture)):
+    for program in (kernel.image, *_own_files(kernel.architecture), *kernel.carried.values()):
         identity.update(program.read_bytes())
     for tool in tools:
         identity.update(tool.sha256.encode())
@@ -74,7 +74,7 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
             with scratch(archive.parent) as work:
                 filled = fill(request, work)
                 sizes = _sizes(filled, root, kernel.architecture)
-                _add(filled.root, root, kernel.architecture, tools)
+                _add(filled.root, root, kernel, tools)
                 write_cpio(filled.root, work / "archive", compress=False).rename(archive)
                 told.write_text(json.dumps(asdict(sizes)))
     sizes = Sizes(**json.loads(told.read_text()))
@@ -114,8 +114,9 @@ def _own_files(architecture: Architecture) -> tuple[Path, ...]:
     return (agent, probe, contents.guest_file("init"), *sources, *scripts)
 
 
-def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Sequence[Package]) -> None:
+def _add(root: Root, flavour: RootSystem, kernel: Kernel, tools: Sequence[Package]) -> None:
     """What measuring needs besides the root."""
+    architecture = kernel.architecture
     trees = [tool.tree for tool in tools]
     root.copy(contents.guest_file(f"rtqual-agent{architecture.suffix}"), "usr/bin/rtqual-agent")
     tail = contents.guest_file("init").read_text().partition(_SHARED)[2]
@@ -129,5 +130,11 @@ def _add(root: Root, flavour: RootSystem, architecture: Architecture, tools: Seq
         root.link(wants, "/usr/lib/systemd/system/rtqual-measure.service")
         return
     root.link("etc/init.d/mission", os.path.relpath(_MEASURE, "etc/init.d"))
-    for name in PROGRAMS:
+    for name in contents.PROGRAMS if kernel.carried else PROGRAMS:
         contents.copy_program(name, root.folder, trees, architecture.triplet)
+    for place, file in kernel.carried.items():
+        root.copy(file, place)
+    if kernel.carried:
+        own = (module for place in kernel.carried for module in contents.OWN_MODULES.get(place, ()))
+        modules = (*contents.DISK_MODULES, *contents.JOB_MODULES, *own)
+        contents.copy_modules(root.folder, kernel.image.parent.parent, kernel.release, modules)

@@ -134,7 +134,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         *_auto_problems(mission),
         *_parameter_problems(mission),
         *_load_problems(mission),
-        *_verify_problems(mission),
+        *verify_problems(mission),
     ]
 
 
@@ -205,7 +205,7 @@ def _baseline_problems(mission: Mission) -> Iterator[Problem]:
             yield Problem(("candidate", n, "tailor", "baseline"), message)
 
 
-def _verify_problems(mission: Mission) -> Iterator[Problem]:
+def verify_problems(mission: Mission) -> Iterator[Problem]:
     names = [one.name for one in mission.candidates if one.architecture]
     if mission.verify and mission.verify.candidate not in names:
         message = f"no candidate with a kernel is {shown(mission.verify.candidate)}; "

@@ -19,8 +19,9 @@ from rtqual.campaign.cell import Cell
 from rtqual.campaign.lost import Lost
 from rtqual.campaign.run import Campaign, Watcher
 from rtqual.instrument import NoParameters
-from rtqual.mission import Candidate, Mission
+from rtqual.mission import Candidate, Mission, RootSystem
 from rtqual.mission.explain import suggest
+from rtqual.mission.load import verify_problems
 from rtqual.mission.verify import Verify
 from rtqual.packet.definition import Definition
 from rtqual.packet.definition import load as load_definition
@@ -56,11 +57,14 @@ class Plan:
     definition: Definition
 
 
-def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Plan:
-    """Raises BadInput where the mission says nothing of it, or a name is unknown."""
+def plan(mission: Mission, scale: str = FULL, only: Collection[str] = (), candidate: str | None = None) -> Plan:
+    """`candidate`: in place of the mission's. Raises BadInput where the mission says nothing of it, or a name is
+    unknown."""
     where = mission.path or mission.mission.name
     if mission.verify is None:
         raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
+    if candidate not in (None, mission.verify.candidate):
+        return plan(_on(mission, mission.verify.model_copy(update={"candidate": candidate})), scale, only)
     if scale not in (*SCALES, SOAK):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     definition = load_definition()
@@ -82,6 +86,14 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = ()) -> Pla
     if not played:
         raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
     return Plan(mission, mission.verify, procedures, played, scale, definition)
+
+
+def _on(mission: Mission, verify: Verify) -> Mission:
+    """The mission with another candidate in its [verify]."""
+    changed = mission.model_copy(update={"verify": verify}).derived_from(mission)
+    for problem in verify_problems(changed):
+        raise BadInput(f"--candidate {verify.candidate}: {problem.message}")
+    return changed
 
 
 def _is_of(procedure: Procedure, scale: str) -> bool:
@@ -118,6 +130,8 @@ def _place(asked: Plan, candidate: Candidate) -> Row:
                 raise BadInput(f"board {one.name}: has no network; procedures are played over ssh")
             return one.place
     place = candidate.place
+    if candidate.root == RootSystem.DEBIAN:
+        raise BadInput(f"candidate {candidate.name}: procedures are played under a minimal root, or without one")
     if place is None or not place.linux or place.here:
         raise BadInput(f"candidate {candidate.name}: give [verify] a board; procedures are not played on this machine")
     return place
@@ -131,7 +145,8 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
         procedures = Procedures(procedures={one.name: one for one in asked.procedures})
         result = replace(made.run(watcher), procedures=procedures)
         result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
-        kept.keep(made.folder, content, made.scale, result)
+        derived = asked.mission if asked.mission.is_derived else None
+        kept.keep(made.folder, content, made.scale, result, derived=derived)
         verified = _of(kept.Kept(asked.mission, made.scale, result))
         watcher.preparing("the report")
         return replace(verified, files=write_control(made.folder, verified))

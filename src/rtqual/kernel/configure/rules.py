@@ -17,7 +17,8 @@ from rtqual.kernel import needs as gates
 from rtqual.mission.explain import suggest
 
 ALWAYS = "userland"
-BEYOND = ("filesystems", "virtual-board", "test-modules", "raspberry-pi", "systemd")  # asked for by rtqual itself
+# Asked for by rtqual itself.
+BEYOND = ("filesystems", "virtual-board", "test-modules", "resets", "raspberry-pi", "systemd")
 _FOLDER = Path(__file__).with_name("rules")
 _Symbol = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
 ASKED = "asked for"  # stands for the need in wishes that the caller adds
