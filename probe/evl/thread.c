@@ -99,9 +99,12 @@ static void *thread_main(void *argument)
 
 	self = thread;
 	thread->status = status;
-	sem_post(&threads.checked); /* by Linux, perhaps: a thread that only yields would never come back to the core */
-	if (status == PORT_OK && evl_status(evl_switch_oob(), "evl_switch_oob") == PORT_OK)
+	sem_post(&threads.checked);
+	if (status == PORT_OK) {
+		/* That was Linux's call, perhaps, and a thread that only yields would never come back to the core. */
+		evl_status(evl_switch_oob(), "evl_switch_oob");
 		thread->entry(thread->argument);
+	}
 	evl_detach_self();
 	__atomic_store_n(&thread->ended, 1, __ATOMIC_RELEASE);
 	sem_post(&threads.changed);
