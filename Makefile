@@ -9,7 +9,7 @@
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make ground-packages  what starts Yamcs, the flight program's ground (docs/ground.md)
-# make xenomai COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure kernels that were built with Xenomai's cores (docs/xenomai.md)
+# make xenomai KERNEL=TREE XENOMAI=TREE EVL_KERNEL=TREE LIBEVL=TREE   build and measure Xenomai's cores (docs/xenomai.md)
 # make one-board CHIBIOS_IMAGE=... RTEMS_IMAGE=... NUTTX_IMAGE=... NUTTX_TICKLESS_IMAGE=...   five systems (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
@@ -34,6 +34,8 @@ ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ma
 	libnewlib-arm-none-eabi
 # What a Linux kernel is built with (rtqual tailor; docs/tailor.md).
 KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils zstd
+# What configures and builds Xenomai's library (docs/xenomai.md).
+XENOMAI_PACKAGES := autoconf automake libtool libltdl-dev pkg-config
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
 IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # What fetches and runs Yamcs (docs/ground.md).
@@ -81,16 +83,26 @@ demo: packages $(VENV)/.built
 board-demo: packages image-packages $(VENV)/.built
 	PYTHONPATH=tests $(BIN)/python -m support.stand_in
 
-# rtqual builds neither core: the folders that they were built in are linked to where the mission looks for them.
+# Of trees that are only read; or, instead of trees, of what others built: COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER.
 BUILT := COBALT EVL PROGRAMS
+TREES := KERNEL XENOMAI EVL_KERNEL LIBEVL
+ifneq ($(strip $(COBALT)$(EVL)$(PROGRAMS)),)
 xenomai: packages $(VENV)/.built
 	@$(foreach one,$(BUILT),test -d "$($(one))" || { echo "make xenomai: $(one)='$($(one))' is no folder: give the \
 	folders of built kernels and programs, COBALT, EVL and PROGRAMS (docs/xenomai.md)" >&2; exit 2; };) \
 	mkdir -p out/dual-kernel-built; $(foreach one,$(BUILT),ln -sfn "$$(realpath '$($(one))')" \
 	out/dual-kernel-built/$(shell echo $(one) | tr A-Z a-z);)
 	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml
+else
+xenomai:
+	@$(foreach one,$(TREES),$(one)='$($(one))') scripts/xenomai-build --check
+	@scripts/debian-packages $(PACKAGES) $(KERNEL_PACKAGES) $(XENOMAI_PACKAGES)
+	$(MAKE) --no-print-directory $(VENV)/.built
+	@env -u MAKEFLAGS -u MFLAGS $(foreach one,$(TREES),$(one)='$($(one))') scripts/xenomai-build out/dual-kernel-built
+	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml
+endif
 
-# Nor these systems: the files that they were linked into stand where the mission looks for them.
+# Not built here: the files that these systems were linked into stand where the mission looks for them.
 IMAGES := CHIBIOS_IMAGE RTEMS_IMAGE NUTTX_IMAGE NUTTX_TICKLESS_IMAGE
 one-board:
 	@$(foreach one,$(IMAGES),test -f "$($(one))" || { echo "make one-board: $(one)='$($(one))' is no file: give the files \

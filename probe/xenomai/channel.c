@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * What tasks pass data and signals through. Alchemy's message pipe (rt_pipe) joins a task to a thread of the Linux side
- * and exists with the Cobalt core only; its stream between tasks is the buffer.
- */
+/* What tasks pass messages and signals through. */
 #include <errno.h>
 
 #include "xenomai.h"
@@ -39,35 +36,6 @@ enum port_status port_queue_receive(struct port_queue *queue, void *message)
 void port_queue_close(struct port_queue *queue)
 {
 	rt_queue_delete(&queue->queue);
-}
-
-enum port_status port_pipe_open(struct port_pipe *pipe)
-{
-	return xenomai_status(rt_buffer_create(&pipe->buffer, NULL, PORT_PIPE_BYTES, B_PRIO), "rt_buffer_create");
-}
-
-/* Writes everything or nothing. */
-enum port_status port_pipe_write(struct port_pipe *pipe, const void *bytes, size_t count)
-{
-	return xenomai_status((int)rt_buffer_write(&pipe->buffer, bytes, count, TM_INFINITE), "rt_buffer_write");
-}
-
-/* Reads everything, or less if a writer waits for room. */
-enum port_status port_pipe_read(struct port_pipe *pipe, void *bytes, size_t count)
-{
-	for (size_t have = 0; have < count;) {
-		ssize_t got = rt_buffer_read(&pipe->buffer, (char *)bytes + have, count - have, TM_INFINITE);
-
-		if (got < 0)
-			return xenomai_status((int)got, "rt_buffer_read");
-		have += (size_t)got;
-	}
-	return PORT_OK;
-}
-
-void port_pipe_close(struct port_pipe *pipe)
-{
-	rt_buffer_delete(&pipe->buffer);
 }
 
 enum port_status port_event_open(struct port_event *event)

@@ -14,6 +14,9 @@
 #include <alchemy/sem.h>
 #include <alchemy/task.h>
 #include <alchemy/timer.h>
+#ifdef __COBALT__
+#include <alchemy/pipe.h>
+#endif
 
 struct port_thread {
 	RT_TASK task;
@@ -40,7 +43,12 @@ struct port_queue {
 };
 
 struct port_pipe {
+#ifdef __COBALT__
+	RT_PIPE pipe;
+	int fd; /* of its Linux end */
+#else
 	RT_BUFFER buffer;
+#endif
 };
 
 struct port_event {

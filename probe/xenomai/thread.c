@@ -21,6 +21,13 @@ static struct {
 	uint32_t failed;
 } tasks;
 
+static _Thread_local const struct port_thread *self;
+
+bool xenomai_linux_end(void)
+{
+	return self && self->priority < linux_priority(PORT_HIGH);
+}
+
 void linux_thread_failed(void)
 {
 	__atomic_store_n(&tasks.failed, 1, __ATOMIC_RELAXED);
@@ -79,6 +86,7 @@ static void task_main(void *argument)
 {
 	struct port_thread *thread = argument;
 
+	self = thread;
 	thread->status = check(thread);
 	sem_post(&tasks.checked);
 	if (thread->status == PORT_OK && back_to_the_core() != PORT_OK)

@@ -74,7 +74,8 @@ def test_missions_name_what_a_kernel_has_not(tmp_path: Path) -> None:
     assert (candidate.board, candidate.source) == (load_mission(path).candidates[0].board, f"built in {tmp_path}")
     assert why_not(candidate) == f"there is no {tmp_path}/{given.IMAGE}"
     for on, instrument, core in (("rt", "latency-user", "cobalt"), ("core", "latmus-irq", "evl"),
-                                 ("stock", "probe-alchemy-itc", "cobalt")):  # fmt: skip
+                                 ("stock", "probe-alchemy-itc", "cobalt"),
+                                 ("core", "probe-evl-itc", "evl")):  # fmt: skip
         path.write_text(good.format(on=on, instrument=instrument))
         with pytest.raises(BadInput, match=rf"{instrument!r} measures a {core} core, which {on} has not"):
             load_mission(path)

@@ -102,6 +102,22 @@ def test_a_histogram_that_contradicts_the_tools_own_figures_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "program", "place"),
+    [
+        ("probe-alchemy-itc", "rtqual-probe-xenomai", "/proc/xenomai/clock/coreclk"),
+        ("probe-evl-itc", "rtqual-probe-evl", "/sys/devices/virtual/clock/monotonic/gravity"),
+    ],
+)
+def test_the_probe_over_a_core_sets_and_tells_its_gravity(name: str, program: str, place: str) -> None:
+    instrument = INSTRUMENTS[name]
+    job = instrument.job(instrument.parameters(), cpus=1, seed=1)
+    assert job.measure.argv[:2] == (program, "itc") and job.version == (program, "--version")
+    (setup,) = job.setup
+    assert setup.argv[-1] == f"echo 0i 0k 0u > {place} && cat {place} > {FILE}"
+    assert FILE in job.collect
+
+
+@pytest.mark.parametrize(
     ("name", "part", "told"),
     [("latency-user", "RTS|", "printed no sum"), ("latmus-user", "# sample count", "wrote no 'sample count'")],
 )
@@ -112,8 +128,6 @@ def test_a_missing_part_is_no_result(name: str, part: str, told: str) -> None:
 
 
 def test_every_instrument_of_a_core_says_so() -> None:
-    of = {one.name: one.core for one in INSTRUMENTS.values() if one.core}
-    assert {name.partition("-")[0]: core for name, core in of.items()} == {
-        "latency": "cobalt", "latmus": "evl", "probe": "cobalt",
-    }  # fmt: skip
+    of = {one.name.rpartition("-")[0]: one.core for one in INSTRUMENTS.values() if one.core}
+    assert of == {"latency": "cobalt", "latmus": "evl", "probe-alchemy": "cobalt", "probe-evl": "evl"}
     assert set(CAPTURED) >= CONFIGURED.keys()

@@ -20,12 +20,12 @@ from rtqual.base.scratch import scratch
 from rtqual.board.system import Kernel
 from rtqual.candidate.ready import make_ready
 from rtqual.initramfs.contents import needed
-from rtqual.instrument.dual.alchemy import PROGRAM as ALCHEMY
+from rtqual.instrument.dual.probes import PROGRAMS as PROBES
 from rtqual.mission import Candidate
 
 IMAGE, CONFIG, RELEASE = "arch/x86/boot/bzImage", ".config", "include/config/kernel.release"
 # Programs that no package brings, by the name that instruments call them.
-PROGRAMS = ("latency", "latmus", ALCHEMY)
+PROGRAMS = ("latency", "latmus", *PROBES)
 _RELEASE = re.compile(r"[A-Za-z0-9][\w.+~-]{0,63}")
 
 

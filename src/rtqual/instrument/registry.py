@@ -4,9 +4,9 @@
 from rtqual.instrument import Instrument
 from rtqual.instrument.cyclictest.measure import CYCLICTEST
 from rtqual.instrument.docking import DOCKINGS
-from rtqual.instrument.dual.alchemy import ALCHEMY_PROBES
 from rtqual.instrument.dual.latency import LATENCY
 from rtqual.instrument.dual.latmus import LATMUS
+from rtqual.instrument.dual.probes import CORE_PROBES
 from rtqual.instrument.exercise import EXERCISE
 from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.hackbench import HACKBENCH
@@ -30,7 +30,7 @@ _ALL: tuple[Instrument, ...] = (
     LATE,
     MEMORY_PROBE,
     *KERNEL_PROBES,
-    *ALCHEMY_PROBES,
+    *CORE_PROBES,
     FOOTPRINT,
     EXERCISE,
     *WAYS,

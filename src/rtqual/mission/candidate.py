@@ -110,7 +110,7 @@ class Built(Table):
     core: Core | None = None
     """The real-time core in it: "cobalt" (Xenomai 3) or "evl" (Xenomai 4); without one, it is plain Linux."""
     programs: Text | None = None
-    """The folder with the core's own programs, linked statically: latency, latmus, rtqual-probe-xenomai."""
+    """The folder with the core's own programs, linked statically: latency or latmus, and the probe."""
 
     def __str__(self) -> str:
         return self.kernel

@@ -2,7 +2,7 @@
 """Instruments of real-time cores beside Linux: Xenomai's latency (Cobalt) and libevl's latmus (EVL).
 
 gravity.py   how early the core sets its timers, which decides what a latency means
-alchemy.py   the probe on Xenomai's Alchemy skin
+probes.py    the probe on Xenomai's Alchemy skin and on EVL
 latency.py   Xenomai's
 latmus.py    libevl's
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """rtqual's own battery (probe/, docs/probe.md): one instrument for each of its families.
 
-The families differ in what they measure, not in how they are run and read; each runs as a program, as one on Xenomai's
-Alchemy skin, and as a module inside the kernel, whose result lies in a file of /proc. The cost of reading the counter,
-which the primitives family measures on an empty operation, is subtracted from every operation timed by that counter,
-and shown.
+The families differ in what they measure, not in how they are run and read; each runs as a program, as one over
+Xenomai's cores, and as a module inside the kernel, whose result lies in a file of /proc. The cost of reading the
+counter, which the primitives family measures on an empty operation, is subtracted from every operation timed by that
+counter, and shown.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One table for each family of the probe: operations down, operating systems across, published systems beside them.
 
-Linux stands twice, in user and in kernel space; Xenomai's Alchemy skin stands apart. The order of a system's operations
-is compared with the published one.
+Linux stands twice, in user and in kernel space; Xenomai's Alchemy skin and EVL stand apart. The order of a system's
+operations is compared with the published one.
 """
 
 from collections.abc import Iterator, Sequence
