@@ -48,7 +48,7 @@ void pose_default_settings(struct pose_settings *settings)
 			0.014, /* the emulator's, not verified (docs/emulator.md); shot noise: root of the light */
 		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
 		.range_bias = 0.003, /* a few kelvins' drift; the outline tells how much it is */
-		.edge_noise = 0.07,
+		.edge_noise = 0.05,
 		.edge_bias = 0.07,
 		.acceleration = 0.005,
 		.angular_acceleration = 0.01,

@@ -48,7 +48,7 @@ struct pose_settings {
 	double noise_at_1m;        /* standard deviation of one pixel's range at 1 m, m; grows with range */
 	double noise_floor;        /* noise that adds to it everywhere, m */
 	double range_bias;         /* standard deviation of the error that all ranges share over frames, m */
-	double edge_noise;         /* standard deviation of one outline crossing, pixels */
+	double edge_noise;         /* standard deviation of one outline crossing besides what light makes, pixels */
 	double edge_bias; /* of the error shared by all crossings of an edge along a row or column, pixels */
 	double acceleration; /* of the target beside constant velocity: spectral density, m/s^2/sqrt(Hz) */
 	double angular_acceleration; /* rad/s^2/sqrt(Hz) */
@@ -64,7 +64,10 @@ struct pose_settings {
 
 struct pose_frame {
 	const uint16_t *range_mm;
-	const uint16_t *amplitude; /* of the modulated light, any linear unit; NULL where there is none */
+	/* Of the modulated light, as least_amplitude cut to whole numbers, and of pixels without a range, too; NULL where
+	 * there is none.
+	 */
+	const uint16_t *amplitude;
 	uint64_t time_ns; /* of the sensor, rising */
 };
 

@@ -242,6 +242,40 @@ bool line_across(const struct pose *pose, const struct placed *at, const double 
 /* How much of a pixel lies within an edge that crosses its middle row at `end`, and moves by `slope` a row. */
 double line_covered(double end, double slope);
 
+/* crossing.c: where the target ends along a line. The face inside: a ray meets it at level / (normal . ray). */
+struct face {
+	double normal[3], level;
+	const struct placed *at;
+	int axis;
+	double strip; /* pixels: how wide the face beside it, seen almost edge-on, may be */
+};
+
+/* In pixels outwards from the middle one's centre. */
+struct end {
+	double at;
+	double grain; /* variance that the noise of light makes */
+	double strip; /* how far a dark strip a pixel wide beside it would move it */
+	/* Of light beyond the edge that does not count: its power; how far it would move the edge by as much as just
+	 * does not count, through pixels with a range and through others; the light across the target's that it makes
+	 * in the former.
+	 */
+	double power, dim, hidden, across;
+	int lit; /* 1: something is seen beyond it, 2: just so */
+};
+
+/* Of a pixel that nothing shines on: of both words, with the rounding of each. */
+static inline double dark_power(const struct pose *pose)
+{
+	double angle = pose->set.noise_at_1m * 2 * M_PI / pose->set.ambiguity;
+	double shot = angle * angle * pose->set.amplitude_at_1m;
+
+	return 2 * (shot * (pose->set.least_amplitude + pose->sun) + 1.0 / 12);
+}
+
+/* False where no end is seen. */
+bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line, const struct face *face,
+	      int reach, double slack, struct end *out);
+
 /* sight.c: is a face of the body in the picture, by axis and side? After this frame's pixels, before its outline. `weight`
  * is the inverse of the prediction's covariance.
  */
