@@ -193,6 +193,7 @@ class _Program:
         interrupt.forget(self)
         self.kill()
         self.process.wait()
+        process.await_killed(self.process.pid)
         self.guard.kill()
         self.guard.communicate()
 

@@ -16,6 +16,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _FAR = 20  # times its deadline: no program is waited for any longer, whatever it says
 _ASLEEP = 0.01  # of the time: one that runs or waits for a CPU for less has nothing to do
 _POLL_S = 0.02
+_KILLED_S = 10.0
 
 
 class Patience:
@@ -57,16 +58,27 @@ class GroupPatience(Patience):
 
     def __init__(self, group: int, timeout_s: float) -> None:
         super().__init__(group, timeout_s)
-        self._group = str(group)
+        self._group = group
 
     def _cpu_s(self) -> float:
-        return sum(sum(map(int, one[11:15])) for one in map(_fields, self._stats())) / _TICKS_PER_S
+        return sum(sum(map(int, fields[11:15])) for fields in _group(self._group).values()) / _TICKS_PER_S
 
     def _waiting_s(self) -> float:
-        return _waiting_s(path.parent for path in self._stats())
+        return _waiting_s(_group(self._group))
 
-    def _stats(self) -> Iterator[Path]:
-        return (path for path in Path("/proc").glob("[0-9]*/stat") if _fields(path)[2:3] == [self._group])
+
+def await_killed(group: int) -> None:
+    """Until none of a killed process group runs any more, which takes a while on a busy machine; not for ever, since
+    one that waits for its disk cannot be killed."""
+    until_s = time.monotonic() + _KILLED_S
+    while any(fields[0] != "Z" for fields in _group(group).values()) and time.monotonic() < until_s:
+        time.sleep(_POLL_S)
+
+
+def _group(group: int) -> dict[Path, list[str]]:
+    """The processes of a group: folders in /proc -> what stat says of them."""
+    stats = ((path.parent, _fields(path)) for path in Path("/proc").glob("[0-9]*/stat"))
+    return {folder: fields for folder, fields in stats if fields[2:3] == [str(group)]}
 
 
 def _fields(stat: Path) -> list[str]:
