@@ -114,6 +114,9 @@ def test_a_folder_whose_mission_was_changed_in_more_than_the_candidate_is_refuse
     path.write_text(Campaign.model_validate_json(hashed).hashed().model_dump_json())
     with pytest.raises(BadInput, match=r"derived\.json: is not mission\.toml with another of its candidates"):
         stage.verified_in(tmp_path)
+    (tmp_path / DERIVED).unlink()
+    with pytest.raises(BadInput, match=r"derived\.json: is missing"):
+        stage.verified_in(tmp_path)
 
 
 def _played(folder: Path, *names: str, candidate: str | None = None) -> Verified:

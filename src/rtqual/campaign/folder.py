@@ -204,7 +204,10 @@ def _mission(folder: Path, campaign: Campaign) -> Mission:
         raise BadInput(
             f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
         )
-    if derived := _beside(folder, DERIVED, campaign, Mission, _AGAIN):
+    derived = _beside(folder, DERIVED, campaign, Mission, _AGAIN)
+    if derived is None and DERIVED in (campaign.files or ()):
+        raise BadInput(f"{folder / DERIVED}: is missing, and holds the mission that was measured here: {_AGAIN}")
+    if derived:
         if campaign.scale.startswith(VERIFY) and (
             _but_for_who(derived) != _but_for_who(mission) or any(verify_problems(derived))
         ):
