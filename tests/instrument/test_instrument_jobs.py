@@ -11,16 +11,28 @@ from pydantic import BaseModel, ValidationError
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs, SizeB
 from rtqual.board import Job
+from rtqual.campaign.cell import Cell
 from rtqual.instrument.probe.families import COURSES
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.instrument.sysbench.tests import FileioParameters
 from rtqual.instrument.version import parse_version
+from rtqual.mission import load_mission
 from support.instrument_outputs import SYSBENCH_NAMES
+
+MISSION = Path(__file__).parents[2] / "missions/docking.toml"
 
 
 def job_of(name: str, *, cpus: int = 1, seed: int = 1, **parameters: Any) -> Job:
     instrument = INSTRUMENTS[name]
     return instrument.job(instrument.parameters(**parameters), cpus=cpus, seed=seed)
+
+
+def cell_of(name: str, **parameters: Any) -> Cell:
+    candidate = load_mission(MISSION).candidates[0]
+    instrument = INSTRUMENTS[name]
+    place = candidate.place
+    assert place
+    return Cell(candidate, instrument, instrument.parameters(**parameters), "none", 1, seed=1, place=place)
 
 
 def test_cyclictest_runs_one_thread_on_each_cpu() -> None:
@@ -98,6 +110,12 @@ def test_waiting_costs_an_emulated_board_nothing(name: str, length: str) -> None
     one, ten = (instrument.parameters.model_validate({length: 10**6, "interval": ms * 10**6}) for ms in (1, 10))
     assert instrument.seconds(ten, "none") == pytest.approx(10 * instrument.seconds(one, "none"), rel=0.01)
     assert instrument.busy_s(ten) == instrument.busy_s(one) < instrument.seconds(ten, "none") / 100
+
+
+def test_long_idle_time_is_waited_for() -> None:
+    """100 cycles of 60 s: what the emulator skips is not all free, and no board has hung for it."""
+    asked = cell_of("cyclictest", cycles=100, interval=60 * 10**9)
+    assert asked.estimate_s < asked.timeout_s == asked.instrument.seconds(asked.parameters, "none")
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,26 @@ def test_trees_are_only_read_and_what_was_built_is_used_again(
     assert [Path(one).parent.name for one in told.read_text().splitlines()][2:] == ["evl-at-work"]
 
 
+def test_what_links_of_a_tree_lead_to_is_only_read_too_and_built_anew_when_it_changes(
+    tmp_path: Path, trees: dict[str, str], shims: dict[str, str]
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    for name, place in (("KERNEL", "include"), ("EVL_KERNEL", "arch/x86"), ("LIBEVL", "lib")):
+        shutil.move(Path(trees[name]) / place, elsewhere / name)
+        (Path(trees[name]) / place).symlink_to(elsewhere / name)
+    (elsewhere / "KERNEL/config").mkdir()
+    (elsewhere / "KERNEL/config/precious").write_text("kept")
+    (elsewhere / "made").write_text("kept")
+    (Path(trees["XENOMAI"]) / "made").symlink_to(elsewhere / "made")
+    before = contents(elsewhere)
+    assert run(tmp_path / "into", trees, **shims).returncode == 0
+    assert contents(elsewhere) == before
+    (elsewhere / "KERNEL/linux/dovetail.h").write_text("changed\n")
+    assert run(tmp_path / "into", trees, **shims).returncode == 0
+    told = Path(shims["TOLD"]).read_text().splitlines()
+    assert [Path(one).parent.name for one in told] == ["cobalt-at-work", "evl-at-work", "cobalt-at-work"]
+
+
 def test_a_build_that_fails_is_told_and_not_kept(tmp_path: Path, trees: dict[str, str], shims: dict[str, str]) -> None:
     (Path(trees["XENOMAI"]) / "scripts/bootstrap").write_text("#!/bin/sh\necho no autoconf here\nexit 1\n")
     done = run(tmp_path / "into", trees, **shims)

@@ -114,6 +114,7 @@ def test_silence_is_no_file(tmp_path: Path) -> None:
         "file 0 0 frame 9 0badcafe 0 14 0 2 3",
         "file 78 0 frame 9 0badcafe 0 14 0 2 3",
         "begun 78",
+        "begun 0",
         "begun x",
         "begun 99999999999",
         "file 77 0 frame\x1b 9 0badcafe 0 14 0 2 3",
@@ -127,6 +128,32 @@ def test_a_line_that_the_ground_does_not_write_is_no_evidence(tmp_path: Path, li
     log.answered(2)
     judgement = log.closed().judged()
     assert judgement.unsound and not judgement.passed
+
+
+def _begun(folder: Path, first: str, second: str) -> Judgement:
+    """Two good files; each is said to begin with the words given, after the telecommand or, with "early", before it."""
+    log = Log(procedure(folder, TEXT, "file"))
+    log.done(0)
+    for line, begun in ((1, first), (2, second)):
+        number, _, early = begun.partition(" ")
+        at_ns = log.lines[line].at_ns
+        log.rows += [f"{at_ns} begun {number}"] if early else []
+        log.answered(line, 1, 3)
+        log.rows += [] if early else [f"{at_ns + 2 * MS} begun {number}"]
+        log.rows.append(f"{at_ns + 500 * MS} file {number} {GOOD}")
+        log.got(at_ns + 600 * MS, 1, 7, log.lines[line].request)
+    return log.closed().judged()
+
+
+def test_a_file_that_began_before_its_telecommand_serves_it_not(tmp_path: Path) -> None:
+    assert _begun(tmp_path, "77", "78").passed
+    early = _begun(tmp_path, "77", "78 early")
+    assert not early.unsound and not early.passed
+    assert "step 3 (SEND_FILE): file complete" in early.why and "did not come whole" in early.why
+
+
+def test_a_number_that_a_file_had_before_is_no_evidence(tmp_path: Path) -> None:
+    assert _begun(tmp_path, "77", "77").unsound == "has files that begin or end out of their order"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rtqual.campaign.folder import Result
+from rtqual.base.cache import sha256_of
+from rtqual.base.errors import BadInput
+from rtqual.campaign.folder import CAMPAIGN, DERIVED, Result
+from rtqual.campaign.manifest import Campaign
 from rtqual.campaign.run import Watcher
 from rtqual.candidate import carried
 from rtqual.mission import load_mission
@@ -75,6 +78,45 @@ def test_another_candidate_is_what_is_played_and_what_the_folder_keeps(
     monkeypatch.setattr(made, "run", lambda _: Result((), {}, {}))
     stage.verify(asked, made, Watcher())
     assert stage.verified_in(tmp_path).candidate == "tailored"
+
+
+def _changed(text: str, *place: str, to: object) -> str:
+    """JSON with another value in one place."""
+    document = json.loads(text)
+    inner = document
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = to
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("place", "to"),
+    [
+        (("verify", "candidate"), "nowhere"),
+        (("verify", "candidate"), "this-machine"),
+        (("verify", "load"), "none"),
+        (("mission", "needs"), ["realtime"]),
+    ],
+)
+def test_a_folder_whose_mission_was_changed_in_more_than_the_candidate_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[str, ...], to: object
+) -> None:
+    """All hashes made anew."""
+    asked = stage.plan(load_mission(MISSION), stage.SMOKE, candidate="tailored")
+    made = stage.campaign(asked, tmp_path, 1)
+    monkeypatch.setattr(made, "run", lambda _: Result((), {}, {}))
+    stage.verify(asked, made, Watcher())
+    derived = _changed((tmp_path / DERIVED).read_text(), *place, to=to)
+    (tmp_path / DERIVED).write_text(derived)
+    path = tmp_path / CAMPAIGN
+    hashed = _changed(path.read_text(), "files", DERIVED, to=sha256_of(derived.encode()))
+    path.write_text(Campaign.model_validate_json(hashed).hashed().model_dump_json())
+    with pytest.raises(BadInput, match=r"derived\.json: is not mission\.toml with another of its candidates"):
+        stage.verified_in(tmp_path)
+    (tmp_path / DERIVED).unlink()
+    with pytest.raises(BadInput, match=r"derived\.json: is missing"):
+        stage.verified_in(tmp_path)
 
 
 def _played(folder: Path, *names: str, candidate: str | None = None) -> Verified:

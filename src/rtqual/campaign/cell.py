@@ -52,7 +52,9 @@ class Cell:
 
     @property
     def timeout_s(self) -> float:
-        return max(_LEAST_TIMEOUT_S, PATIENCE * self.estimate_s)
+        """Idle time may cost an emulated board more than the estimate knows, but no more than it lasts."""
+        measured_s = self.instrument.seconds(self.parameters, self.load)
+        return max(_LEAST_TIMEOUT_S, measured_s, PATIENCE * self.estimate_s)
 
     def job(self) -> Job:
         """The instrument's job with the load beside it."""

@@ -44,6 +44,7 @@ from rtqual.cause.kept import Why
 from rtqual.kernel.account import Account, Accounts
 from rtqual.kernel.trim.trimmed import Trimmed, Trims
 from rtqual.mission import Mission, load_mission
+from rtqual.mission.load import verify_problems
 from rtqual.procedure.kept import Procedures
 from rtqual.record.schema import Record
 from rtqual.record.store import MANIFEST, Store, read
@@ -203,11 +204,24 @@ def _mission(folder: Path, campaign: Campaign) -> Mission:
         raise BadInput(
             f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
         )
-    if derived := _beside(folder, DERIVED, campaign, Mission, "run rtqual tailor again"):
+    derived = _beside(folder, DERIVED, campaign, Mission, _AGAIN)
+    if derived is None and DERIVED in (campaign.files or ()):
+        raise BadInput(f"{folder / DERIVED}: is missing, and holds the mission that was measured here: {_AGAIN}")
+    if derived:
+        if campaign.scale.startswith(VERIFY) and (
+            _but_for_who(derived) != _but_for_who(mission) or any(verify_problems(derived))
+        ):
+            raise BadInput(f"{folder / DERIVED}: is not {MISSION} with another of its candidates to verify: {_AGAIN}")
         mission = derived.derived_from(mission)
     if not campaign.scale.startswith(VERIFY) or mission.verify is None:
         mission.scale(campaign.scale)
     return mission
+
+
+def _but_for_who(mission: Mission) -> dict[str, object]:
+    """All that a verification may not change."""
+    said = mission.model_dump(by_alias=True)
+    return said | {"verify": {**(said["verify"] or {}), "candidate": None}}
 
 
 def trims_in(folder: Path) -> tuple[Trimmed, ...]:

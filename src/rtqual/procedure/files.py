@@ -46,10 +46,6 @@ class File:
         return cls(name=name, differ=None if differ == "-" else int(differ), **numbers)
 
     @property
-    def fields(self) -> dict[str, str | int]:
-        return {name: getattr(self, name) for name in FIELDS}
-
-    @property
     def wrong(self) -> str:
         """Why it is not the board's file, whole; empty where it is."""
         if self.condition:

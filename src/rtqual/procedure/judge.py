@@ -198,7 +198,7 @@ class _Meets:
 
     def file(self, match: Match, file: File) -> bool:
         values = match.values.items()
-        return not file.wrong and all(self._is(match, name, file.fields[name], one, None) for name, one in values)
+        return not file.wrong and all(self._is(match, name, getattr(file, name), one, None) for name, one in values)
 
     def _value(self, match: Match, got: Got, name: str, wanted: Any) -> bool:
         rows: list[Mapping[str, Any]] = [got.report.fields, *got.report.fields.get("entries", ())]
@@ -253,16 +253,20 @@ def _assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
 
 
 def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tuple[list[Check], list[Entry]]:
-    """Each change of the link, and each file that came whole, serves one expectation. And the losses at times when none
-    is expected: a program that ends and is started again would show nothing else. A link may flap while it goes: who
-    dies still listens."""
+    """Each change of the link, and each file that came whole and began after the step, serves one expectation. And the
+    losses at times when none is expected: a program that ends and is started again would show nothing else. A link may
+    flap while it goes: who dies still listens."""
     kinds = {"lost": (What.LOST, What.RESET), "up": (What.UP,), None: (What.FILE,)}
     found = [(place, one) for place, one in enumerate(entries) if any(one.what in kind for kind in kinds.values())]
+    began = [place for place, one in enumerate(entries) if one.what is What.BEGUN]
 
     def in_time(due: _Due) -> Iterator[int]:
         for number, (place, one) in enumerate(found):
-            is_it = one.what in kinds[due.expect.link] and (not one.file or meets.file(due.expect, one.file))
-            if is_it and place > due.anchor.place and one.at_ns <= due.until_ns:
+            if one.at_ns > due.until_ns:
+                return
+            since = began[bisect_right(began, place) - 1] if one.file else place
+            is_it = since > due.anchor.place and one.what in kinds[due.expect.link]
+            if is_it and (not one.file or meets.file(due.expect, one.file)):
                 yield number
 
     served = _assigned([in_time(one) for one in due])

@@ -16,7 +16,7 @@ _LINE = re.compile(
     r"(?P<at>\d{1,15}) (?:(?P<plain>up|closed|reset)|lost (?P<left>\d{1,6})|unsent (?P<unsent>\d{1,5})"
     r"|did (?P<did>\d{1,5})|failed (?P<failed>\d{1,5}) (?P<why>[ -~]{1,200})"
     r"|send (?P<send>\d{1,5}) (?P<sent>(?:[0-9a-f]{2})+)"
-    r"|recv (?P<got>(?:[0-9a-f]{2})+)|begun (?P<begun>\d{1,10})|file (?P<file>[ -~]{1,200})"
+    r"|recv (?P<got>(?:[0-9a-f]{2})+)|begun (?P<begun>[1-9]\d{0,9})|file (?P<file>[ -~]{1,200})"
     r"|end (?P<sends>\d{1,9}) (?P<recvs>\d{1,9}))",
     re.ASCII,
 )
@@ -152,12 +152,15 @@ def _require_link(entries: tuple[Entry, ...]) -> None:
 
 
 def _require_files(entries: tuple[Entry, ...]) -> None:
-    """Each file ends that has begun, before the next begins."""
-    begun = 0
+    """Each file ends that has begun, before the next begins, which has another number."""
+    begun, known = 0, set[int]()
     for entry in entries:
         if entry.what is What.RESET:
+            begun, known = 0, set()
+        elif entry.what is What.BEGUN and not begun and entry.transaction not in known:
+            begun = entry.transaction
+            known.add(begun)
+        elif entry.what is What.FILE and entry.transaction == begun:
             begun = 0
-        elif (entry.what is What.BEGUN and begun) or (entry.what is What.FILE and entry.transaction != begun):
-            raise Unsound("has files that begin or end out of their order")
         elif entry.what in (What.BEGUN, What.FILE):
-            begun = entry.transaction if entry.what is What.BEGUN else 0
+            raise Unsound("has files that begin or end out of their order")
