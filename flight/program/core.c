@@ -159,7 +159,7 @@ static enum failure authentic(struct flight *flight, const uint8_t *packet, stru
 		return FAILURE_BAD_TAG;
 	for (int one = 0; one < PUS_TAG; one++) /* in the same time, wherever they differ */
 		differs |= tag[one] ^ counter[PUS_COUNTER + one];
-	if (differs)
+	if (differs && !SABOTAGE_CREDULOUS)
 		return FAILURE_BAD_TAG;
 	count = (uint64_t)pus_get(counter, 4) << 32 | pus_get(counter + 4, 4);
 	if (count <= flight->kept.settings.counter)

@@ -16,6 +16,7 @@ enum {
 	SABOTAGE_LEAKS = SABOTAGE == 6, /* 80 KiB a second */
 	SABOTAGE_ALTERS = SABOTAGE == 7, /* an octet of a file that goes down, before its checksum */
 	SABOTAGE_DEAF = SABOTAGE == 8, /* to what a receiver of files asks for again */
+	SABOTAGE_CREDULOUS = SABOTAGE == 9, /* takes any tag for a right one */
 };
 
 #endif

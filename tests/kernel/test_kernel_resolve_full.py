@@ -22,7 +22,7 @@ from rtqual.mission import Need, load_mission
 
 DOCKING = (
     *("realtime", "usb", "usb-storage", "wifi", "depth-camera"),
-    *("filesystems", "virtual-board", "test-modules", "resets"),
+    *("filesystems", "virtual-board", "test-modules", "resets", "tags"),
 )
 HELD = (
     "PREEMPT_RT",
@@ -39,7 +39,7 @@ HELD = (
 
 
 MISSIONS = Path(__file__).parents[2] / "missions"
-OURS = ("filesystems", "virtual-board", "test-modules", "resets")
+OURS = ("filesystems", "virtual-board", "test-modules", "resets", "tags")
 
 
 def complaints(config: Path) -> list[str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Procedures as files: one line on what is wrong with one; the script that is made of it; what a record keeps."""
 
+import hmac
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from rtqual.procedure.compliance import Compliance, Run, control, unasked
 from rtqual.procedure.instrument import LOG_SERIES, OCTET, log_of
 from rtqual.procedure.judge import Judgement
 from rtqual.procedure.load import load_procedures
-from rtqual.procedure.script import compiled, script
+from rtqual.procedure.script import KEY, compiled, script
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Series, Timing
 from support.ground_log import START_STOP, TOP, definition, good, procedure
 
@@ -37,6 +38,7 @@ WRONG = {
     ('ends = "3 s"', "ends = 3"): "ends",
     ('{ camera = "unplug:500" }', '{ camera = "drop", signal = "KILL" }'): "is one fault",
     ('{ camera = "unplug:500" }', '{ flip = "2:0" }'): "is not bits of the program's state",
+    ('damage = "crc"', 'damage = "tag"'): "step 4 damages a tag; write tagged = true",
     ('{ camera = "unplug:500" }', '{ kernel = "hang" }'): "step 3 ends the kernel; write resets = true",
 }
 
@@ -61,6 +63,22 @@ def test_the_script_has_the_times_and_packets_of_the_steps(tmp_path: Path) -> No
     assert [crc16(line.packet) == 0 for line in sent] == [True, True, False, True], "the third is damaged"
     assert len({line.request for line in sent}) == len(sent), "each has its own sequence count"
     assert sent[-1].command == "HK_ONCE", "every procedure ends with a program that answers"
+
+
+def test_a_tagged_procedure_s_telecommands_have_tags_and_rising_counters(tmp_path: Path) -> None:
+
+    def of(damage: str) -> list[tuple[int, bool]]:
+        text = START_STOP.replace('"crc"', f'"{damage}"').replace("BAD_CRC", "BAD_TAG")
+        made = procedure(tmp_path, f"tagged = true\n{text}", damage)
+        packets = [line.packet for line in compiled(made, definition()) if line.packet]
+        assert all(crc16(one) == 0 for one in packets)
+        told = [(one[-26:-18], hmac.digest(KEY, one[:-18], "sha256")[:16] == one[-18:-2]) for one in packets]
+        return [(int.from_bytes(counter, "big"), right) for counter, right in told]
+
+    assert of("gap") == [(1, True), (2, True), (8, True), (9, True)]
+    assert of("tag") == [(1, True), (2, True), (3, False), (4, True)]
+    assert of("counter") == [(1, True), (2, True), (2, True), (4, True)], "that of the last that ran"
+    assert [right for _, right in of("untagged")] == [True, True, False, True]
 
 
 def test_the_repository_s_procedures_and_the_mission_s_requirements_name_each_other() -> None:

@@ -39,6 +39,7 @@ SABOTAGED = {
     5: "kernel-panic",
     7: "file-down",
     8: "file-lossy",
+    9: "tags",
 }  # flight/program/sabotage.h
 
 

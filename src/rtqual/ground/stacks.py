@@ -2,7 +2,7 @@
 """Procedures as stacks, which an operator runs in Yamcs step by step.
 
 Telecommands go out as they stand and wait for their completion; housekeeping that must have a value is verified, what
-has bounds is shown. What only the virtual board's ground does, faults and damaged packets, is told as text.
+has bounds is shown. What only the virtual board's ground does, faults, damaged packets and tags, is told as text.
 """
 
 import json
@@ -23,15 +23,15 @@ def stack(procedure: Procedure, definition: Definition) -> str:
     done = procedure.done
     for number, step in enumerate(done):
         until = done[number + 1].at if number + 1 < len(done) else procedure.ends
-        steps += _steps(step, definition, (until - step.at) // _MS)
+        steps += _steps(step, definition, (until - step.at) // _MS, tagged=procedure.tagged)
     whole = {"steps": steps, "advancement": {"acknowledgment": "Verifier_Completed", "wait": 0}}
     return json.dumps(whole, indent=1) + "\n"
 
 
-def _steps(step: Step, definition: Definition, wait_ms: int) -> Iterator[Mapping[str, Any]]:
+def _steps(step: Step, definition: Definition, wait_ms: int, *, tagged: bool) -> Iterator[Mapping[str, Any]]:
     refused = [one for one in step.expect if one.report in _REFUSALS]
     command = definition.commands.get(step.send or "")
-    if command and step.damage in (None, Damage.GAP) and sent_by_yamcs(command):
+    if command and not tagged and step.damage in (None, Damage.GAP) and sent_by_yamcs(command):
         advancement = {"acknowledgment": "Acknowledge_Sent"} if refused else {}
         entries = step.entries or ({},)
         for number, entry in enumerate(entries, 1):  # Yamcs's commands have one

@@ -4,7 +4,7 @@
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, Strict, model_validator
 
 from rtqual.mission.explain import At, shown
 from rtqual.mission.table import Table
@@ -64,6 +64,8 @@ class Verify(Table):
     """What disturbs meanwhile."""
     board: Slug | None = None
     """The [[board]] that the procedures are played on, over ssh; the candidate's virtual board when left out."""
+    tagged: Annotated[bool, Strict()] = False
+    """Whether the flight program has a key in all procedures, so that each telecommand needs its tag."""
     requirements: Annotated[tuple[SystemRequirement, ...], NonEmpty] = Field(alias="requirement")
     """What must be shown, one [[verify.requirement]] each."""
 

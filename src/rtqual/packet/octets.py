@@ -104,7 +104,8 @@ def authenticated(packet: bytes, key: bytes, counter: int) -> bytes:
 
 
 def damaged(packet: bytes, how: str) -> bytes:
-    """A telecommand as it must not be run. `how`: one of DAMAGES; all but crc and truncated have a right checksum."""
+    """A telecommand as it must not be run. `how`: one of DAMAGES, or tag, where it has one; all but crc and truncated
+    have a right checksum."""
     raw = bytearray(packet)
     match how:
         case "crc":
@@ -120,8 +121,10 @@ def damaged(packet: bytes, how: str) -> bytes:
             raw[0] ^= 0x20
         case "flags":
             raw[2] &= 0x3F
+        case "tag":
+            raw[-CRC_OCTETS - 1] ^= 1
         case _:
-            raise ValueError(f"there is no damage {how}: crc, length, apid, version, truncated, flags")
+            raise ValueError(f"there is no damage {how}: {', '.join(DAMAGES)}, tag")
     return sealed(bytes(raw[:-CRC_OCTETS]))
 
 

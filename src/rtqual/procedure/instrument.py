@@ -12,7 +12,7 @@ import numpy as np
 
 from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
-from rtqual.initramfs.contents import KEPT_DISK
+from rtqual.initramfs.contents import KEPT_DISK, TAG_MODULES
 from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar.output import of_emulator
 from rtqual.instrument.lidar.script import COMMON, EMULATOR, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
@@ -22,7 +22,7 @@ from rtqual.procedure import peer
 from rtqual.procedure.figures import figures
 from rtqual.procedure.judge import judge
 from rtqual.procedure.model import Procedure
-from rtqual.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, PROGRAM, compiled, script
+from rtqual.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled, script
 from rtqual.record.schema import Measurement, Record, Scalar, Series
 
 PREFIX = "procedure-"
@@ -42,7 +42,7 @@ mkdir -p state && mount -t tmpfs -o size=256k none state || fail 'no disk for th
 {flown}
 cat > script <<'END'
 {script}END
-{plugged}; awaited [ -e {node} ] || fail 'no camera'
+{key}{plugged}; awaited [ -e {node} ] || fail 'no camera'
 {raised}"""
 _FLY = """\
 fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
@@ -65,7 +65,7 @@ kept || {{ zcat {blank} > {disk} && kept; }} || fail 'no disk in the memory that
 ln -s state/flown flown
 cat > script <<'END'
 {script}END
-{plugged}; awaited [ -e {node} ] || fail 'no camera'
+{key}{plugged}; awaited [ -e {node} ] || fail 'no camera'
 [ -e state/began ] || {{ {raised}}}
 """
 _RESET_FLY = """\
@@ -108,9 +108,13 @@ class Played(Instrument):
         beside = self.procedure.peer is not None
         if beside:
             modules, arguments = peer.MODULES, f"{arguments} --poses={peer.FIFO}"
+        key = ""
+        if self.procedure.tagged:
+            modules, arguments = (*modules, *TAG_MODULES), f"{arguments} --key={KEY_FILE}"
+            key = f"printf %s '{KEY.decode()}' > {KEY_FILE}\n"
         prepared = setup.format(
-            flown=flown(seed), script=text, plugged=_PLUGGED, node=UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,
-            blank=KEPT_DISK, log_mib=_LOG_MIB,
+            flown=flown(seed), script=text, key=key, plugged=_PLUGGED, node=UVC_NODE, emulator=EMULATOR, disk=_DISK,
+            log=LOG, blank=KEPT_DISK, log_mib=_LOG_MIB,
             raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
         )  # fmt: skip
         fly = measure.format(

@@ -38,6 +38,12 @@ class Damage(StrEnum):
     FLAGS = "flags"  # part of a segmented packet
     DUPLICATE = "duplicate"  # the very packet that the step before sent
     GAP = "gap"  # its sequence count leaves out some, as if packets were lost; itself sound
+    TAG = "tag"  # one bit of its tag; the checksum is right
+    UNTAGGED = "untagged"  # without a tag, where there must be one
+    COUNTER = "counter"  # its tag is right, and its counter that of the last sound telecommand
+
+
+OF_TAGS = (Damage.TAG, Damage.UNTAGGED, Damage.COUNTER)
 
 
 class Bounds(Table):
@@ -234,6 +240,8 @@ class Procedure(Table):
     """Whether the board is reset: it has a watchdog then, and keeps the state on a disk."""
     soak: Annotated[bool, Strict()] = False
     """Whether it is a segment of a soak, which `--hours` plays one after the other; other scales leave it out."""
+    tagged: Annotated[bool, Strict()] = False
+    """Whether the program has a key, so that each telecommand carries a counter and a tag."""
     peer: Peer | None = None
     """Poses go to another spacecraft and into a log on a USB disk, memory is loaded: what must come of it."""
     allow: Annotated[tuple[Name, ...], Distinct] = ()
@@ -285,6 +293,8 @@ class Procedure(Table):
                 )
             if step.fault and step.fault.kernel and not self.resets:
                 raise At("step", f"step {number + 1} ends the kernel; write resets = true")
+            if step.damage in OF_TAGS and not self.tagged:
+                raise At("step", f"step {number + 1} damages a tag; write tagged = true")
             if step.damage is Damage.DUPLICATE and (not number or self.steps[number - 1].send is None):
                 raise At("step", f"step {number + 1} repeats what the one before sent; that sends no telecommand")
             spans = [*(one.within for one in step.expect), *(one.within or 0 for one in step.forbid)]

@@ -19,6 +19,7 @@ from rtqual.procedure.model import Damage, Fault, Procedure, Step
 PROGRAM = "ds325-flight"
 CONTROL, FULL_FILE, STATE_FILE = "control", "state/full", "state/kept"  # in the job's folder
 FRAME_FILE = "frame"  # that TAKE_FRAME writes and SEND_FILE sends
+KEY, KEY_FILE = b"a key for procedures, worth nothing", "key"
 CLOSING = ("CAMERA", "CONTROL", "LINK", "SYSTEM")  # structures, asked for when the procedure ends
 CLOSING_NS = 10**9  # for the answers
 _GAP = 5
@@ -45,7 +46,7 @@ def compiled(procedure: Procedure, definition: Definition, where: str = "") -> t
     """The lines of the script; the last is its end. Raises BadInput for arguments that no packet takes."""
     where = where or procedure.name
     lines: list[Line] = []
-    sequence = 1
+    sequence, used = 1, 0  # used: the last sound telecommand's counter
     for number, step in enumerate(procedure.done):
         if step.fault:
             lines.append(Line(step.at, _fault(step.fault), number))
@@ -56,13 +57,17 @@ def compiled(procedure: Procedure, definition: Definition, where: str = "") -> t
             lines.append(_sending(step.at, before.packet, number, before.command, sound=False))
         elif step.send:
             sequence += _GAP if step.damage is Damage.GAP else 0
-            packet = _telecommand(step, definition, sequence, f"{where}: step {number + 1}")
+            key = KEY if procedure.tagged and step.damage is not Damage.UNTAGGED else None
+            counter = used if step.damage is Damage.COUNTER else sequence
+            packet = _telecommand(step, definition, sequence, f"{where}: step {number + 1}", key, counter)
             sound = step.damage in (None, Damage.GAP)
-            sent = packet if sound else damaged(packet, str(step.damage))
+            whole = sound or step.damage in (Damage.UNTAGGED, Damage.COUNTER)
+            sent = packet if whole else damaged(packet, str(step.damage))
             lines.append(_sending(step.at, sent, number, step.send, sound=sound))
-            sequence += 1
+            used, sequence = counter if sound else used, sequence + 1
     entries = [{"structure": one} for one in CLOSING]
-    closing = telecommand(definition, "HK_ONCE", None, entries, sequence=sequence)
+    key = KEY if procedure.tagged else None
+    closing = telecommand(definition, "HK_ONCE", None, entries, sequence=sequence, key=key, counter=sequence)
     lines.append(_sending(procedure.ends, closing, None, "HK_ONCE", sound=True))
     return (*lines, Line(procedure.ends + CLOSING_NS, "end"))
 
@@ -76,11 +81,15 @@ def _sending(at_ns: int, packet: bytes, step: int | None, command: str, *, sound
     return Line(at_ns, f"send {packet.hex()}", step, command, packet, sound)
 
 
-def _telecommand(step: Step, definition: Definition, sequence: int, where: str) -> bytes:
+def _telecommand(
+    step: Step, definition: Definition, sequence: int, where: str, key: bytes | None, counter: int
+) -> bytes:
     assert step.send is not None, "a telecommand"  # noqa: S101
     try:
         entries = [_entry(one, definition, number) for number, one in enumerate(step.entries)]
-        return telecommand(definition, step.send, step.args, entries or None, sequence=sequence)
+        return telecommand(
+            definition, step.send, step.args, entries or None, sequence=sequence, key=key, counter=counter
+        )
     except BadInput as error:
         raise BadInput(f"{where}: {error}") from None
 

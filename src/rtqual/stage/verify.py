@@ -70,6 +70,8 @@ def plan(mission: Mission, scale: str = FULL, only: Collection[str] = (), candid
     definition = load_definition()
     folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
     procedures = load_procedures(folder, definition)
+    if mission.verify.tagged:
+        procedures = tuple(one.model_copy(update={"tagged": True}) for one in procedures)
     names = [one.name for one in procedures]
     for name in only:
         if name not in names:
