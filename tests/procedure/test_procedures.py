@@ -38,6 +38,16 @@ WRONG = {
     ('ends = "3 s"', "ends = 3"): "ends",
     ('{ camera = "unplug:500" }', '{ camera = "drop", signal = "KILL" }'): "is one fault",
     ('{ camera = "unplug:500" }', '{ flip = "2:0" }'): "is not bits of the program's state",
+    ('event_value = "STREAM"', 'event_value = "STREAN"'): "event_value: 'STREAN' is none of its values; did you mean",
+    (
+        'report = "5.4"',
+        'report = "HK_CAMERA", values = { camera = 1 }',
+    ): "values: camera: is no number; allowed: GONE, OFF, STALLED",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { mode = { at_least = 1 } }'): "values: mode: is no number",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = "0" }'): "values: lost: '0' is no number; write one",
+    ('report = "5.4"', 'report = "1.1", values = { request = 1 }'): "values: request: is no number; leave it out",
+    ('event = "CAMERA_GONE"', 'file = "complete", values = { octets = "all" }'): "octets: 'all' is no number",
+    ('event = "CAMERA_GONE"', 'file = "complete", values = { name = 3 }'): "name: is no number; write a text",
     ('damage = "crc"', 'damage = "tag"'): "step 4 damages a tag; write tagged = true",
     ('{ camera = "unplug:500" }', '{ kernel = "hang" }'): "step 3 ends the kernel; write resets = true",
 }

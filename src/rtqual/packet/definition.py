@@ -11,6 +11,7 @@ from typing import Any
 from rtqual.base.errors import BadInput
 
 REQUEST_OCTETS, TIME_OCTETS = 4, 8
+EVENT_NUMBERS = ("event_value", "event_detail")
 # name -> octets, least, most
 WHOLE = {
     "u8": (1, 0, 0xFF),
@@ -104,6 +105,16 @@ class Definition:
     events: Mapping[str, Event]
     parameters: Mapping[str, Parameter]
     monitors: Mapping[str, Monitor]
+
+    def labels(self, kind: str, name: str = "", event: str = "") -> Mapping[str, int]:
+        """What may stand in a field of this kind and name; empty where it is a number. An event's value and detail are
+        numbers, which may stand for a mode, a cause..."""
+        if kind == "failure":
+            return self.failures
+        if event in self.events and name in EVENT_NUMBERS:
+            one = self.events[event]
+            kind = one.value if name == EVENT_NUMBERS[0] else one.detail.removesuffix(" before")
+        return self.enums.get(kind, {})
 
     @property
     def modes(self) -> tuple[str, ...]:

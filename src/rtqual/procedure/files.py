@@ -5,13 +5,17 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
+from rtqual.packet.definition import Field
+
 _LINE = re.compile(
     r"(?P<transaction>[1-9]\d{0,9}) (?P<condition>\d{1,2}) (?P<name>[A-Za-z0-9._-]{1,32}) (?P<octets>\d{1,10})"
     r" [0-9a-f]{8} (?P<differ>-|\d{1,10}) (?P<packets>\d{1,9}) (?P<missing>\d{1,9}) (?P<lost>\d{1,9})"
     r" (?P<asked>\d{1,9})",
     re.ASCII,
 )
-FIELDS = ("name", "octets", "packets", "lost", "asked")  # that a procedure may ask for
+TEXT = "text"
+# That a procedure may ask for.
+FIELDS = (Field("name", TEXT, 0), *(Field(one, "u32", 4) for one in ("octets", "packets", "lost", "asked")))
 CONDITIONS = {  # CCSDS 727.0-B-5, table 5-5
     1: "nobody acknowledged its end", 4: "it is too large", 5: "its checksum is wrong", 6: "its size is wrong",
     7: "what was asked for again never came", 8: "it stopped", 11: "its checksum is of an unknown kind",

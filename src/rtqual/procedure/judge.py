@@ -208,7 +208,7 @@ class _Meets:
 
     def _is(self, match: Match, name: str, value: Any, wanted: Any, earlier: Any) -> bool:
         if isinstance(wanted, str):
-            labels = self._labels(match, name)
+            labels = self._definition.labels("", name, match.event or "")
             return bool(value == (labels.get(wanted, wanted) if isinstance(value, int) else wanted))
         if not isinstance(value, int | float):
             return False
@@ -221,14 +221,6 @@ class _Meets:
             and (wanted.grows_at_least is None or (grown is not None and grown >= wanted.grows_at_least))
             and (wanted.grows_at_most is None or (grown is not None and 0 <= grown <= wanted.grows_at_most))
         )
-
-    def _labels(self, match: Match, name: str) -> Mapping[str, int]:
-        """An event's value is a number, which may stand for a mode, a cause..."""
-        event = self._definition.events.get(match.event or "")
-        if event is None:
-            return {}
-        said = event.value if name == "event_value" else event.detail.removesuffix(" before")
-        return self._definition.enums.get(said, {})
 
 
 def _assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:

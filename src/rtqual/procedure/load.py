@@ -13,9 +13,9 @@ from rtqual.base.units import AS_WRITTEN
 from rtqual.mission.explain import Problem, dotted, problem, suggest
 from rtqual.mission.load import MAX_DEPTH, decoded, is_deeper, read
 from rtqual.mission.toml_lines import key_lines, line_of
-from rtqual.packet.definition import Definition
-from rtqual.procedure.files import FIELDS
-from rtqual.procedure.model import Expect, Match, Procedure
+from rtqual.packet.definition import WHOLE, Definition, Field
+from rtqual.procedure.files import FIELDS, TEXT
+from rtqual.procedure.model import Expect, Match, Procedure, Wanted
 from rtqual.procedure.script import compiled
 
 _GIVE = "give a procedure (TOML; docs/verify.md)"
@@ -97,8 +97,25 @@ def _of_match(match: Match, definition: Definition) -> Iterator[tuple[str, str]]
     if match.failure and meant and not all(any(f.kind == "failure" for f in row.fields) for row in meant):
         yield "failure", "stands in reports 1.2, 1.4 and 1.8 only; write report = one of these"
     is_file = isinstance(match, Expect) and match.file is not None
-    fields = FIELDS if is_file else [one.name for row in meant for one in (*row.fields, *row.entries)]
-    for field in match.values if meant or is_file else ():
-        if field not in fields:
+    fields = FIELDS if is_file else tuple(one for row in meant for one in (*row.fields, *row.entries))
+    for name, wanted in match.values.items() if meant or is_file else ():
+        same = [one for one in fields if one.name == name]
+        if not same:
             of = "a file" if is_file else match.event or match.report
-            yield "values", f"{of} has no field {field!r}; {suggest(field, fields)}"
+            yield "values", f"{of} has no field {name!r}; {suggest(name, [one.name for one in fields])}"
+        elif all(why := [_why_not(wanted, one, match.event or "", definition) for one in same]):
+            yield "values", f"{name}: {why[0]}"
+
+
+def _why_not(wanted: Wanted, field: Field, event: str, definition: Definition) -> str:
+    """Why such a field never has this value, which would be expected, or forbidden, in vain; empty where it may."""
+    labels = definition.labels(field.kind, field.name, event)
+    if isinstance(wanted, str) and labels:
+        return "" if wanted in labels else f"{wanted!r} is none of its values; {suggest(wanted, labels)}"
+    if isinstance(wanted, str):
+        return "" if field.kind == TEXT else f"{wanted!r} is no number; write one, or bounds as {{ at_most = 5 }}"
+    if field.kind in (*WHOLE, "f32", "time"):
+        return ""
+    return (
+        f"is no number; {suggest('', labels) if labels else 'write a text' if field.kind == TEXT else 'leave it out'}"
+    )
