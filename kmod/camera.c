@@ -85,7 +85,7 @@ static int negotiate(struct camera *camera)
 	probe[0] = 1; /* keep the interval */
 	probe[PROBE_FORMAT] = DS325_FORMAT_IQ;
 	probe[PROBE_FRAME] = 1;
-	put_u32(probe + PROBE_INTERVAL, 10000000 / camera->settings->rate);
+	put_u32(probe + PROBE_INTERVAL, 10000000 / READ_ONCE(camera->settings->rate));
 	error = set_current(camera, 0, UVC_VS_PROBE_CONTROL, camera->streaming, DS325_PROBE_BYTES);
 	if (!error)
 		error = get_probe(camera);
@@ -151,12 +151,12 @@ static void handle(struct camera *camera, struct transfer *transfer)
 	camera->broken = usb_submit_urb(transfer->urb, GFP_KERNEL);
 }
 
-static int start(struct camera *camera)
+static int start(struct camera *camera, unsigned int wanted)
 {
 	int error = write_register(camera, REGISTER_MODE, camera->settings->mode);
 
 	if (!error)
-		error = write_register(camera, REGISTER_EXPOSURE, camera->settings->exposure);
+		error = write_register(camera, REGISTER_EXPOSURE, READ_ONCE(camera->settings->exposure));
 	if (!error)
 		error = negotiate(camera);
 	if (error)
@@ -164,7 +164,7 @@ static int start(struct camera *camera)
 	atomic_set(&camera->completed, 0);
 	camera->taken = 0;
 	camera->broken = false;
-	camera->running = true;
+	camera->running = wanted;
 	WRITE_ONCE(camera->place->node.ring->state, DS325_RING_STREAMING);
 	for (int one = 0; one < DS325_TRANSFERS && !error; one++)
 		error = usb_submit_urb(camera->transfers[one].urb, GFP_KERNEL);
@@ -178,7 +178,7 @@ static void stop(struct camera *camera, bool fault)
 	for (int one = 0; one < DS325_TRANSFERS; one++)
 		usb_kill_urb(camera->transfers[one].urb);
 	ds325_payload_break(&camera->place->payload, fault);
-	camera->running = false;
+	camera->running = 0;
 	/* This ends a bulk stream, and a stall. It fails if the camera is gone, which does not matter. */
 	usb_clear_halt(camera->device, camera->pipe);
 }
@@ -194,10 +194,16 @@ static void nap(struct camera *camera)
 	__set_current_state(TASK_RUNNING);
 }
 
+/* The stream that is asked for: whoever closes the node and opens it anew gets a new one. */
+static unsigned int wanted_now(struct camera *camera)
+{
+	return camera->unfit ? 0 : ds325_node_wanted(&camera->place->node);
+}
+
 /* Is there work for the thread? */
 static bool due(struct camera *camera)
 {
-	bool wanted = ds325_node_wanted(&camera->place->node) && !camera->unfit;
+	unsigned int wanted = wanted_now(camera);
 
 	return kthread_should_stop() || wanted != camera->running ||
 	       (camera->running &&
@@ -206,16 +212,16 @@ static bool due(struct camera *camera)
 
 static void work(struct camera *camera)
 {
-	bool wanted = ds325_node_wanted(&camera->place->node) && !camera->unfit;
+	unsigned int wanted = wanted_now(camera);
 
 	while (camera->running && camera->taken != (unsigned int)atomic_read_acquire(&camera->completed))
 		handle(camera, &camera->transfers[camera->taken++ % DS325_TRANSFERS]);
 	if (camera->running && READ_ONCE(camera->broken)) {
 		stop(camera, wanted);
 		nap(camera); /* transfers fail even before the unplug is reported */
-	} else if (camera->running && !wanted) {
+	} else if (camera->running && wanted != camera->running) {
 		stop(camera, false);
-	} else if (!camera->running && wanted && start(camera)) {
+	} else if (!camera->running && wanted && start(camera, wanted)) {
 		nap(camera);
 	}
 }

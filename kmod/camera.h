@@ -14,10 +14,10 @@ enum {
 	DS325_PROBE_BYTES = 34, /* UVC 1.1, table 4-75 */
 };
 
-/* The module's parameters, for all cameras. */
+/* The module's parameters, for all cameras; those that may be written later hold from the next opening on. */
 struct ds325_settings {
-	unsigned int rate; /* frames a second */
-	int mode, exposure; /* -1: unchanged */
+	unsigned int rate; /* frames a second; may be written later */
+	int mode, exposure; /* -1: unchanged; exposure may be written later */
 	bool in_completion; /* decode in the transfers' completion instead of in the thread */
 };
 
@@ -47,7 +47,7 @@ struct camera {
 	struct transfer transfers[DS325_TRANSFERS];
 	atomic_t completed; /* transfers completed since streaming began; they complete in order */
 	unsigned int taken; /* of these */
-	bool running;
+	unsigned int running; /* for which ds325_node_wanted(); 0: not at all */
 	bool broken; /* a transfer failed */
 	bool unfit; /* its answers are not a DS325's; set until it is unplugged */
 	unsigned int failures; /* in a row */

@@ -37,15 +37,21 @@ static void vectors_begin(void)
 static bool depth;
 module_param(depth, bool, 0444);
 MODULE_PARM_DESC(depth, "ranges along the optical axis instead of along each pixel's ray");
-static unsigned int confidence = DS325_CONFIDENCE_LEAST;
-module_param(confidence, uint, 0444);
+static int set_followed(const char *text, const struct kernel_param *parameter);
+static const struct kernel_param_ops followed_ops = { .set = set_followed, .get = param_get_int };
+static int confidence = DS325_CONFIDENCE_LEAST;
+module_param_cb(confidence, &followed_ops, &confidence, 0644);
 MODULE_PARM_DESC(confidence, "amplitude in counts below which a pixel is not valid");
 static unsigned int modulation_hz = DS325_MODULATION_HZ;
 module_param(modulation_hz, uint, 0444);
 MODULE_PARM_DESC(modulation_hz, "modulation frequency");
-static int offset_um;
-module_param(offset_um, int, 0444);
-MODULE_PARM_DESC(offset_um, "what the camera reads too much");
+static int offset_um, drift_um_per_k, temperature_mc = 25000;
+module_param_cb(offset_um, &followed_ops, &offset_um, 0644);
+MODULE_PARM_DESC(offset_um, "what the camera reads too much at 25 degrees Celsius");
+module_param_cb(drift_um_per_k, &followed_ops, &drift_um_per_k, 0644);
+MODULE_PARM_DESC(drift_um_per_k, "and its drift with the temperature");
+module_param_cb(temperature_mc, &followed_ops, &temperature_mc, 0644);
+MODULE_PARM_DESC(temperature_mc, "the camera's temperature, thousandths of a degree Celsius");
 static int k1_ppm, k2_ppm;
 module_param(k1_ppm, int, 0444);
 MODULE_PARM_DESC(k1_ppm, "radial distortion, r^2, in millionths");
@@ -123,32 +129,63 @@ bool ds325_decoder_depth(void)
 	return depth;
 }
 
-int ds325_decoder_make(void)
+/* A decoder of the parameters as they are; NULL, and why is in the kernel's log. */
+static struct ds325_decoder *made(void)
 {
 	struct ds325_calibration calibration = DS325_CALIBRATION_DEFAULT;
-	const char *wrong;
+	struct ds325_decoder *fresh = vzalloc(sizeof(*fresh));
+	const char *wrong = "no memory for a decoder";
 
+	calibration.geometry = depth ? DS325_DEPTH : DS325_RADIAL;
+	calibration.confidence = confidence;
+	calibration.modulation_hz = modulation_hz;
+	calibration.offset_um = offset_um;
+	calibration.drift_um_per_k = drift_um_per_k;
+	calibration.temperature_mc = temperature_mc;
+	calibration.k1_ppm = k1_ppm;
+	calibration.k2_ppm = k2_ppm;
+	if (fresh)
+		wrong = ds325_decoder_init(fresh, &calibration);
+	if (!wrong)
+		return fresh;
+	pr_err("ds325-ring: %s\n", wrong);
+	vfree(fresh);
+	return NULL;
+}
+
+/*
+ * A parameter that may change while frames come: all that follows from it are three numbers, which the decoder reads
+ * anew for every slice. So the frame that is being decoded may have both. Calls come one at a time (kernel_param_lock).
+ */
+static int set_followed(const char *text, const struct kernel_param *parameter)
+{
+	const int before = *(int *)parameter->arg;
+	struct ds325_decoder *fresh;
+	int error = param_set_int(text, parameter);
+
+	if (error || !decoder) /* being loaded: ds325_decoder_make() looks at all of them */
+		return error;
+	fresh = made();
+	if (!fresh) {
+		*(int *)parameter->arg = before;
+		return -EINVAL;
+	}
+	WRITE_ONCE(decoder->least_power, fresh->least_power);
+	WRITE_ONCE(decoder->dark, fresh->dark);
+	WRITE_ONCE(decoder->offset, fresh->offset);
+	vfree(fresh);
+	return 0;
+}
+
+int ds325_decoder_make(void)
+{
 	if (!choose(decode)) {
 		pr_err("ds325-ring: decode=%s: auto and scalar are there, and what vectors the processor has\n",
 		       decode);
 		return -EINVAL;
 	}
-	calibration.geometry = depth ? DS325_DEPTH : DS325_RADIAL;
-	calibration.confidence = confidence;
-	calibration.modulation_hz = modulation_hz;
-	calibration.offset_um = offset_um;
-	calibration.k1_ppm = k1_ppm;
-	calibration.k2_ppm = k2_ppm;
-	decoder = vzalloc(sizeof(*decoder));
-	if (!decoder)
-		return -ENOMEM;
-	wrong = ds325_decoder_init(decoder, &calibration);
-	if (wrong) {
-		pr_err("ds325-ring: %s\n", wrong);
-		vfree(decoder);
-		return -EINVAL;
-	}
-	return 0;
+	decoder = made();
+	return decoder ? 0 : -EINVAL;
 }
 
 void ds325_decoder_remove(void)

@@ -22,14 +22,16 @@ static unsigned int slots = 8;
 module_param(slots, uint, 0444);
 MODULE_PARM_DESC(slots, "frames in a ring, a power of two");
 static struct ds325_settings settings = { .rate = 60, .mode = -1, .exposure = -1 };
-module_param_named(rate, settings.rate, uint, 0444);
-MODULE_PARM_DESC(rate, "frames a second: 25, 30, 50 or 60");
+static int set_rate(const char *text, const struct kernel_param *parameter);
+static const struct kernel_param_ops rate_ops = { .set = set_rate, .get = param_get_uint };
+module_param_cb(rate, &rate_ops, &settings.rate, 0644);
+MODULE_PARM_DESC(rate, "frames a second: 25, 30, 50 or 60; from the next opening on");
 module_param_named(in_completion, settings.in_completion, bool, 0444);
 MODULE_PARM_DESC(in_completion, "decode in the transfers' completion instead of in a thread");
 module_param_named(mode, settings.mode, int, 0444);
 MODULE_PARM_DESC(mode, "0 close, 1 long range; -1 leaves it");
-module_param_named(exposure, settings.exposure, int, 0444);
-MODULE_PARM_DESC(exposure, "per cent; -1 leaves it");
+module_param_named(exposure, settings.exposure, int, 0644);
+MODULE_PARM_DESC(exposure, "per cent; -1 leaves it; from the next opening on");
 static unsigned int priority = 70;
 module_param(priority, uint, 0444);
 MODULE_PARM_DESC(priority, "SCHED_FIFO priority of the decoding thread");
@@ -212,15 +214,27 @@ static bool offered(unsigned int frames_a_second)
 	return frames_a_second == 25 || frames_a_second == 30 || frames_a_second == 50 || frames_a_second == 60;
 }
 
+static int set_rate(const char *text, const struct kernel_param *parameter)
+{
+	unsigned int rate;
+	int error = kstrtouint(text, 0, &rate);
+
+	if (error || !offered(rate)) {
+		pr_err("ds325: rate=%.16s: 25, 30, 50 or 60\n", text);
+		return -EINVAL;
+	}
+	WRITE_ONCE(settings.rate, rate);
+	return 0;
+}
+
 static int __init ds325_init(void)
 {
 	unsigned int made;
 	char name[24];
 	int error = 0;
 
-	if (!cameras || cameras > CAMERAS_MOST || !offered(settings.rate) || !priority || priority > 98) {
-		pr_err("ds325: cameras=%u rate=%u priority=%u: 1 to 8; 25, 30, 50 or 60; 1 to 98\n", cameras,
-		       settings.rate, priority);
+	if (!cameras || cameras > CAMERAS_MOST || !priority || priority > 98) {
+		pr_err("ds325: cameras=%u priority=%u: 1 to 8; 1 to 98\n", cameras, priority);
 		return -EINVAL;
 	}
 	places = kcalloc(cameras, sizeof(*places), GFP_KERNEL);

@@ -39,8 +39,14 @@ static int node_open(struct inode *inode, struct file *file)
 	INIT_LIST_HEAD(&reader->among);
 	file->private_data = reader;
 	mutex_lock(&node->lock);
-	if (!node->opened++ && node->source)
-		wake_up_process(node->source);
+	if (!node->opened) {
+		WRITE_ONCE(node->openings, node->openings + 1 ?: 1);
+		WRITE_ONCE(node->opened, 1);
+		if (node->source)
+			wake_up_process(node->source);
+	} else {
+		node->opened++;
+	}
 	mutex_unlock(&node->lock);
 	return nonseekable_open(inode, file);
 }
@@ -231,9 +237,9 @@ bool ds325_node_attach(struct ds325_node *node, struct task_struct *source)
 }
 EXPORT_SYMBOL_GPL(ds325_node_attach);
 
-bool ds325_node_wanted(struct ds325_node *node)
+unsigned int ds325_node_wanted(struct ds325_node *node)
 {
-	return READ_ONCE(node->opened);
+	return READ_ONCE(node->opened) ? READ_ONCE(node->openings) : 0;
 }
 EXPORT_SYMBOL_GPL(ds325_node_wanted);
 

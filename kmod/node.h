@@ -38,6 +38,7 @@ struct ds325_node {
 	struct mutex lock; /* protects the fields below */
 	struct task_struct *source; /* woken when `opened` changes to or from 0 */
 	unsigned int opened;
+	unsigned int openings; /* how often it was opened while nobody had it open; never 0 afterwards */
 };
 
 /* /dev/NAME; the node is the caller's memory, all 0. `owner` cannot be unloaded while the node is open or mapped. */
@@ -47,7 +48,8 @@ void ds325_node_remove(struct ds325_node *node);
 
 /* Attaches a source, or detaches it with NULL; false if the node has another source. */
 bool ds325_node_attach(struct ds325_node *node, struct task_struct *source);
-bool ds325_node_wanted(struct ds325_node *node);
+/* 0: nobody has it open. Otherwise another number than before it was last closed by all, however briefly. */
+unsigned int ds325_node_wanted(struct ds325_node *node);
 
 /* After frames were published: wakes readers, signals eventfds. From any context. */
 void ds325_node_published(struct ds325_node *node);
