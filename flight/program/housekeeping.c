@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Services 3 (housekeeping), 5 (events), 9 (time), 17 (test) and 20 (parameters). */
+#include <string.h>
+
 #include "flight.h"
 
 static void report_structure(struct flight *flight, uint32_t structure)
@@ -190,21 +192,33 @@ static bool fits(const struct parameter_row *parameter, int64_t value)
 	return !parameter->choices && value >= parameter->least && value <= parameter->most;
 }
 
+/* No decoder takes off more than a metre. */
+static bool calibrates(const int32_t *parameter)
+{
+	const int64_t warmer_mc = (int64_t)parameter[PARAMETER_TEMPERATURE_MC] -
+				  pus_parameter(PARAMETER_TEMPERATURE_MC)->at_first;
+	const int64_t off_um = parameter[PARAMETER_OFFSET_UM] + parameter[PARAMETER_DRIFT_UM_PER_K] * warmer_mc / 1000;
+
+	return off_um >= -pus_parameter(PARAMETER_OFFSET_UM)->most &&
+	       off_um <= pus_parameter(PARAMETER_OFFSET_UM)->most;
+}
+
 enum failure command_set_parameters(struct flight *flight, const struct request *request)
 {
+	int32_t parameter[PARAMETER_COUNT];
 	int64_t values[PUS_ARGUMENTS_MOST];
 	size_t at = request->entries;
 
+	memcpy(parameter, flight->kept.settings.parameter, sizeof(parameter));
 	for (uint32_t one = 0; one < request->count; one++) { /* all or none */
 		pus_entry(request, &at, values);
 		if (!fits(pus_parameter((uint32_t)values[0]), values[1]))
 			return FAILURE_BAD_ARGUMENT;
+		parameter[values[0]] = (int32_t)values[1];
 	}
-	at = request->entries;
-	for (uint32_t one = 0; one < request->count; one++) {
-		pus_entry(request, &at, values);
-		flight->kept.settings.parameter[values[0]] = (int32_t)values[1];
-	}
+	if (!calibrates(parameter))
+		return FAILURE_BAD_ARGUMENT;
+	memcpy(flight->kept.settings.parameter, parameter, sizeof(parameter));
 	flight_changed(flight);
 	mode_order(flight);
 	return FAILURE_NONE;

@@ -190,6 +190,19 @@ def test_parameters_are_set_all_or_none(lines: Lines) -> None:
     assert values == {name: one.default for name, one in DEFINITION.parameters.items()}
 
 
+@pytest.mark.parametrize(("degrees", "refused"), [(100_000, True), (-50_000, True), (74_999, False)])
+def test_a_calibration_that_no_decoder_takes_is_refused(lines: Lines, degrees: int, refused: bool) -> None:
+    """Offset and drift together, at most a metre either way, also where they are set one after the other."""
+    first = {"OFFSET_UM": -500_000 if degrees < 0 else 500_000, "DRIFT_UM_PER_K": 10_000}
+    entries: list[dict[str, Value]] = [{"parameter": name, "value": value} for name, value in first.items()]
+    assert "COMPLETED" in dict(lines.reports(telecommand(DEFINITION, "SET_PARAMETERS", None, entries, sequence=1)))
+    warmer = telecommand(DEFINITION, "SET_PARAMETERS", {"parameter": "TEMPERATURE_MC", "value": degrees}, sequence=2)
+    said = lines.reports(warmer)[-1]
+    assert said[0] == ("FAILED" if refused else "COMPLETED") and said[1].get("failure") == (
+        "BAD_ARGUMENT" if refused else None
+    )
+
+
 def test_the_schedule_releases_in_order_and_is_full_at_its_limit(lines: Lines) -> None:
     def insert(number: int, at_ns: int) -> list[tuple[str, Mapping[str, Any]]]:
         ping = telecommand(DEFINITION, "PING", sequence=1000 + number)
