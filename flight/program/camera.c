@@ -5,36 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "flight/capture.h"
 #include "flight/pose/pose.h"
 #include "poses.h"
 #include "sabotage.h"
+#include "way.h"
 #include "world.h"
 
 enum {
 	LOOK_MS = 20, /* between two looks at the orders */
 	OPEN_AGAIN_MS = 100,
 	FIRST_FRAME_MS = 1000, /* so long a camera may take to begin; then it is opened anew */
-	REGISTER_EXPOSURE = 0x52, /* docs/emulator.md */
-	REGISTER_WRITE = 0x12,
 	STACK_USED = 48 * 1024, /* more than an update of the pose needs */
 };
 
+static const struct way *const ways[] = { &way_uvcvideo, &way_driver }; /* as options.c names them */
+
 struct camera_run {
 	struct world *world;
-	struct ds325_capture capture;
-	struct ds325_calibration calibration;
-	struct ds325_decoder decoder;
-	const struct ds325_method *method;
+	const struct way *way;
 	struct pose *pose;
 	struct orders orders, done; /* as they are now; what has been acted on */
 	struct camera_seen seen;
 	uint64_t frame_ns, opened_ns; /* the last frame came, or the camera was opened */
 	uint64_t counted; /* lost frames told so far */
-	bool open, failed; /* failed: said so already */
+	bool open, gone, failed; /* failed: said so already */
 	uint16_t ranges[DS325_PIXELS] __attribute__((aligned(64)));
 	uint16_t phases[DS325_PIXELS] __attribute__((aligned(64)));
 	uint16_t amplitudes[DS325_PIXELS] __attribute__((aligned(64)));
@@ -53,7 +49,7 @@ static void enter(struct camera_run *camera, enum camera state)
 static void shut(struct camera_run *camera)
 {
 	if (camera->open)
-		ds325_capture_close(&camera->capture);
+		camera->way->close();
 	camera->open = false;
 }
 
@@ -66,29 +62,22 @@ static void failed(struct camera_run *camera)
 	wait_for(camera->world->wake_camera, OPEN_AGAIN_MS);
 }
 
-static bool set_exposure(struct camera_run *camera)
+/* Left alone until somebody asks for another one: the real camera's register is not known. */
+static int32_t exposure(const struct camera_run *camera)
 {
-	const int32_t exposure = camera->orders.parameter[PARAMETER_EXPOSURE];
-	uint8_t command[DS325_CONTROL_BYTES] = { REGISTER_WRITE, REGISTER_EXPOSURE, 0, (uint8_t)exposure,
-						 (uint8_t)(exposure >> 8) };
+	const int32_t asked = camera->orders.parameter[PARAMETER_EXPOSURE];
 
-	/* Left alone until somebody asks for another one: the real camera's register is not known. */
-	if (exposure == pus_parameter(PARAMETER_EXPOSURE)->at_first &&
-	    exposure == camera->done.parameter[PARAMETER_EXPOSURE])
-		return true;
-	return ds325_capture_command(&camera->capture, false, command);
+	return asked == pus_parameter(PARAMETER_EXPOSURE)->at_first &&
+			       asked == camera->done.parameter[PARAMETER_EXPOSURE] ?
+		       -1 :
+		       asked;
 }
 
-static void calibrate(struct camera_run *camera)
+static void begun(struct camera_run *camera)
 {
-	const int32_t *parameter = camera->orders.parameter;
-
-	camera->calibration.confidence = (uint32_t)parameter[PARAMETER_CONFIDENCE];
-	camera->calibration.offset_um = parameter[PARAMETER_OFFSET_UM];
-	camera->calibration.drift_um_per_k = parameter[PARAMETER_DRIFT_UM_PER_K];
-	camera->calibration.temperature_mc = parameter[PARAMETER_TEMPERATURE_MC];
-	/* Their ranges are those that a decoder takes. */
-	ds325_decoder_init(&camera->decoder, &camera->calibration);
+	camera->gone = false;
+	camera->frame_ns = 0;
+	camera->opened_ns = now_ns();
 }
 
 static bool other(const struct camera_run *camera, enum parameter first, enum parameter last)
@@ -104,8 +93,9 @@ static void obey(struct camera_run *camera)
 {
 	if (!snapshot_read(&camera->world->orders, &camera->orders))
 		return;
-	if (other(camera, PARAMETER_CONFIDENCE, PARAMETER_TEMPERATURE_MC))
-		calibrate(camera);
+	if (other(camera, PARAMETER_CONFIDENCE, PARAMETER_TEMPERATURE_MC) &&
+	    !camera->way->calibrate(camera->orders.parameter))
+		failed(camera);
 	if (other(camera, PARAMETER_RATE, PARAMETER_EXPOSURE) || camera->orders.again != camera->done.again) {
 		shut(camera);
 		if (camera->orders.on)
@@ -118,18 +108,11 @@ static void obey(struct camera_run *camera)
 		tell(camera->world, TOLD_CAMERA, WORD_CLOSED, 0, 0);
 	}
 	if (!camera->open && camera->orders.on) {
-		memset(&camera->capture, 0, sizeof(camera->capture));
-		memcpy(camera->capture.device, camera->world->options.device,
-		       strlen(camera->world->options.device) + 1);
-		camera->capture.io = DS325_MMAP;
-		camera->capture.buffers_wanted = 4;
-		camera->capture.rate = (uint32_t)camera->orders.parameter[PARAMETER_RATE];
 		become_realtime(camera->world, PRIORITY_PATIENT);
-		camera->open = ds325_capture_open(&camera->capture) && set_exposure(camera);
+		camera->open = camera->way->open(camera->orders.parameter[PARAMETER_RATE], exposure(camera));
 		become_realtime(camera->world, PRIORITY_CAMERA);
 		camera->counted = 0;
-		camera->frame_ns = 0;
-		camera->opened_ns = now_ns();
+		begun(camera);
 		if (!camera->open)
 			failed(camera);
 		else
@@ -146,9 +129,11 @@ static void put_time(uint32_t at[2], uint64_t ns)
 
 static void count(struct camera_run *camera)
 {
-	const struct ds325_capture *capture = &camera->capture;
-	const uint64_t lost = capture->lost + capture->lost_unseen + capture->lost_estimated + capture->refused;
+	uint64_t lost;
+	uint32_t refused;
 
+	camera->way->count(&lost, &refused);
+	camera->seen.camera.refused = refused;
 	if (lost > camera->counted &&
 	    !tell(camera->world, TOLD_CAMERA, WORD_LOST, (uint32_t)(lost - camera->counted), 0))
 		return;
@@ -172,10 +157,12 @@ static void hand_on(const struct world *world, const struct pose_result *result,
 		return;
 }
 
-static void estimate(struct camera_run *camera, const struct ds325_frame *frame, uint64_t from_ns)
+static void estimate(struct camera_run *camera, const struct picture *picture)
 {
 	struct report_hk_pose *to = &camera->seen.pose;
-	const struct pose_frame image = { camera->ranges, camera->amplitudes, frame->time_ns };
+	const struct pose_frame image = { camera->ranges, camera->way->amplitudes ? camera->amplitudes : NULL,
+					  picture->time_ns };
+	const uint64_t from_ns = picture->ended_ns;
 	struct pose_result result;
 	uint64_t now;
 
@@ -203,23 +190,25 @@ static void estimate(struct camera_run *camera, const struct ds325_frame *frame,
 }
 
 /* The supervisor writes it: files are slow. */
-static void hold_frame(struct camera_run *camera, const struct ds325_frame *frame)
+static void hold_frame(struct camera_run *camera, const struct picture *picture)
 {
 	struct world *world = camera->world;
 
 	if (camera->seen.camera.frames == 0 || atomic_load(&world->frame_held))
 		return;
-	memcpy(world->frame, frame->raw, sizeof(world->frame));
+	memcpy(world->frame, picture->bytes, picture->octets);
+	world->frame_octets = picture->octets;
 	atomic_store(&world->frame_held, 1);
 	wake(world->wake_supervisor);
 }
 
-static void on_frame(struct camera_run *camera, const struct ds325_frame *frame, uint32_t *frames_taken)
+static void on_frame(struct camera_run *camera, struct picture *picture, uint32_t *frames_taken)
 {
 	struct report_hk_camera *to = &camera->seen.camera;
-	const uint64_t from_ns = frame->stamped_ns ? frame->stamped_ns : frame->time_ns;
+	const uint64_t from_ns = picture->ended_ns;
 	const struct ds325_planes planes = { camera->ranges, camera->phases, camera->amplitudes };
 	uint64_t now;
+	bool whole;
 
 	if (SABOTAGE_LOSES && (to->frames + 1) % 100 == 0) {
 		to->frames++;
@@ -227,20 +216,23 @@ static void on_frame(struct camera_run *camera, const struct ds325_frame *frame,
 	}
 	/* Answers go first. LINK_MOST bounds how many there are, so that a frame is late by that much and never lost. */
 	become_realtime(camera->world, PRIORITY_PATIENT);
-	camera->method->planes(&camera->decoder, frame->raw, 0, DS325_PIXELS / DS325_BLOCK, &planes);
+	whole = camera->way->decode(picture, &planes);
 	now = camera->frame_ns = now_ns();
+	if (!whole) {
+		become_realtime(camera->world, PRIORITY_CAMERA);
+		return;
+	}
 	to->frames++;
-	to->refused = (uint32_t)camera->capture.refused;
 	to->frame_latency_us = now > from_ns ? (uint32_t)((now - from_ns) / 1000) : 0;
 	if (to->frame_latency_us > to->frame_latency_most_us)
 		to->frame_latency_most_us = to->frame_latency_us;
 	put_time(camera->seen.frame_at, from_ns);
 	if (camera->orders.pose)
-		estimate(camera, frame, from_ns);
+		estimate(camera, picture);
 	become_realtime(camera->world, PRIORITY_CAMERA);
 	if (camera->orders.frame != *frames_taken) {
 		*frames_taken = camera->orders.frame;
-		hold_frame(camera, frame);
+		hold_frame(camera, picture);
 	}
 	camera->failed = false;
 	if (to->camera != CAMERA_STREAMING) {
@@ -256,8 +248,8 @@ static void silent(struct camera_run *camera)
 	const uint64_t since = camera->frame_ns ? camera->frame_ns : camera->opened_ns;
 	const uint64_t silence_ms = (now_ns() - since) / 1000000;
 
-	if (camera->capture.fd < 0)
-		return; /* gone: the library looks for it */
+	if (camera->gone)
+		return; /* the way looks for it */
 	if (camera->frame_ns && silence_ms >= (uint64_t)camera->orders.parameter[PARAMETER_STALL_MS])
 		enter(camera, CAMERA_STALLED);
 	if (silence_ms >= FIRST_FRAME_MS) {
@@ -268,22 +260,20 @@ static void silent(struct camera_run *camera)
 
 static void stream(struct camera_run *camera, uint32_t *frames_taken)
 {
-	struct ds325_frame frame;
+	struct picture picture;
 
-	switch (ds325_capture_next(&camera->capture, LOOK_MS, &frame)) {
+	switch (camera->way->next(LOOK_MS, &picture)) {
 	case DS325_FRAME:
-		on_frame(camera, &frame, frames_taken);
-		if (!ds325_capture_release(&camera->capture, &frame))
+		on_frame(camera, &picture, frames_taken);
+		if (!camera->way->release())
 			failed(camera);
 		break;
 	case DS325_GONE:
+		camera->gone = true;
 		enter(camera, CAMERA_GONE);
 		break;
 	case DS325_BACK:
-		camera->frame_ns = 0;
-		camera->opened_ns = now_ns();
-		if (!set_exposure(camera)) /* it has forgotten */
-			failed(camera);
+		begun(camera);
 		break;
 	case DS325_TIMEOUT:
 		silent(camera);
@@ -315,8 +305,8 @@ void camera_ready(struct world *world)
 	size_t octets;
 	void *workspace;
 
-	if (strlen(world->options.device) >= sizeof(camera->capture.device))
-		die(BAD_INPUT, "--device=%s is too long a name", world->options.device);
+	camera->way = ways[world->options.camera];
+	camera->way->ready(world->options.device ? world->options.device : camera->way->device);
 	world->poses = -1;
 	if (world->options.poses) { /* for reading too: then it is open whether or not anybody reads */
 		world->poses = open(world->options.poses, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -325,8 +315,6 @@ void camera_ready(struct world *world)
 			    world->options.poses);
 	}
 	camera->world = world;
-	camera->calibration = (struct ds325_calibration)DS325_CALIBRATION_DEFAULT;
-	camera->method = ds325_method("simd");
 	camera->done.parameter[PARAMETER_EXPOSURE] = pus_parameter(PARAMETER_EXPOSURE)->at_first;
 	pose_default_settings(&settings);
 	pose_default_camera(&lens);

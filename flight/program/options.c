@@ -5,6 +5,7 @@
 #include "world.h"
 
 static const char *const modes[] = { "safe", "standby", "stream", NULL }; /* enum target */
+static const char *const ways[] = { "uvcvideo", "driver", NULL }; /* as camera.c has them */
 
 #define TEXT(field) OPTION_TEXT(struct options, field)
 #define WHOLE(field, least, most) OPTION_WHOLE(struct options, field, least, most)
@@ -16,10 +17,12 @@ static const struct option links[] = { { "address", "IP", "where to listen (127.
 				       { "key", "FILE", "16 to 64 octets; telecommands then need its tag", TEXT(key) },
 				       { 0 } };
 static const struct option running[] = {
-	{ "device", "PATH", "the camera (/dev/video0)", TEXT(device) },
+	{ "camera", "WAY", "its frames come by uvcvideo, or by its own driver (uvcvideo)",
+	  OPTION_CHOICE(struct options, camera, ways) },
+	{ "device", "PATH", "the camera (/dev/video0, or the driver's /dev/ds325-0)", TEXT(device) },
 	{ "poses", "FIFO", "each pose as a record (poses.h), for a controller", TEXT(poses) },
 	{ "state", "FILE", "what a restart keeps; without it a restart keeps nothing", TEXT(state) },
-	{ "frame", "FILE", "where TAKE_FRAME puts the frame, raw", TEXT(frame) },
+	{ "frame", "FILE", "where TAKE_FRAME puts the frame: raw, or the driver's ranges", TEXT(frame) },
 	{ "log", "FILE", "what SEND_FILE LOG sends down: a file of another program's", TEXT(log) },
 	{ "start", "MODE", "without a state (standby)", OPTION_CHOICE(struct options, start, modes) },
 	{ "watchdog", "PATH", "/dev/watchdog, fed while every thread reports", TEXT(watchdog) },
@@ -38,12 +41,9 @@ void read_options(struct options *options, int argc, char **argv)
 {
 	struct in_addr address;
 
-	*options = (struct options){ .address = "127.0.0.1",
-				     .port = 10025,
-				     .baud = 115200,
-				     .device = "/dev/video0",
-				     .watchdog_s = 10,
-				     .start = TARGET_STANDBY };
+	*options = (struct options){
+		.address = "127.0.0.1", .port = 10025, .baud = 115200, .watchdog_s = 10, .start = TARGET_STANDBY
+	};
 	command_line_read(argc, argv, options);
 	if (inet_pton(AF_INET, options->address, &address) != 1)
 		die(BAD_INPUT, "--address=%s is no IPv4 address", options->address);

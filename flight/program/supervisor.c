@@ -191,7 +191,7 @@ static void write_frame(struct supervisor *supervisor)
 		return;
 	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
 	if (fd >= 0) {
-		kept = write(fd, world->frame, sizeof(world->frame)) == (ssize_t)sizeof(world->frame);
+		kept = write(fd, world->frame, world->frame_octets) == (ssize_t)world->frame_octets;
 		kept &= !close(fd);
 	}
 	say(supervisor, WORD_FRAME_KEPT, kept, 0);

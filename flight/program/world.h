@@ -21,6 +21,7 @@ struct options {
 	const char *address, *serial, *state, *frame, *log, *watchdog, *key, *device, *poses;
 	uint32_t port, baud, watchdog_s;
 	int start; /* enum target */
+	int camera; /* its way, as options.c names them */
 	bool no_realtime;
 };
 void read_options(struct options *options, int argc, char **argv);
@@ -54,7 +55,8 @@ struct world {
 		temperature_known;
 	_Atomic uint32_t file_wanted; /* enum file and 1; 0: none */
 	uint8_t file[FILE_MOST]; /* what goes down; the supervisor's while file_wanted, then the commands' */
-	uint8_t frame[DS325_FRAME_BYTES];
+	uint8_t frame[DS325_FRAME_BYTES]; /* the camera's thread's until frame_held, then the supervisor's */
+	size_t frame_octets;
 	int tag_socket; /* -1: no key */
 	int poses; /* -1: nobody wants them one by one */
 };

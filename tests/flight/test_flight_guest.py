@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ds325-flight on the emulated camera through Debian's RT kernel's own uvcvideo, under telecommands: one guest."""
+"""ds325-flight on the emulated camera, under Debian's RT kernel and telecommands, through the kernel's own uvcvideo and
+through the camera's driver: one guest."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,6 +18,7 @@ ds325-emulator --write ring --frames 30 --step 0.016666667 --at '0 0.05 -0.03 0.
     --at '0.25 0.0475 -0.0275 0.49 4.75 2.75 -3.75' --at '0.5 0.05 -0.03 0.5 5 3 -4'
 camera() { plug "$@"; for thread in vhci_rx vhci_tx; do chrt -f -p 50 "$(pidof $thread)"; done; }
 flight() { ds325-flight --state=state --frame=frame "$@" 2> complaints & }
+driver() { insmod /lib/rtqual/ds325-ring.ko && insmod /lib/rtqual/ds325-usb.ko || exit 1; }
 ground() { flight_ground 10025 "$1" | sed 's/^/ground /'; }
 end() { kill "$(pidof ds325-flight)"; wait; cat complaints; unplug; }
 """
@@ -110,3 +112,107 @@ def test_it_streams_loses_the_camera_and_goes_on_through_a_crash(guest: Callable
     assert last[0] > crashed[0]
     assert said.one("HK_SYSTEM")[1].fields["boots"] == 2
     assert said.one("COMPLETED", request=request(52))
+
+
+Steps = list[tuple[int, str, dict[str, str | int]]]
+DRIVER = ("vhci-hcd",)
+
+
+def test_through_its_own_driver_it_streams_loses_the_camera_and_goes_on_through_a_crash(
+    guest: Callable[..., Outcome],
+) -> None:
+    steps: Steps = [
+        (300, "LIDAR_START", {}), (1300, "HK_ONCE", {"structure": "CAMERA"}), (1310, "HK_ONCE", {"structure": "POSE"}),
+        (1320, "TAKE_FRAME", {}), (4500, "HK_ONCE", {"structure": "CAMERA"}), (4510, "RESET_CAMERA", {}),
+        (5000, "HK_ONCE", {"structure": "CAMERA"}),
+    ]  # fmt: skip
+    after: Steps = [
+        (700, "HK_ONCE", {"structure": "CAMERA"}), (710, "LIDAR_STOP", {}), (1000, "HK_ONCE", {"structure": "CAMERA"}),
+    ]  # fmt: skip
+    out = guest(
+        script("first", steps, 5200) + script("second", after, 1300, first=50)
+        + "driver; camera --fault unplug@100:500 --fault drop@150 --fault late@170:300\n"
+        "flight --camera=driver\nground first\n"
+        "kill -9 $(pidof ds325-flight); wait; flight --camera=driver\nground second\nwc -c frame\nend\n"
+        "rmmod ds325_usb ds325_ring || exit 1\n",
+        modules=DRIVER,
+    ).stdout  # fmt: skip
+    said = Said(out)
+    assert [one.name for _, one in said.reports if one.request == request(1)] == [
+        "ACCEPTED",
+        "STARTED",
+        "STEP",
+        "COMPLETED",
+    ]
+    camera = [one.fields for _, one in said.named("HK_CAMERA")]
+    assert camera[0]["camera"] == "STREAMING" and camera[0]["frames"] >= 50 and camera[0]["lost"] == 0
+    assert camera[0]["frame_age_us"] < 50_000
+    pose = said.one("HK_POSE")[1].fields
+    assert pose["pose_status"] == "VALID" and pose["poses_valid"] >= 30 and 400 < pose["range_mm"] < 550
+    # What the driver has of a frame is its ranges.
+    assert said.one("COMPLETED", request=request(4))
+    assert "153600 frame" in out
+    # Unplugged, and back; then a silence of 300 ms, which is a stall; each time streaming again by itself.
+    gone = [one.fields["event_value"] for _, one in said.named("EVENT_MEDIUM", event="CAMERA_GONE")]
+    assert gone == [DEFINITION.enums["camera"]["GONE"], DEFINITION.enums["camera"]["STALLED"]], said.text
+    assert len(said.named("EVENT_INFO", event="CAMERA_BACK")) == 2
+    # The frame in flight when it was unplugged, the dropped one, and those that the silence had room for.
+    assert camera[1]["camera"] == "STREAMING" and camera[1]["disconnections"] == 2 and camera[1]["recoveries"] == 2
+    lost = sum(one.fields["event_value"] for _, one in said.named("EVENT_LOW", event="FRAMES_LOST"))
+    assert camera[1]["lost"] == lost and 17 <= lost <= 22, said.text
+    assert camera[1]["refused"] == 1
+    assert said.one("COMPLETED", request=request(6)), "the driver's stream begins anew"
+    assert camera[2]["lost"] == lost and camera[2]["frames"] > camera[1]["frames"] + 15
+    assert said.one("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["CRASHED"])
+    assert camera[3]["camera"] == "STREAMING" and camera[3]["frames"] > 20 and camera[3]["lost"] == 0
+    assert said.one("COMPLETED", request=request(51))
+    assert camera[4]["camera"] == "OFF"
+
+
+def test_the_driver_takes_rate_exposure_confidence_and_calibration_while_it_streams(
+    guest: Callable[..., Outcome],
+) -> None:
+    def put(parameter: str, value: int) -> tuple[str, dict[str, str | int]]:
+        return "SET_PARAMETERS", {"parameter": parameter, "value": value}
+
+    take: tuple[str, dict[str, str | int]] = ("TAKE_FRAME", {})
+    hk: tuple[str, dict[str, str | int]] = ("HK_ONCE", {"structure": "CAMERA"})
+    played: list[Steps] = [
+        # Set while there is no stream: it holds from its beginning on.
+        [(100, *put("OFFSET_UM", 1000)), (200, "LIDAR_START", {}), (600, *take)],
+        [(10, *put("OFFSET_UM", -500_000)), (100, *take)],
+        [(10, *put("TEMPERATURE_MC", 75_000)), (20, *put("DRIFT_UM_PER_K", 10_000)), (100, *take)],
+        [(10, *put("CONFIDENCE", 2047)), (100, *take)],
+        [(10, *put("EXPOSURE", 50)), (20, *put("RATE", 30)), (500, *hk), (1500, *hk)],
+    ]
+    scripts = [script(f"s{n}", steps, steps[-1][0] + 200, first=1 + 10 * n) for n, steps in enumerate(played)]
+    # A pixel of the target's, in the driver's frames.
+    grounds = [
+        f"ground s{n}; echo pixel $(dd if=frame bs=2 skip=34100 count=1 2> /dev/null | od -An -tu2)\n"
+        for n in range(len(played))
+    ]
+    out = guest(
+        "".join(scripts) + "driver; camera\nflight --camera=driver\n" + "".join(grounds) + "here=$PWD\n"
+        "cd /sys/module; grep -H . ds325_usb/parameters/rate ds325_usb/parameters/exposure ds325_ring/parameters/*\n"
+        "echo 59 2> /dev/null > ds325_usb/parameters/rate || cat ds325_usb/parameters/rate\n"
+        "echo 1000001 2> /dev/null > ds325_ring/parameters/offset_um || cat ds325_ring/parameters/offset_um\n"
+        "cd $here; end\n",
+        modules=DRIVER,
+    ).stdout
+    said = Said(out)
+    for n, steps in enumerate(played):
+        for number, (_, name, _) in enumerate(steps, 1 + 10 * n):
+            assert name == "HK_ONCE" or said.named("COMPLETED", request=request(number)), (name, said.text)
+    assert not said.named("EVENT_MEDIUM"), said.text
+    pixels = [int(line.split()[1]) for line in out.splitlines() if line.startswith("pixel ")]
+    first, farther, back, dark = pixels[:4]
+    assert 400 < first < 600
+    assert 440 < farther - first < 560, "what is read too little is added: 501 mm, and the scene moves"
+    assert abs(back - first) < 60, "50 degrees warmer, that is taken off again"
+    assert dark == 0, "no pixel has so much light"
+    slow = [one.fields["frames"] for _, one in said.named("HK_CAMERA")]
+    assert 29 <= slow[1] - slow[0] <= 31, "30 frames/s"
+    for wanted in ("usb/parameters/rate:30", "usb/parameters/exposure:50", "confidence:2047", "offset_um:-500000",
+                   "drift_um_per_k:10000", "temperature_mc:75000"):  # fmt: skip
+        assert wanted in out, out
+    assert "\n30\n-500000\n" in out, "what the modules cannot be is refused, and nothing changes"
