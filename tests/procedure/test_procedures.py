@@ -11,10 +11,11 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.mission import load_mission
+from rtqual.mission.verify import Camera
 from rtqual.packet.octets import crc16
 from rtqual.procedure.compliance import Compliance, Run, control, unasked
 from rtqual.procedure.instrument import LOG_SERIES, OCTET, log_of
-from rtqual.procedure.judge import Judgement
+from rtqual.procedure.judge import Judgement, judge
 from rtqual.procedure.load import load_procedures
 from rtqual.procedure.script import KEY, compiled, script
 from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Series, Timing
@@ -49,6 +50,7 @@ WRONG = {
     ('event = "CAMERA_GONE"', 'file = "complete", values = { octets = "all" }'): "octets: 'all' is no number",
     ('event = "CAMERA_GONE"', 'file = "complete", values = { name = 3 }'): "name: is no number; write a text",
     ('damage = "crc"', 'damage = "tag"'): "step 4 damages a tag; write tagged = true",
+    ('within = "50 ms"', 'within = "50 ms", camera = "usb"'): "'usb' is not allowed; allowed: 'uvcvideo' or 'driver'",
     ('{ camera = "unplug:500" }', '{ kernel = "hang" }'): "step 3 ends the kernel; write resets = true",
 }
 
@@ -62,6 +64,20 @@ def test_a_wrong_procedure_is_one_line_with_its_place(tmp_path: Path, change: tu
     assert WRONG[change] in told
     assert "\n" not in told
     assert re.match(re.escape(f"{tmp_path}/start-stop.toml:"), told)
+
+
+def test_what_holds_for_one_way_of_the_camera_is_asked_there_only(tmp_path: Path) -> None:
+    gone = '{ event = "CAMERA_GONE", within = "50 ms"'
+    text = START_STOP.replace(gone, f'{gone}, camera = "uvcvideo"').replace(
+        'forbid = [{ report = "5.4" }]', 'forbid = [{ report = "5.4" }, { event = "CAMERA_GONE", camera = "driver" }]'
+    )
+    every = procedure(tmp_path, text)
+    log = good(every).text  # in which the camera goes
+    judged = {camera: judge(every.by(camera), log, definition()) for camera in Camera}
+    assert judged[Camera.UVCVIDEO].passed, judged[Camera.UVCVIDEO].why
+    assert "CAMERA_GONE" in judged[Camera.DRIVER].why
+    for camera in Camera:
+        assert script(compiled(every.by(camera), definition())) == script(compiled(every, definition()))
 
 
 def test_the_script_has_the_times_and_packets_of_the_steps(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_the_list_is_what_is_played(rtqual: Run) -> None:
         (("--candidate", "this-machine"), "--candidate this-machine: no candidate with a kernel is"),
         (("--candidate", "debian-system"), "candidate debian-system: procedures are played under a minimal root"),
         (("--seeds", "0"), "--seeds 0: write 1 to"),
+        (("--camera", "drive"), "--camera 'drive': did you mean 'driver'"),
     ],
 )
 def test_what_is_asked_wrongly_is_one_line(fails: Callable[..., str], options: tuple[str, ...], told: str) -> None:
@@ -79,6 +80,35 @@ def test_another_candidate_is_what_is_played_and_what_the_folder_keeps(
     monkeypatch.setattr(made, "run", lambda _: Result((), {}, {}))
     stage.verify(asked, made, Watcher())
     assert stage.verified_in(tmp_path).candidate == "tailored"
+
+
+def test_another_way_of_the_camera_is_what_is_played_and_what_the_folder_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = {}
+    for camera in (None, "uvcvideo", "driver"):
+        asked = stage.plan(load_mission(MISSION), stage.FULL, camera=camera)
+        made = stage.campaign(asked, tmp_path / str(camera), 1)
+        cells[camera] = made.cells
+        monkeypatch.setattr(made, "run", lambda _: Result((), {}, {}))
+        stage.verify(asked, made, Watcher())
+        assert stage.verified_in(made.folder).camera == (camera or "uvcvideo")
+        assert (made.folder / DERIVED).exists() == (camera == "driver")
+    assert [cell.job() for cell in cells[None]] == [cell.job() for cell in cells["uvcvideo"]]
+    for usual, other in zip(cells[None], cells["driver"], strict=True):
+        assert usual.parameters.model_dump() == {} and usual.instrument.beside == ()
+        assert other.parameters.model_dump() == {"camera": "driver"}
+        assert "uvcvideo" in usual.job().modules and "uvcvideo" not in other.job().modules
+        assert "ds325-usb.ko" in other.instrument.beside
+        run = " ".join(other.job().measure.argv)
+        assert "ds325-flight --camera=driver " in run and "/dev/video0" not in run.replace("ls /dev/video*", "")
+
+
+def test_a_record_of_another_way_of_the_camera_is_no_evidence() -> None:
+    asked = stage.plan(load_mission(MISSION), stage.SMOKE, camera="driver")
+    one = record(instrument=f"{PREFIX}packets-twice", candidate="debian-rt", load="hackbench")
+    (run,) = stage.judged(asked, [one], {}).runs
+    assert run.problems[0] == "frames came by uvcvideo"
 
 
 def _changed(text: str, *place: str, to: object) -> str:
@@ -168,6 +198,23 @@ def test_files_come_whole_twice_alike_though_packets_are_lost(tmp_path: Path) ->
     assert {(run.procedure, run.timing) for run in verified.runs} == {
         (name, Timing.INSTRUCTIONS) for name in ("file-down", "file-lossy")
     }
+
+
+@pytest.mark.full
+def test_by_the_camera_s_own_driver_procedures_pass_twice_alike(tmp_path: Path) -> None:
+    """Idle beside them, for the sake of time: the camera goes and comes, stalls, and a frame of ranges comes down."""
+    names = ("camera-stall", "camera-unplug", "file-down")
+    before, after = MISSION.read_text().split("[verify]\n")
+    said = after.replace('"../procedures"', f'"{TOP}/procedures"', 1).replace(
+        '"hackbench"', '"none"\ncamera = "driver"', 1
+    )
+    mission = tmp_path / "docking.toml"
+    mission.write_text(f"{before}[verify]\n{said}")
+    asked = stage.plan(load_mission(mission), stage.FULL, names)
+    verified = stage.verify(asked, stage.campaign(asked, tmp_path / "out", 2), Watcher())
+    assert verified.passed, (verified.failures, [run.why for run in verified.runs])
+    assert {(run.procedure, run.timing) for run in verified.runs} == {(name, Timing.INSTRUCTIONS) for name in names}
+    assert "the camera's own driver" in (tmp_path / "out/report.md").read_text()
 
 
 def _a_record_without_its_log_is_no_evidence(records: list[Record]) -> None:

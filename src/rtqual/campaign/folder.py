@@ -211,7 +211,8 @@ def _mission(folder: Path, campaign: Campaign) -> Mission:
         if campaign.scale.startswith(VERIFY) and (
             _but_for_who(derived) != _but_for_who(mission) or any(verify_problems(derived))
         ):
-            raise BadInput(f"{folder / DERIVED}: is not {MISSION} with another of its candidates to verify: {_AGAIN}")
+            what = f"is not {MISSION} with another of its candidates to verify, or another way of the camera"
+            raise BadInput(f"{folder / DERIVED}: {what}: {_AGAIN}")
         mission = derived.derived_from(mission)
     if not campaign.scale.startswith(VERIFY) or mission.verify is None:
         mission.scale(campaign.scale)
@@ -221,7 +222,7 @@ def _mission(folder: Path, campaign: Campaign) -> Mission:
 def _but_for_who(mission: Mission) -> dict[str, object]:
     """All that a verification may not change."""
     said = mission.model_dump(by_alias=True)
-    return said | {"verify": {**(said["verify"] or {}), "candidate": None}}
+    return said | {"verify": {**(said["verify"] or {}), "candidate": None, "camera": None}}
 
 
 def trims_in(folder: Path) -> tuple[Trimmed, ...]:

@@ -43,7 +43,8 @@ class Prepared:
             if architecture not in tools:
                 tell(f"the guest's tools ({architecture.name})")
                 tools[architecture] = guest_tools(architecture)
-            programs = {cell.instrument.program for cell in cells if cell.candidate == candidate}
+            instruments = [cell.instrument for cell in cells if cell.candidate == candidate]
+            programs = {name for one in instruments for name in (one.program, *one.beside)}
             self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
             loads = {program for cell in cells if cell.candidate == candidate for program in LOADS[cell.load].programs}
             self._programs[name] = tuple(sorted(programs | loads))

@@ -19,6 +19,7 @@ def verify(
     /,
     *,
     candidate: str | None = None,
+    camera: str | None = None,
     scale: str = "full",
     only: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
@@ -36,6 +37,8 @@ def verify(
         The mission file, with [verify].
     candidate
         Verify it on this candidate in place of the one that [verify] names.
+    camera
+        How the camera's frames come, in place of what [verify] says: "uvcvideo", or "driver", the camera's own.
     scale
         "full" plays every procedure, "smoke" those that are marked so.
     only
@@ -43,8 +46,8 @@ def verify(
     list_
         List the procedures and stop.
     out
-        Folder for records and reports; out/MISSION-verify-SCALE unless given, with -CANDIDATE where that is. The same
-        command resumes there.
+        Folder for records and reports; out/MISSION-verify-SCALE unless given, with -CANDIDATE and -CAMERA where these
+        are. The same command resumes there.
     seeds
         So many runs of each procedure, each beside another course of the load: more samples of the latencies.
     hours
@@ -68,7 +71,7 @@ def verify(
         if not 0 < hours <= HOURS_MOST:
             raise BadInput(f"--hours {hours:g}: write more than 0, and {HOURS_MOST:,} at most")
         scale = stage.SOAK
-    asked = stage.plan(load_mission(mission), scale, only, candidate)
+    asked = stage.plan(load_mission(mission), scale, only, candidate, camera)
     if hours is not None:
         seeds = stage.segments(asked, hours)
     if list_:
@@ -77,7 +80,8 @@ def verify(
         else:
             print_procedures(STDOUT, asked.procedures)
         return 0
-    folder = out or OUT / "-".join([asked.mission.mission.name, "verify", scale, *([candidate] if candidate else [])])
+    other = [one for one in (candidate, camera) if one]
+    folder = out or OUT / "-".join([asked.mission.mission.name, "verify", scale, *other])
     campaign = stage.campaign(asked, folder, jobs, seeds)
     display = Display(STDERR, campaign.cells, jobs)
     with display.shown():

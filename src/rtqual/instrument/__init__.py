@@ -28,7 +28,8 @@ class Instrument(ABC):
 
     name: str
     title: str
-    program: str  # what must be on the board
+    program: str  # what must be on the board,
+    beside: tuple[str, ...] = ()  # and with it
     parameters: type[Parameters] = NoParameters  # what the mission's tables are checked against
     disks: bool = False  # whether it needs the board's disks
     whole_boot: bool = False  # whether it tells how the guest booted

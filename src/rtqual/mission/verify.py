@@ -38,6 +38,13 @@ class VerificationStage(StrEnum):
     IN_ORBIT = "in-orbit"
 
 
+class Camera(StrEnum):
+    """How the camera's frames come into the flight program."""
+
+    UVCVIDEO = "uvcvideo"
+    DRIVER = "driver"
+
+
 class SystemRequirement(Table):
     """What the whole system must do."""
 
@@ -62,6 +69,8 @@ class Verify(Table):
     """The folder of the procedures, as seen from the mission's file."""
     load: LoadName = "hackbench"
     """What disturbs meanwhile."""
+    camera: Camera = Camera.UVCVIDEO
+    """How the camera's frames come: "uvcvideo", or "driver", the camera's own."""
     board: Slug | None = None
     """The [[board]] that the procedures are played on, over ssh; the candidate's virtual board when left out."""
     tagged: Annotated[bool, Strict()] = False

@@ -7,6 +7,7 @@ keeps the ground's log to its last octet, so that it can be judged again.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -15,8 +16,22 @@ from rtqual.board import Command, Job, Outcome
 from rtqual.initramfs.contents import KEPT_DISK, TAG_MODULES
 from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar.output import of_emulator
-from rtqual.instrument.lidar.script import COMMON, EMULATOR, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
+from rtqual.instrument.lidar.script import (
+    COMMON,
+    DRIVER_MODULE,
+    EMULATOR,
+    HANDED,
+    INTERRUPTS_FIFO,
+    MODULES_AT,
+    RAISED,
+    RING_MODULE,
+    RING_NODE,
+    STREAM,
+    UVC_NODE,
+    flown,
+)
 from rtqual.instrument.output import clock_problems, last_line
+from rtqual.mission.verify import Camera
 from rtqual.packet.definition import Definition
 from rtqual.procedure import peer
 from rtqual.procedure.figures import figures
@@ -35,6 +50,12 @@ _BUS_MB_S = 40  # as USB 2.0 carries them: at once, a frame would hold up the CP
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
 _PLUGGED = f"plug --replay flown --stamp --bus {_BUS_MB_S} --interrupts {INTERRUPTS_FIFO} --control {CONTROL}"
+# By the camera's own driver; its thread has a real-time priority by itself, and nothing is to be raised.
+_LOADED = f"""\
+grep -q ^ds325_usb /proc/modules || {{ insmod {MODULES_AT}/{RING_MODULE} && insmod {MODULES_AT}/{DRIVER_MODULE}; }} ||
+    fail 'no driver of the camera'
+"""
+_NOTHING = ":\n"
 # A board that is not restored keeps what a job that failed has left: a camera, and the disk of the state.
 _SETUP = """\
 ! pidof {emulator} > /dev/null || unplug
@@ -47,7 +68,7 @@ cat > script <<'END'
 _FLY = """\
 fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
 rtqual-agent raise 1
-{peer}fly & fly=$!
+{handed}{peer}fly & fly=$!
 rtqual-agent run . ground {fifo} {ground} --log {log} {played} || {{ cat ground.err flight.err >&2; exit 1; }}
 kill $fly; kill -9 $(pidof {name})
 unplug
@@ -73,7 +94,7 @@ fly() {{ while :; do rtqual-agent run . flight 1 {program}; done; }}
 busy() {{ cat /proc/[0-9]*/comm 2> /dev/null | grep -q '[-+]uvcvideo$'; }}
 ended() {{ ! pidof {name} > /dev/null; }}
 rtqual-agent raise 1
-fly & fly=$!
+{handed}fly & fly=$!
 [ ! -e state/began ] || {{ {raised}}} &
 : > state/began; sync
 rtqual-agent run . ground {fifo} {ground} {played} --log state/{log} --now-ns $(rtqual-agent now) || {{
@@ -88,6 +109,12 @@ _LOG_MIB = 4  # taken before it is written, so that no line needs more of the fi
 _DISK, _RESET_MODULES = "/dev/pmem0", ("i6300esb", "nd_e820", "nd_pmem", "crc32c_generic", "ext4")
 
 
+class ByDriver(Parameters):
+    """Frames come by the camera's own driver."""
+
+    camera: Literal["driver"] = "driver"
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)  # known by its name, as every instrument
 class Played(Instrument):
     """One procedure."""
@@ -95,10 +122,11 @@ class Played(Instrument):
     procedure: Procedure
     definition: Definition
     arguments: str  # of the flight program
-    parameters: type[Parameters] = NoParameters
+    parameters: type[NoParameters | ByDriver] = NoParameters
     caveats: tuple[str, ...] = ("Camera, ground and flight program share the CPU.",)
 
-    def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:  # noqa: ARG002
+    def job(self, parameters: NoParameters | ByDriver, *, cpus: int, seed: int) -> Job:  # noqa: ARG002
+        driver = isinstance(parameters, ByDriver)
         text = script(compiled(self.procedure, self.definition))
         setup, measure, arguments = _SETUP, _FLY, self.arguments
         modules: tuple[str, ...] = ()
@@ -113,24 +141,25 @@ class Played(Instrument):
             modules, arguments = (*modules, *TAG_MODULES), f"{arguments} --key={KEY_FILE}"
             key = f"printf %s '{KEY.decode()}' > {KEY_FILE}\n"
         prepared = setup.format(
-            flown=flown(seed), script=text, key=key, plugged=_PLUGGED, node=UVC_NODE, emulator=EMULATOR, disk=_DISK,
-            log=LOG, blank=KEPT_DISK, log_mib=_LOG_MIB,
-            raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
+            flown=flown(seed), script=text, key=key, plugged=f"{_LOADED if driver else ''}{_PLUGGED}",
+            node=RING_NODE if driver else UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,
+            blank=KEPT_DISK, log_mib=_LOG_MIB,
+            raised=_NOTHING if driver else RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
         )  # fmt: skip
         fly = measure.format(
             program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG, played=_PLAYED,
-            peer=peer.BEGIN if beside else "", peer_end=peer.END if beside else "",
-            raised=RAISED.format(stream="awaited busy", priority=_WORKERS_FIFO),
+            peer=peer.BEGIN if beside else "", peer_end=peer.END if beside else "", handed=HANDED if driver else "",
+            raised=_NOTHING if driver else RAISED.format(stream="awaited busy", priority=_WORKERS_FIFO),
         )  # fmt: skip
         return Job(
             setup=(Command(("sh", "-c", f"{COMMON}{prepared}")),),
             measure=Command(("sh", "-c", COMMON + fly), fifo=1),
             collect=(LOG, REPORT, *(peer.FILES if beside else ())),
-            modules=("uvcvideo", "vhci-hcd", *modules),
+            modules=(*(() if driver else ("uvcvideo",)), "vhci-hcd", *modules),
             version=(PROGRAM, "--version"),
         )
 
-    def read(self, parameters: NoParameters, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
+    def read(self, parameters: NoParameters | ByDriver, outcome: Outcome, *, cpus: int) -> Measurement:  # noqa: ARG002
         log = outcome.files.get(LOG, "")
         if outcome.exit_code or not log:
             said = last_line(outcome.stderr, outcome.stdout, outcome.console)
@@ -148,16 +177,21 @@ class Played(Instrument):
         series = [Series.raw(values, name=name) for name, values in sorted(found.latencies_ns.items())]
         return Measurement((_kept(log), *series, *ages), scalars, tuple(clock_problems(outcome)))
 
-    def seconds(self, parameters: NoParameters, load: str) -> float:  # noqa: ARG002
+    def seconds(self, parameters: NoParameters | ByDriver, load: str) -> float:  # noqa: ARG002
         return _PREPARATION_S + (self.procedure.ends + CLOSING_NS) / 10**9
 
 
-def instruments(procedures: Sequence[Procedure], definition: Definition, arguments: str) -> list[Played]:
+def instruments(
+    procedures: Sequence[Procedure], definition: Definition, arguments: str, camera: Camera = Camera.UVCVIDEO
+) -> list[Played]:
+    driver = camera is Camera.DRIVER
     return [
         Played(
             name=PREFIX + one.name,
             title=one.title,
             program=PROGRAM,
+            beside=(DRIVER_MODULE,) if driver else (),
+            parameters=ByDriver if driver else NoParameters,
             resets=one.resets,
             disks=one.peer is not None,
             procedure=one,

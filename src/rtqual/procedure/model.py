@@ -11,7 +11,7 @@ from rtqual.base.units import DurationNs
 from rtqual.mission.explain import At
 from rtqual.mission.table import Table
 from rtqual.mission.values import Distinct, NonEmpty, Slug, Text, matching
-from rtqual.mission.verify import RequirementId
+from rtqual.mission.verify import Camera, RequirementId
 
 LONGEST_NS = 600 * 10**9
 STEPS_MOST, EXPECTS_MOST = 200, 450  # with those that a step repeats; the judge looks for their best assignment
@@ -75,6 +75,8 @@ class Match(Table):
     """The failure that a report of type 1.2, 1.4 or 1.8 names."""
     values: dict[FieldName, Wanted] = Field({})
     """Fields and what they must be: a value, or a table of bounds."""
+    camera: Camera | None = None
+    """Where frames come by this way only; by every way, when left out."""
 
     @property
     def said(self) -> str:
@@ -276,6 +278,21 @@ class Procedure(Table):
     def named(self, name: str) -> Self:
         self._name = name
         return self
+
+    def by(self, camera: Camera) -> Self:
+        """With what it expects and forbids where frames come by this way."""
+        steps = [
+            step.model_copy(
+                update={
+                    "expect": tuple(one for one in step.expect if one.camera in (None, camera)),
+                    "forbid": tuple(one for one in step.forbid if one.camera in (None, camera)),
+                }
+            )
+            for step in self.steps
+        ]
+        copy = self.model_copy(update={"steps": tuple(steps)})
+        copy.__dict__.pop("done", None)  # which was cached of the steps as they were
+        return copy
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

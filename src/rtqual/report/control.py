@@ -15,6 +15,7 @@ import numpy as np
 from rtqual.analysis.figure.model import Distribution
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, listed, under
+from rtqual.mission.verify import Camera
 from rtqual.procedure.compliance import Compliance, Result, Row
 from rtqual.procedure.figures import ACCEPTED, COMPLETED
 from rtqual.record.schema import Kind, Timing
@@ -49,6 +50,7 @@ FORMS = (*PAGES, "junit")  # what there is of a verification
 JSON = "verification.json"
 _SIGNS = {Compliance.YES: ("✓", "met"), Compliance.NO: ("✗", "failed"), Compliance.OPEN: ("?", "open")}
 _RESULTS = {Result.PASSED: ("✓", "met"), Result.FAILED: ("✗", "failed"), Result.UNKNOWN: ("?", "open")}
+_CAMERAS = {Camera.UVCVIDEO: "uvcvideo", Camera.DRIVER: "the camera's own driver"}
 _BESIDE = (
     "frames", "frames_lost", "frames_refused", "emulator_lost", "deadline_misses", "control_late_most",
     "frame_latency_most", "packets_lost", "memory", "boots",
@@ -97,6 +99,7 @@ def build(verified: Verified) -> Document:
             ("Mission", header.name),
             ("Scale", clean(verified.scale)),
             ("Candidate", clean(verified.candidate)),
+            ("Frames by", _CAMERAS[verified.camera]),
             ("Board", clean(listed(sorted({run.board for run in verified.runs})))),
             ("Beside it", clean(under(verified.load))),
             ("Procedures played", number(len({run.procedure for run in verified.runs}))),

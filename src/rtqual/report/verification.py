@@ -16,6 +16,7 @@ from rtqual.analysis.figure.intervals import quantile_ranks
 from rtqual.base.words import count
 from rtqual.campaign.lost import Lost
 from rtqual.mission import Mission
+from rtqual.mission.verify import Camera
 from rtqual.procedure.compliance import Compliance, Result, Row, Run
 from rtqual.procedure.instrument import LOG_SERIES, PREFIX
 from rtqual.procedure.model import Procedure
@@ -34,6 +35,7 @@ class Verified:
     mission: Mission
     scale: str
     candidate: str
+    camera: Camera
     load: str
     procedures: tuple[Procedure, ...]  # all there are
     runs: tuple[Run, ...]
@@ -129,6 +131,7 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         "mission": verified.mission.mission.name,
         "scale": verified.scale,
         "candidate": verified.candidate,
+        "camera": verified.camera,
         "load": verified.load,
         "passed": verified.passed,
         "requirements": [

@@ -38,7 +38,7 @@ def ground(mission: Mission, folder: Path, place: Place) -> Written:
     procedures: tuple[Procedure, ...] = ()
     if mission.verify:
         where = mission.path.parent if mission.path else Path()
-        procedures = load_procedures(where / mission.verify.procedures, definition)
+        procedures = load_procedures(where / mission.verify.procedures, definition, mission.verify.camera)
     made = stacks(procedures, definition)
     files = {**configuration(definition, mission.mission.name, place), **made}
     folder.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ from rtqual.instrument import Instrument, Parameters
 from rtqual.instrument.cyclictest.measure import CYCLICTEST
 from rtqual.instrument.lidar.ways import WAYS
 from rtqual.instrument.probe.families import OWN_INTERVAL_NS, PROBES
+from rtqual.mission.verify import Camera
 from rtqual.packet.definition import load as load_definition
 from rtqual.procedure.figures import ACCEPTED, answers
 from rtqual.procedure.instrument import PREFIX, Played, instruments, log_of
@@ -112,12 +113,13 @@ def measured(path: Path, record: Record, *, linux: bool) -> Measured:
     if linux and name in _WAYS:
         return Measured(record, _WAYS[name], EMULATOR, STREAM)
     if linux and name.startswith(PREFIX):
-        return Measured(record, _played(path, name), GROUND, GROUND)
+        camera = Camera(record.inputs.parameters.get("camera", Camera.UVCVIDEO))
+        return Measured(record, _played(path, name, camera), GROUND, GROUND)
     what = "the wake-ups that cyclictest measures, frames, and telecommands" if linux else f"those of {_PROBE.name}"
     raise BadInput(f"a record of {name}; explained are {what}")
 
 
-def _played(path: Path, name: str) -> Played:
+def _played(path: Path, name: str, camera: Camera) -> Played:
     """The procedure, as the folder of the record keeps it."""
     try:
         procedures = kept.load(path.absolute().parent.parent).result.procedures
@@ -130,7 +132,7 @@ def _played(path: Path, name: str) -> Played:
         raise BadInput(
             f"a record of {name}, which resets the board or has a disk: such runs do not repeat to the nanosecond"
         )
-    (played,) = instruments((procedure.named(name.removeprefix(PREFIX)),), load_definition(), "")
+    (played,) = instruments((procedure.named(name.removeprefix(PREFIX)),), load_definition(), "", camera)
     return played
 
 

@@ -18,11 +18,10 @@ from rtqual.campaign import folder as kept
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.lost import Lost
 from rtqual.campaign.run import Campaign, Watcher
-from rtqual.instrument import NoParameters
 from rtqual.mission import Candidate, Mission, RootSystem
 from rtqual.mission.explain import suggest
 from rtqual.mission.load import verify_problems
-from rtqual.mission.verify import Verify
+from rtqual.mission.verify import Camera, Verify
 from rtqual.packet.definition import Definition
 from rtqual.packet.definition import load as load_definition
 from rtqual.procedure.compliance import Run, control, unasked
@@ -42,7 +41,8 @@ from rtqual.report.verification import Verified, open_by
 
 SMOKE, FULL, SOAK = "smoke", "full", "soak"
 SCALES = (SMOKE, FULL)  # of procedures; SOAK has its segments, as many as fill its hours
-ARGUMENTS = f"--device=/dev/video0 --state={STATE_FILE} --frame={FRAME_FILE}"  # of the flight program
+ARGUMENTS = f"--state={STATE_FILE} --frame={FRAME_FILE}"  # of the flight program
+CAMERAS = {Camera.UVCVIDEO: "--device=/dev/video0", Camera.DRIVER: "--camera=driver"}  # and before them
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,28 @@ class Plan:
     definition: Definition
 
 
-def plan(mission: Mission, scale: str = FULL, only: Collection[str] = (), candidate: str | None = None) -> Plan:
-    """`candidate`: in place of the mission's. Raises BadInput where the mission says nothing of it, or a name is
-    unknown."""
+def plan(
+    mission: Mission,
+    scale: str = FULL,
+    only: Collection[str] = (),
+    candidate: str | None = None,
+    camera: str | None = None,
+) -> Plan:
+    """`candidate`, `camera`: in place of the mission's. Raises BadInput where the mission says nothing of it, or a name
+    is unknown."""
     where = mission.path or mission.mission.name
     if mission.verify is None:
         raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
-    if candidate not in (None, mission.verify.candidate):
-        return plan(_on(mission, mission.verify.model_copy(update={"candidate": candidate})), scale, only)
+    if camera is not None and camera not in list(Camera):
+        raise BadInput(f"--camera {camera!r}: {suggest(camera, [one.value for one in Camera])}")
+    asked = {"candidate": candidate or mission.verify.candidate, "camera": Camera(camera or mission.verify.camera)}
+    if (verify := mission.verify.model_copy(update=asked)) != mission.verify:
+        return plan(_on(mission, verify), scale, only)
     if scale not in (*SCALES, SOAK):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     definition = load_definition()
     folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
-    procedures = load_procedures(folder, definition)
+    procedures = load_procedures(folder, definition, mission.verify.camera)
     if mission.verify.tagged:
         procedures = tuple(one.model_copy(update={"tagged": True}) for one in procedures)
     names = [one.name for one in procedures]
@@ -113,11 +122,11 @@ def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaig
     """Its cells: each procedure with each seed, and then each once more where a second run must be equal."""
     candidate = next(one for one in asked.mission.candidates if one.name == asked.verify.candidate)
     place = _place(asked, candidate)
-    cpus = place.cpus() if place.cpus else 1
+    cpus, camera = place.cpus() if place.cpus else 1, asked.verify.camera
     cells = [
-        Cell(candidate, one, NoParameters(), asked.verify.load, cpus, seed=seed, place=place)
+        Cell(candidate, one, one.parameters(), asked.verify.load, cpus, seed=seed, place=place)
         for seed in range(1, seeds + 1)
-        for one in instruments(asked.played, asked.definition, ARGUMENTS)
+        for one in instruments(asked.played, asked.definition, f"{CAMERAS[camera]} {ARGUMENTS}", camera)
     ]
     again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
     scale, cells = kept.VERIFY + asked.scale, [*cells, *again]
@@ -230,6 +239,7 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], los
         mission=asked.mission,
         scale=asked.scale,
         candidate=asked.verify.candidate,
+        camera=asked.verify.camera,
         load=asked.verify.load,
         procedures=asked.procedures,
         runs=tuple(runs),
@@ -247,5 +257,8 @@ def _of_another(asked: Plan, record: Record) -> list[str]:
     on, load, board = record.inputs.candidate, record.inputs.load, record.inputs.board
     if (on, load) != (asked.verify.candidate, asked.verify.load):
         return [f"it was played on {on}, {under(load)}"]
+    by = record.inputs.parameters.get("camera", Camera.UVCVIDEO)
+    if by != asked.verify.camera:
+        return [f"frames came by {by}"]
     models = {one.model for one in asked.mission.boards if one.name == asked.verify.board}
     return [f"it was played on {board}"] if models and board not in models else []

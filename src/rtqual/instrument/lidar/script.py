@@ -41,6 +41,8 @@ taken() {{
 gone() {{ ! {{ pidof {EMULATOR} || ls /dev/video* || ls {_OWN_DRIVER}/*:1.0; }} > /dev/null 2>&1; }}
 unplug() {{ kill "$(pidof {EMULATOR})"; awaited gone || fail 'the camera did not go'; }}
 """
+# After a fault that unplugs it, too, on such a kernel; others have nothing to hand on.
+HANDED = f"[ ! -e {_UVC_DRIVER} ] || {{ while :; do taken; usleep 20000; done 2> /dev/null & }}\n"
 CPU = "cpu() { rtqual-agent times; }\n"
 # uvcvideo copies frames in a workqueue, whose workers have normal priority: any load comes between. No kernel has a
 # setting for that, so a few frames show which pool of workers it is, and all that are in it become real-time threads.
