@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The camera on 64-bit ARM: every way that has no other processor's reason, faults and replugs, as on the PC."""
+"""The camera on 64-bit ARM: streams, faults and replugs, as on the PC."""
 
 from pathlib import Path
 
