@@ -62,13 +62,14 @@ _LEFT = {"came": CAME, "sent": SENT, "poses": POSES_LOG, "emulator": "report"}  
 
 
 class WifiParameters(Parameters):
-    """`poses`: how many are sent, at 60 a second, and a few more; `loss`: of 100 packets, how many never leave."""
+    """`poses`: how many are sent, at 60 a second, and a few more."""
 
     poses: Annotated[int, Field(ge=60, le=60_000)] = 300
-    loss: Annotated[int, Field(ge=0, le=90)] = 0
 
 
 class LossyParameters(WifiParameters):
+    """`loss`: of 100 packets, how many never leave."""
+
     loss: Annotated[int, Field(ge=1, le=90)] = 10
 
 
@@ -86,7 +87,9 @@ class Wifi(Instrument):
         plugged += f"awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
         plugged += RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
         near = '"$(ls /sys/class/ieee80211/*/device/net)"'
-        lossy = f"{PROGRAM} --lossy={near} --percent={parameters.loss} || exit\n" if parameters.loss else ""
+        lossy = ""
+        if isinstance(parameters, LossyParameters):
+            lossy = f"{PROGRAM} --lossy={near} --percent={parameters.loss} || exit\n"
         fly = _FLY.format(
             node=UVC_NODE, fifo=FIFO, log=POSES_LOG, poses=parameters.poses, sent=SENT, look=_LOOK_US,
             looks=(30 + 2 * parameters.poses // _RATE) * 1_000_000 // _LOOK_US,
@@ -131,7 +134,7 @@ SENT_BY_WIFI = (
     Wifi(name="lidar-wifi", title="Age and jitter of the flight program's poses at another spacecraft, over Wi-Fi"),
     Wifi(
         name="lidar-wifi-lossy",
-        title="The same over a way that loses a tenth of its packets, or so many as the mission says",
+        title="Age and jitter of those poses over a Wi-Fi link that loses packets",
         parameters=LossyParameters,
         modules=("sch_netem",),
     ),
