@@ -52,7 +52,7 @@ endif
 # The folder that meson builds in is kept, so a change of a C file builds what is made of it and no more.
 BUILD := $(VENV)/build
 C_SOURCES := meson.build meson.options \
-	$(shell find $(wildcard common docking ds325 emulator flight ground guest kmod probe) \
+	$(shell find $(wildcard common docking ds325 emulator flight ground guest kmod peer probe) \
 	-not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 MESON := PATH="$(CURDIR)/$(BIN):$$PATH"

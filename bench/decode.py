@@ -28,11 +28,11 @@ def main() -> None:
     print(" " * 10 + "".join(f"{scene:>12}" for scene in SCENES))
     with tempfile.TemporaryDirectory() as folder:
         for way in WAYS:
-            counts = [_counted(way, Path(folder) / "frames", options) for options in SCENES.values()]
+            counts = [counted(way, Path(folder) / "frames", options) for options in SCENES.values()]
             print(f"{way:10}" + "".join(f"{count:12,}" for count in counts))
 
 
-def _counted(way: str, frames: Path, scene: list[str]) -> int:
+def counted(way: str, frames: Path, scene: list[str]) -> int:
     subprocess.run([guest_file("ds325-emulator"), f"--frames={FRAMES}", f"--write={frames}", *scene], check=True)
     return instructions_a_frame([program("flight_frames"), frames, "{}", way], frames=FRAMES)
 

@@ -2,7 +2,8 @@
 /*
  * rtqual-peer: both ends of the way that poses take to another spacecraft. With --poses it sends what the flight program
  * tells, a datagram each, numbered from 0, and writes a line of each for a log; with --listen it gets them. Both ends
- * have one clock, so that a pose's age when it has come is known. SIGTERM ends either. What they print:
+ * have one clock, so that a pose's age when it has come is known. SIGTERM ends either. With --lossy the way loses some.
+ * What they print:
  *
  *   NUMBER FRAME_NS STATUS X Y Z    the sender: the frame's end, enum pose_status, the target's place in mm
  *   sent N unsent N unlogged N      and, to stderr, when it ends: datagrams and lines that the system did not take
@@ -25,12 +26,13 @@
 
 #include "common/command_line.h"
 #include "flight/program/poses.h"
+#include "lossy.h"
 
 enum { POSES_MOST = 65536 }; /* 18 minutes at 60 frames/s */
 
 struct options {
-	const char *poses, *to;
-	uint32_t port;
+	const char *poses, *to, *lossy;
+	uint32_t port, percent;
 	bool listen;
 };
 
@@ -39,13 +41,17 @@ static const struct option options_table[] = {
 	{ "to", "ADDRESS", "of the other end", OPTION_TEXT(struct options, to) },
 	{ "listen", NULL, "be the other end", OPTION_FLAG(struct options, listen) },
 	{ "port", "N", "UDP (10030)", OPTION_WHOLE(struct options, port, 1, 65535) },
+	{ "lossy", "INTERFACE", "have the kernel lose packets that leave by it, and end",
+	  OPTION_TEXT(struct options, lossy) },
+	{ "percent", "N", "of them (10)", OPTION_WHOLE(struct options, percent, 0, 100) },
 	{ 0 },
 };
 
 const struct program program = {
 	.name = "rtqual-peer",
-	.synopsis = "rtqual-peer --poses=FIFO --to=ADDRESS\nrtqual-peer --listen\n",
-	.notes = "docs/verify.md explains it.\n",
+	.synopsis = "rtqual-peer --poses=FIFO --to=ADDRESS\nrtqual-peer --listen\nrtqual-peer --lossy=INTERFACE "
+		    "--percent=N\n",
+	.notes = "docs/verify.md and docs/lidar.md explain it.\n",
 	.tables = { options_table },
 };
 
@@ -145,13 +151,21 @@ static void receive_poses(const struct options *options, struct sockaddr_in *at)
 
 int main(int argc, char **argv)
 {
-	static struct options options = { .port = 10030 };
+	static struct options options = { .port = 10030, .percent = 10 };
 	const struct sigaction ending = { .sa_handler = end }; /* no SA_RESTART: it ends a wait */
 	struct sockaddr_in where = { .sin_family = AF_INET };
 
 	command_line_read(argc, argv, &options);
-	if (options.listen ? options.poses || options.to : !options.poses || !options.to)
-		die(BAD_INPUT, "--listen alone, or --poses and --to, are needed");
+	if (!!options.listen + !!options.lossy + (options.poses && options.to) != 1 || !options.poses != !options.to)
+		die(BAD_INPUT, "--listen alone, --lossy alone, or --poses and --to, are needed");
+	if (options.lossy) {
+		const int error = lossy_make(options.lossy, options.percent);
+
+		if (error)
+			die(RUN_FAILED, "%s cannot be made to lose packets (it needs root and sch_netem): %s",
+			    options.lossy, strerror(error));
+		return 0;
+	}
 	if (options.to && inet_pton(AF_INET, options.to, &where.sin_addr) != 1)
 		die(BAD_INPUT, "--to=%s: write an IPv4 address, as 10.0.0.2", options.to);
 	where.sin_port = htons((uint16_t)options.port);

@@ -66,6 +66,9 @@ def test_descriptors_are_whole_and_say_what_the_camera_is(camera: Start, speed: 
         assert [d[1] for d in found].count(48) == (speed == "super")
         has_bos = host.control(0x80, 6, 0x0F00, 0, 255)
         assert (has_bos.status == 0) == (speed == "super")
+        if speed == "super":  # link power management must be set there (USB 3.2, 9.6.2.1); lsusb warns where it is not
+            kind, attributes = struct.unpack("<BI", has_bos.data[7:12])
+            assert (kind, attributes & 0b10) == (2, 0b10)
         assert "325" in host.control(0x80, 6, 0x0302, 0, 255).data[2:].decode("utf-16-le")
     one.end()
 

@@ -8,6 +8,7 @@ SIProp/openni2ds325), compared with that source itself, compiled outside this re
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from support.flight_programs import (
 )
 
 STUBS = Path(__file__).parents[1] / "support" / "openni2ds325"
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 UNREAD = 8  # pixels at the end that it never decodes
 
 needs_valgrind = pytest.mark.skipif(
@@ -134,3 +136,14 @@ def test_vectors_take_a_fifth_of_the_baselines_instructions_and_half_of_scalars(
     baseline, scalar, vectors = counts.values()
     assert vectors < baseline / 5, counts
     assert vectors < scalar / 2, counts
+
+
+@pytest.mark.guest  # 5 s
+@needs_valgrind
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="SSE2's figures")
+def test_what_is_empty_is_not_computed_and_a_full_picture_takes_no_more_for_it(tmp_path: Path) -> None:
+    from decode import SCENES, counted
+
+    far, full = (counted("sse2", tmp_path / "frames", SCENES[scene]) for scene in ("1.2 m", "wall"))
+    assert far < 164_685, "what a spike of 35 lines took"
+    assert full < 643_260, "what every frame took before"

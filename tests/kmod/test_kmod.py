@@ -59,6 +59,15 @@ def test_lines_that_leave_as_they_are_read_out_are_ranges_sooner(way: str, guest
     assert max(by_lines.latency_ns) < min(at_once.latency_ns)
 
 
+@pytest.mark.full
+def test_a_thousand_frames_a_second_come_through_the_driver(tmp_path: Path) -> None:
+    """With AVX2, the target at 1.2 m, unthrottled. In the guest's time, which repeats."""
+    from camera import KERNEL, PROCESSORS, fastest
+    from camera import programs as theirs
+
+    assert fastest(boot(KERNEL, tmp_path, theirs(), cpu=PROCESSORS["AVX2"]), "1.2 m", 1).per_s >= 1000
+
+
 @pytest.mark.full  # a minute
 def test_the_drivers_decoding_is_bit_exact_on_ten_thousand_frames(
     guest: Callable[[str], Guest], tmp_path: Path

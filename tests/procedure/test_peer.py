@@ -117,8 +117,26 @@ def test_poses_of_a_fifo_come_numbered_and_aged_and_are_logged(tmp_path: Path) -
     assert (near.returncode, far.returncode) == (0, 0)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--listen", "--to=127.0.0.1"), ("--poses=/dev/null", "--to=here")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--listen", "--to=127.0.0.1"),
+        ("--poses=/dev/null", "--to=here"),
+        ("--lossy=lo", "--listen"),
+        ("--lossy=lo", "--percent=101"),
+    ],
+)
 def test_what_is_asked_wrongly_of_it_is_one_line(arguments: tuple[str, ...]) -> None:
     peer = built(TOP / "peer", "rtqual-peer-asan") / "rtqual-peer-asan"
     done = subprocess.run([peer, *arguments], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_a_way_that_is_none_loses_nothing_and_is_named() -> None:
+    peer = built(TOP / "peer", "rtqual-peer-asan") / "rtqual-peer-asan"
+    done = subprocess.run([peer, "--lossy=no-such-way"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr == (
+        "rtqual-peer: no-such-way cannot be made to lose packets (it needs root and sch_netem): No such device\n"
+    )

@@ -66,6 +66,13 @@ def test_the_ladder_has_a_column_for_each_way_and_rows_for_poses_and_wake_ups() 
     assert (row(ladder, "raw copies")["driver"], row(ladder, "raw copies")["dmabuf"]) == ("0", "1")
 
 
+def test_poses_over_the_air_have_a_row_for_each_kernel_and_load() -> None:
+    table = tables([ran("lidar-wifi-lossy")])["Age and jitter of those poses over a Wi-Fi link that loses packets"]
+    cells = row(table, "rt, ")
+    shown = [cells[name].replace("\N{NO-BREAK SPACE}", " ") for name in ("sent", "lost", "stalest")]
+    assert shown == ["6", "16.67 %", "37.33 ms"]
+
+
 def test_goals_are_met_or_missed_by_the_figures() -> None:
     goals = tables([ran(name) for name in PATHS])["Goals"]
     assert row(goals, "no frame lost") == {

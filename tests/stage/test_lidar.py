@@ -2,6 +2,7 @@
 """`rtqual lidar`: what is read of a stream, the approach, and the whole stage with its report in real guests."""
 
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,12 @@ from rtqual.campaign import folder as kept
 from rtqual.campaign.approach import Approach, Sight
 from rtqual.campaign.folder import Result
 from rtqual.campaign.run import Campaign, Watcher
-from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
 from rtqual.instrument.lidar.output import cpu_ns, stream_of
 from rtqual.mission import load_mission
 from rtqual.record.schema import Timing, samples_digest
 from rtqual.record.store import read as read_record
 from rtqual.stage.lidar import lidar
+from support.camera_faults import assert_costs_through_the_driver, assert_costs_through_uvcvideo
 from support.flight_programs import packed
 from support.instrument_outputs import captured_text, outcome_of, read, read_text
 from support.software_camera import ranges
@@ -115,37 +116,12 @@ def test_run_time_is_given_to_its_owner_and_other_programs_are_left_out() -> Non
     assert cpu_ns(before, after) == {"kernel": 8, "usb": 7, "emulator": 11}
 
 
-def test_each_fault_has_its_outcome() -> None:
-    scalars = read_text("lidar-faults", captured_text("lidar-faults")).scalars
-    told = {name: scalar.value for name, scalar in scalars.items()}
-    assert [told[f"{fault}: lost"] for fault in ("drop", "short", "error", "header", "late")] == [1] * 5
-    assert (told["corrupt: wrong"], told["corrupt: lost"]) == (1, 0)
-    assert (told["drop: first lost"], told["late: first lost"]) == (20, 21)
-    assert (told["unplug: frames"], told["unplug: unplugged"], told["unplug:0: frames"]) == (60, 1, 20)
-    assert 0 < told["unplug: replug"] < 1e9
-    assert told["descriptors none: frames"] == 5
-
-
-def test_each_fault_through_the_driver_has_its_outcome() -> None:
-    """All 60 frames came, except where the camera did not come back; what was lost or refused adds up."""
-    scalars = read_text("lidar-faults-driver", captured_text("lidar-faults-driver")).scalars
-    told = {name: int(scalar.value) for name, scalar in scalars.items()}
-    costs = {fault: tuple(told[f"{fault}: {what}"] for what in ("lost", "refused", "wrong")) for fault in FAULTS}
-    assert costs == {
-        "drop": (1, 0, 0),
-        "short": (0, 1, 0),
-        "corrupt": (0, 0, 1),
-        "error": (0, 1, 0),
-        "header": (0, 1, 0),
-        "late": (1, 0, 0),
-        "stall": (1, 0, 0),
-        "unplug": (0, 1, 0),
-        "unplug:0": (0, 1, 0),
-    }
-    assert [told[f"{fault}: frames"] for fault in FAULTS[:-1]] == [60] * (len(FAULTS) - 1)
-    assert told["unplug: unplugged"] == 1
-    assert all(told[f"descriptors {kind}: frames"] in (0, 5) for kind in DESCRIPTORS)
-    assert told["descriptors none: frames"] == 5
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [("lidar-faults", assert_costs_through_uvcvideo), ("lidar-faults-driver", assert_costs_through_the_driver)],
+)
+def test_each_fault_has_its_outcome(name: str, holds: Callable[[Mapping[str, float]], None]) -> None:
+    holds({what: scalar.value for what, scalar in read_text(name, captured_text(name)).scalars.items()})
 
 
 # --- the approach -------------------------------------------------------------------------------------------------

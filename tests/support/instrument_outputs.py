@@ -48,6 +48,7 @@ CAPTURED: dict[str, tuple[str, dict[str, Any]]] = {
     },
     "lidar-dmabuf": ("lidar-dmabuf.txt", {"frames": 60, "unthrottled": 0, "beside": 120}),
     "lidar-driver": ("lidar-driver.txt", {"frames": 60, "unthrottled": 0, "beside": 120}),
+    **dict.fromkeys(("lidar-wifi", "lidar-wifi-lossy"), ("lidar-wifi.txt", {})),  # written by hand, of six poses
     "lidar-faults": ("lidar-faults.txt", {}),
     "lidar-faults-driver": ("lidar-faults-driver.txt", {}),
     **{

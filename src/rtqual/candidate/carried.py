@@ -27,9 +27,9 @@ def carried(programs: Collection[str], architecture: Architecture, headers: Call
     if MODULE in programs:
         files[MODULE_PATH.lstrip("/")] = build_module(headers())
     own: tuple[str, ...] = CAMERA_PROGRAMS if {*CAMERA_PROGRAMS, *CAMERA_MODULES} & {*programs} else ()
-    own += FLIGHT_PROGRAMS if {FLIGHT_PROGRAM, CHASER} & {*programs} else ()
+    own += FLIGHT_PROGRAMS if {FLIGHT_PROGRAM, CHASER, PEER} & {*programs} else ()
     own += (CHASER,) if CHASER in programs else ()
-    own += (PEER,) if FLIGHT_PROGRAM in programs else ()
+    own += (PEER,) if {FLIGHT_PROGRAM, PEER} & {*programs} else ()
     if own:
         files |= {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in own}
         # Gives the threads that act as the USB host's interrupts the priority that these would have.

@@ -13,6 +13,7 @@ from rtqual.instrument.hackbench import HACKBENCH
 from rtqual.instrument.late import LATE
 from rtqual.instrument.lidar.faults import WITH_FAULTS
 from rtqual.instrument.lidar.ways import WAYS
+from rtqual.instrument.lidar.wifi import SENT_BY_WIFI
 from rtqual.instrument.probe.families import KERNEL_PROBES, MEMORY_PROBE, PROBES
 from rtqual.instrument.stress_ng_cyclic import STRESS_NG_CYCLIC
 from rtqual.instrument.sysbench.tests import SYSBENCH
@@ -35,6 +36,7 @@ _ALL: tuple[Instrument, ...] = (
     EXERCISE,
     *WAYS,
     *WITH_FAULTS,
+    *SENT_BY_WIFI,
     *DOCKINGS,
 )
 INSTRUMENTS: dict[str, Instrument] = {instrument.name: instrument for instrument in _ALL}

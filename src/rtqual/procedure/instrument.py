@@ -15,6 +15,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.board import Command, Job, Outcome
 from rtqual.initramfs.contents import KEPT_DISK, TAG_MODULES
 from rtqual.instrument import Instrument, NoParameters, Parameters
+from rtqual.instrument.lidar import air
 from rtqual.instrument.lidar.output import of_emulator
 from rtqual.instrument.lidar.script import (
     COMMON,
@@ -135,7 +136,7 @@ class Played(Instrument):
             arguments = f"{arguments} {_WATCHDOG}"
         beside = self.procedure.peer is not None
         if beside:
-            modules, arguments = peer.MODULES, f"{arguments} --poses={peer.FIFO}"
+            modules, arguments = air.MODULES, f"{arguments} --poses={air.FIFO}"
         key = ""
         if self.procedure.tagged:
             modules, arguments = (*modules, *TAG_MODULES), f"{arguments} --key={KEY_FILE}"

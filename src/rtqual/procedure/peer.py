@@ -1,48 +1,38 @@
 # SPDX-License-Identifier: MIT
 """A procedure's peer: poses go over the air to another spacecraft, and into a log on a USB disk, all the while.
 
-Two simulated radios, the second in a network namespace of its own, which stands for the other spacecraft
-(load/wifi.py). `rtqual-peer` is both ends; they share a clock, so an age is known to the nanosecond. Memory is loaded
-beside it. The log is read back from the disk, not from memory, before it is counted.
+The way is that of instrument/lidar/air.py. Memory is loaded beside it. The log is read back from the disk, not from
+memory, before it is counted.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
 from rtqual.base.errors import RunFailed
-from rtqual.load import wifi
+from rtqual.instrument.lidar.air import (
+    AGE,
+    CAME,
+    LISTEN,
+    LOGGED,
+    POSES_LOG,
+    PROGRAM,
+    RADIOS,
+    SEND,
+    SENT,
+    taken,
+)
 from rtqual.procedure.judge import Check, Judgement
 from rtqual.procedure.model import Peer, Procedure
 from rtqual.record.schema import Scalar, Series
 
-PROGRAM, FIFO = "rtqual-peer", "poses"
-CAME, SENT, POSES_LOG = "peer.log", "sender.log", "poses.log"  # in the job's folder
 FILES = (CAME, SENT, POSES_LOG)
-MODULES = ("mac80211_hwsim",)
-AGE = "pose age at the peer"
-_FAR_FIFO, _SENDER_FIFO = 60, 25  # what comes is stamped then; sent as soon as the pose is there, below the link
 _USB = "/run/usb"
 
-# The radios are there already where the mission's load has them. Not at a real-time priority: where the kernel first
-# gathers entropy it spins until a softirq's thread has run.
 BEGIN = f"""\
-far() {{
-    for one in $(pidof sleep); do
-        [ "$(readlink /proc/$one/ns/net)" = "$(readlink /proc/self/ns/net)" ] || {{ echo $one; return; }}
-    done
-    false
-}}
-cat > radios <<'END'
-{wifi.SETUP}END
-far > /dev/null || rtqual-agent run . radios 0 sh radios || fail "no radios: $(cat radios.err)"
-mount -t ext4 -o sync /dev/sda {_USB} || fail 'the USB disk cannot be mounted'
-mkfifo {FIFO}
+{RADIOS}mount -t ext4 -o sync /dev/sda {_USB} || fail 'the USB disk cannot be mounted'
 rtqual-agent run . memory 0 stress-ng --quiet --timeout 0 --no-rand-seed --temp-path . --stream 1 --stream-l3-size 4m &
-nsenter -t $(far) -n chrt -f {_FAR_FIFO} {PROGRAM} --listen > {CAME} & peer=$!
-chrt -f {_SENDER_FIFO} {PROGRAM} --poses={FIFO} --to={wifi.FAR} 2> {SENT} |
-    chrt -o 0 dd of={_USB}/{POSES_LOG} bs=4096 2> dd & logger=$!
+{LISTEN}{SEND} | chrt -o 0 dd of={_USB}/{POSES_LOG} bs=4096 2> dd & logger=$!
 """
 END = f"""\
 pidof stress-ng > /dev/null || fail "the load on memory ended: $(cat memory.err)"
@@ -51,21 +41,13 @@ kill $(pidof stress-ng)
 umount {_USB} && mount -t ext4 -o ro /dev/sda {_USB} && cp {_USB}/{POSES_LOG} . || fail 'the USB disk gives no log'
 umount {_USB}
 """
-_CAME = re.compile(r"(\d{1,9}) (\d{1,15})", re.ASCII)
-_SENT = re.compile(r"sent (\d{1,9}) unsent (\d{1,9}) unlogged (\d{1,9})", re.ASCII)
-_LINE = re.compile(r"(\d{1,9}) \d{1,15} \d{1,2}(?: -?\d{1,6}\.\d{3}){3}", re.ASCII)
 
 
 def figures(files: Mapping[str, str]) -> tuple[list[Series], dict[str, Scalar]]:
     """Of what the programs left: ages in ns as they came, and counts. Raises RunFailed."""
-    said = _SENT.fullmatch(files.get(SENT, "").strip())
-    came = [_CAME.fullmatch(line) for line in files.get(CAME, "").splitlines()]
-    if said is None or not all(came):
-        raise RunFailed(f"{PROGRAM}: left no count of poses, last words: {files.get(SENT, '')[-200:]!r}")
-    pairs = [(int(one[1]), int(one[2])) for one in came if one]
+    sent, pairs = taken(files.get(SENT, ""), files.get(CAME, ""))
     log = files.get(POSES_LOG, "")
-    whole = {int(one[1]) for line in log.split("\n")[:-1] if (one := _LINE.fullmatch(line))}
-    sent = int(said[1])
+    whole = {int(one[1]) for line in log.split("\n")[:-1] if (one := LOGGED.fullmatch(line))}
     numbers = {number for number, _ in pairs}
     if strange := {number for number in numbers | whole if number >= sent}:
         raise RunFailed(f"{PROGRAM}: of {sent} poses sent, number {min(strange)} came or was logged")

@@ -57,13 +57,13 @@ class Stream:
         return len(self.latency_ns) * _NS_PER_S / self.elapsed_ns
 
 
-def sections(text: str, wanted: Sequence[str]) -> dict[str, str]:
+def sections(text: str, wanted: Sequence[str], of: str = "ds325-stream") -> dict[str, str]:
     """The parts of an output below lines `== NAME`; the last is `== end`. Raises RunFailed if one is missing."""
     pieces = _SECTION.split(text)
     parts = dict(zip(pieces[1::2], pieces[2::2], strict=True))
     missing = [name for name in (*wanted, "end") if name not in parts]
     if missing:
-        raise RunFailed(f"ds325-stream's output has no part {missing[0]!r}, last line: {last_line(text)!r}")
+        raise RunFailed(f"{of}'s output has no part {missing[0]!r}, last line: {last_line(text)!r}")
     return parts
 
 

@@ -12,7 +12,7 @@ analysis.py      judgement.py (requirements, scores); and sections: tailor.py, l
 tailor.py        what tailoring a kernel changed, with goals.py, steps.py, tailor_lint.py, tailor_roots.py (whole
                  systems) and trim.py (what a scenario did not use)
 why.py           why the latest samples were late
-lidar.py         the docking camera: ways from frames to ranges, its faults, an approach
+lidar.py         the docking camera: ways from frames to ranges, its faults, an approach; with lidar_wifi.py
 docking.py       docking in a closed loop: accuracy against latency
 conclusion.py  reproduction.py  failures.py  glossary.py
 

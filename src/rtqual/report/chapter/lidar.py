@@ -13,6 +13,7 @@ from rtqual.analysis.verdict.camera import Score, Ways, way_name
 from rtqual.analysis.verdict.model import Gate, Outcome
 from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight, within
 from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
+from rtqual.report.chapter.lidar_wifi import sent_by_wifi
 from rtqual.report.draw.canvas import RC, STYLES, even_ticks, frame, grid, to_svg, upright_label
 from rtqual.report.material import Material, figure_cell, notes_for, timing_mark
 from rtqual.report.page.document import (
@@ -65,6 +66,7 @@ def camera(material: Material) -> Iterator[Block]:
         yield Paragraph(_LEGEND)
         yield from tables
     yield from _faults(material)
+    yield from sent_by_wifi(material)
     if material.approach:
         yield from _approach(material, material.approach)
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""The camera on 64-bit ARM: streams, faults and replugs, as on the PC."""
+
+from pathlib import Path
+
+import pytest
+
+from rtqual.campaign.run import Campaign, Watcher
+from rtqual.mission import load_mission
+from rtqual.record.schema import Timing
+from support.camera_faults import assert_costs_through_the_driver, assert_costs_through_uvcvideo
+
+MISSION = Path(__file__).parents[2] / "missions/docking-arm64.toml"
+WAYS = {"lidar-mmap-simd": 1, "lidar-dmabuf": 1, "lidar-driver": 0}  # and how often raw bytes are copied
+
+
+@pytest.mark.full  # three minutes of processor, with the boot
+def test_ranges_faults_and_replugs_are_those_of_the_pc(tmp_path: Path) -> None:
+    result = Campaign(load_mission(MISSION), "lidar", tmp_path / "out", workers=2).run(Watcher())
+    assert result.failures == {}
+    for one in result.records:
+        assert one.manifest.timing == Timing.INSTRUCTIONS  # its repetition gave the same
+        assert one.manifest.problems == []
+    told = {
+        one.inputs.instrument: {name: scalar.value for name, scalar in one.manifest.scalars.items()}
+        for one in result.records
+    }
+    for name, copies in WAYS.items():
+        assert (told[name]["frames_checked"], told[name]["frames_lost"]) == (120, 0)
+        assert (told[name]["raw_copies"], told[name]["poses_degenerate"]) == (copies, 0)
+        assert told[name]["poses_valid"] + told[name]["poses_not_found"] == 60
+    assert_costs_through_uvcvideo(told["lidar-faults"])
+    assert_costs_through_the_driver(told["lidar-faults-driver"])
