@@ -13,7 +13,7 @@ from rtqual.base.units import AS_WRITTEN
 from rtqual.mission.explain import Problem, dotted, problem, suggest
 from rtqual.mission.load import MAX_DEPTH, decoded, is_deeper, read
 from rtqual.mission.toml_lines import key_lines, line_of
-from rtqual.mission.verify import Camera
+from rtqual.mission.verify import Verify
 from rtqual.packet.definition import WHOLE, Definition, Field
 from rtqual.procedure.files import FIELDS, TEXT
 from rtqual.procedure.model import Expect, Match, Procedure, Wanted
@@ -43,8 +43,14 @@ def load_procedure(path: Path, definition: Definition) -> Procedure:
     return procedure
 
 
-def load_procedures(folder: Path, definition: Definition, camera: Camera = Camera.UVCVIDEO) -> tuple[Procedure, ...]:
-    """All of a folder, by name, as they are by this way of the camera. Raises BadInput for the first that is wrong."""
+def procedures_of(verify: Verify, place: Path, definition: Definition) -> tuple[Procedure, ...]:
+    """Those of [verify] as it has them played: with its way of the camera, and tagged. `place`: the mission's folder."""
+    found = load_procedures(place / verify.procedures, definition)
+    return tuple(one.by(verify.camera).model_copy(update={"tagged": one.tagged or verify.tagged}) for one in found)
+
+
+def load_procedures(folder: Path, definition: Definition) -> tuple[Procedure, ...]:
+    """All of a folder, by name. Raises BadInput for the first that is wrong."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except OSError as error:
@@ -54,7 +60,7 @@ def load_procedures(folder: Path, definition: Definition, camera: Camera = Camer
     for path in paths:
         if not path.stem.isascii() or not path.stem.replace("-", "").isalnum() or path.stem != path.stem.lower():
             raise BadInput(f"{str(path)!r}: is no name of a procedure; write lower-case letters, digits and '-'")
-    return tuple(load_procedure(path, definition).by(camera) for path in paths)
+    return tuple(load_procedure(path, definition) for path in paths)
 
 
 def _checked(document: dict[str, Any], definition: Definition) -> tuple[Procedure | None, list[Problem]]:

@@ -12,7 +12,7 @@ from rtqual.ground.stacks import stacks
 from rtqual.ground.yamcs import MAIN, MARK, VERSION, Place, configuration
 from rtqual.mission import Mission
 from rtqual.packet.definition import load as load_definition
-from rtqual.procedure.load import load_procedures
+from rtqual.procedure.load import procedures_of
 from rtqual.procedure.model import Procedure
 
 _OURS = "pom.xml"  # written first
@@ -38,7 +38,7 @@ def ground(mission: Mission, folder: Path, place: Place) -> Written:
     procedures: tuple[Procedure, ...] = ()
     if mission.verify:
         where = mission.path.parent if mission.path else Path()
-        procedures = load_procedures(where / mission.verify.procedures, definition, mission.verify.camera)
+        procedures = procedures_of(mission.verify, where, definition)
     made = stacks(procedures, definition)
     files = {**configuration(definition, mission.mission.name, place), **made}
     folder.mkdir(parents=True, exist_ok=True)

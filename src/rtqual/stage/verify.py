@@ -28,7 +28,7 @@ from rtqual.procedure.compliance import Run, control, unasked
 from rtqual.procedure.instrument import PREFIX, instruments, log_of
 from rtqual.procedure.judge import judge
 from rtqual.procedure.kept import Procedures
-from rtqual.procedure.load import load_procedures
+from rtqual.procedure.load import procedures_of
 from rtqual.procedure.model import Procedure
 from rtqual.procedure.peer import judged as judged_with_peer
 from rtqual.procedure.script import FRAME_FILE, STATE_FILE
@@ -77,10 +77,9 @@ def plan(
     if scale not in (*SCALES, SOAK):
         raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
     definition = load_definition()
-    folder = (mission.path.parent if mission.path else Path()) / mission.verify.procedures
-    procedures = load_procedures(folder, definition, mission.verify.camera)
-    if mission.verify.tagged:
-        procedures = tuple(one.model_copy(update={"tagged": True}) for one in procedures)
+    place = mission.path.parent if mission.path else Path()
+    folder = place / mission.verify.procedures
+    procedures = procedures_of(mission.verify, place, definition)
     names = [one.name for one in procedures]
     for name in only:
         if name not in names:
