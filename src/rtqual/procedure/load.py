@@ -44,7 +44,7 @@ def load_procedure(path: Path, definition: Definition) -> Procedure:
 
 
 def procedures_of(verify: Verify, place: Path, definition: Definition) -> tuple[Procedure, ...]:
-    """Those of [verify] as it has them played: with its way of the camera, and tagged. `place`: the mission's folder."""
+    """Those of [verify] as it has them played: by its way of the camera, tagged. `place`: the mission's folder."""
     found = load_procedures(place / verify.procedures, definition)
     return tuple(one.by(verify.camera).model_copy(update={"tagged": one.tagged or verify.tagged}) for one in found)
 
