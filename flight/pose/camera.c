@@ -16,15 +16,16 @@ bool camera_usable(const struct pose_camera *camera)
 /* Distorted coordinates of (x/z, y/z), and their derivative, row by row. */
 static void distort(const struct pose_camera *c, double x, double y, double out[2], double d[4])
 {
-	double r2 = x * x + y * y, radial = 1 + r2 * (c->k1 + r2 * (c->k2 + r2 * c->k3));
+	double xx = x * x, xy = x * y, yy = y * y, r2 = xx + yy, p1 = 2 * c->p1, p2 = 2 * c->p2;
+	double radial = 1 + r2 * (c->k1 + r2 * (c->k2 + r2 * c->k3));
 	double slope = 2 * (c->k1 + r2 * (2 * c->k2 + 3 * r2 * c->k3)); /* d radial / d x = slope x */
+	double even = radial + p1 * y + p2 * x;
 
-	out[0] = x * radial + 2 * c->p1 * x * y + c->p2 * (r2 + 2 * x * x);
-	out[1] = y * radial + 2 * c->p2 * x * y + c->p1 * (r2 + 2 * y * y);
-	d[0] = radial + slope * x * x + 2 * c->p1 * y + 6 * c->p2 * x;
-	d[1] = slope * x * y + 2 * c->p1 * x + 2 * c->p2 * y;
-	d[2] = slope * x * y + 2 * c->p2 * y + 2 * c->p1 * x;
-	d[3] = radial + slope * y * y + 2 * c->p2 * x + 6 * c->p1 * y;
+	out[0] = x * even + c->p2 * r2;
+	out[1] = y * even + c->p1 * r2;
+	d[0] = even + slope * xx + 2 * p2 * x;
+	d[1] = d[2] = slope * xy + p1 * x + p2 * y;
+	d[3] = even + slope * yy + 2 * p1 * y;
 }
 
 void camera_rays(const struct pose_camera *camera, float *rays)
@@ -70,11 +71,11 @@ bool camera_project(const struct pose_camera *camera, const double point[3], dou
 	if (!derivative)
 		return true;
 	for (int i = 0; i < 2; i++) {
-		double f = i ? camera->fy : camera->fx;
+		double f = iz * (i ? camera->fy : camera->fx);
 
-		derivative[3 * i] = f * d[2 * i] * iz;
-		derivative[3 * i + 1] = f * d[2 * i + 1] * iz;
-		derivative[3 * i + 2] = -f * (d[2 * i] * x + d[2 * i + 1] * y) * iz;
+		derivative[3 * i] = f * d[2 * i];
+		derivative[3 * i + 1] = f * d[2 * i + 1];
+		derivative[3 * i + 2] = -f * (d[2 * i] * x + d[2 * i + 1] * y);
 	}
 	return true;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SAMPLES 14
+#define STEEP 7.5 /* pixels: an edge that leaves the rows by more cuts each pixel in more than one place */
 #define FEW 8 /* in rounds that only have to get near */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
@@ -16,7 +17,8 @@
  */
 #define CLOSE 0.6
 #define CLOSE_BY 0.8
-#define LIT 0.02 /* pixels: where light comes from beyond the edge, since how much does is not known exactly */
+#define UNLIKE 0.5 /* of what such light may do: by how much that differs from edge to edge */
+#define LIT 0.012 /* pixels: where light comes from beyond the edge, since how much does is not known exactly */
 #define MOST_GRAIN 0.15 /* pixels: an edge that the sun makes noisier is not one */
 #define MOST_STRIP 0.1 /* pixels: an edge that a dark strip beside it may move farther is not one */
 #define PIXEL 0.29 /* 1 / sqrt(12): deviation of a place that is known to the pixel */
@@ -75,9 +77,9 @@ static double unseen(const struct end ends[SAMPLES], int count, double least, do
 /* One edge, from corner to corner (target coordinates). */
 static void measure_edge(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 			 const double corners[2][3], const struct face *face, int reach, double slack,
-			 struct normal *normal, struct offset *wider, struct bias *dim)
+			 struct normal *normal, struct offset *unknown)
 {
-	double from[3], along[3], out[3], noise = edge_noise(pose, frame), grain = 0, strip = 0;
+	double from[3], along[3], out[3], noise = edge_noise(pose, frame), grain = 0, strip = 0, unlike = 0;
 	double error[SAMPLES], place[SAMPLES], row[SAMPLES][6], first[2] = { 0 }, last[2] = { 0 };
 	struct end ends[SAMPLES];
 	/* Where along the edge: at random distances, since even ones might fall in step with the pixels. */
@@ -127,6 +129,13 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		error[i] -= CLOSE * adds * ends[i].dim;
 	adds = sqrt(CLOSE_BY * CLOSE_BY * adds * adds + doubt);
 	beyond = sqrt(CLOSE_BY * CLOSE_BY * beyond * beyond + doubt);
+	/* How far the edge leaves the rows, the columns or the diagonals. */
+	double wide = fabs(last[0] - first[0]), high = fabs(last[1] - first[1]);
+	double away = smaller(smaller(wide, high), fabs(wide - high));
+	double half = smaller(fabs(wide - 2 * high), fabs(high - 2 * wide));
+
+	if (frame->amplitude)
+		noise /= sqrt(1 + away / STEEP);
 	noise = sqrt(noise * noise + grain / count);
 	double own = scatter(error, place, count, noise), gate = slack > 0 ? 3 : 3 * noise;
 
@@ -146,30 +155,31 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		normal_add(normal, row[i], error[i], weight);
 		bias_measure(bias, row[i], error[i], weight);
 		bias_add(tilt, row[i], weight * (place[i] - 0.5));
-		offset_add(wider, row[i], 1, error[i], weight);
-		bias_add(dim, row[i], weight * (ends[i].dim * adds + ends[i].hidden * beyond));
+		double moved = ends[i].dim * adds + ends[i].hidden * beyond;
+
+		offset_add(unknown, row[i], frame->amplitude ? moved : 1, error[i], weight);
+		unlike += moved;
 	}
 	/* An edge along the rows, or diagonal, cuts all its pixels alike, so all have the same error; when it leaves that
 	 * line by half a pixel or more, the error averages away. What does not average away is that the face's light
-	 * changes towards its edge. While it leaves it by a few pixels, the error turns it, too.
+	 * changes towards its edge. While it leaves it by a few pixels, the error turns it, too; where it rises by one
+	 * in two, half as much.
 	 */
-	double wide = fabs(last[0] - first[0]), high = fabs(last[1] - first[1]);
-	double parts = frame->amplitude ? 4 : 1, span = parts * smaller(smaller(wide, high), fabs(wide - high));
+	double parts = frame->amplitude ? 4 : 1, span = parts * away;
 	double place_error = frame->amplitude ? pose->set.edge_bias : PIXEL, shared = place_error / (1 + span * span);
 
-	bias->sigma = shared + (frame->amplitude ? SHADE + LIT * lit / count + strip / count : UNLIT);
-	tilt->sigma = TILT * place_error / larger(1, span);
+	bias->sigma = shared + (frame->amplitude ? SHADE + (LIT * lit + strip + UNLIKE * unlike) / count : UNLIT);
+	tilt->sigma = TILT * place_error * (1 / larger(1, span) + 0.5 / larger(1, parts * half));
 }
 
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		     const double weight[36], int reach, double slack, struct normal *normal)
 {
 	const struct pose_part *body = pose->model.part;
-	/* Without amplitudes every pixel counts that shows some of the target, so the target seems wider, by the same on
-	 * all sides: WIDER pixels give or take WIDER_BY, one more unknown of the frame.
+	/* One more unknown of the frame: how much dim light adds or takes away; without amplitudes, by how much the target
+	 * seems wider on all sides, WIDER pixels give or take WIDER_BY, since every pixel counts that shows some of it.
 	 */
-	struct offset wider = { 0 };
-	struct bias *dim = normal_bias(normal, 1);
+	struct offset unknown = { 0 };
 	struct sight sights[3][2];
 
 	sight_of(pose, at, weight, normal, sights);
@@ -200,10 +210,12 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 			for (int k = 0; k < 3; k++)
 				corner[k] += at->p[k];
 			face.level = dot3(face.normal, corner);
-			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal, &wider,
-				     dim);
+			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal,
+				     &unknown);
 		}
 	}
-	if (!frame->amplitude)
-		offset_solve(&wider, WIDER_BY, normal);
+	/* The light is alike in all frames, so what is left of it does not average away. */
+	if (frame->amplitude)
+		bias_add(normal_bias(normal, 1), unknown.row, 1 / (1 + unknown.weight));
+	offset_solve(&unknown, frame->amplitude ? 1 : WIDER_BY, normal);
 }

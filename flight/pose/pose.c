@@ -9,6 +9,7 @@
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define LEAST_OFFSET 0.0002 /* m */
+#define OFFSETS 200 /* frames by which the mean of offsets is remembered: it drifts */
 #define NOISE_SAMPLES 200
 #define SUNS 12 /* frames over which the sun's light is averaged */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
@@ -48,7 +49,7 @@ void pose_default_settings(struct pose_settings *settings)
 			0.014, /* the emulator's, not verified (docs/emulator.md); shot noise: root of the light */
 		.noise_floor = 0.0002, /* ranges come in whole millimetres: 0.3, hidden by noise but close by */
 		.range_bias = 0.003, /* a few kelvins' drift; the outline tells how much it is */
-		.edge_noise = 0.05,
+		.edge_noise = 0.06,
 		.edge_bias = 0.07,
 		.acceleration = 0.005,
 		.angular_acceleration = 0.01,
@@ -131,6 +132,7 @@ static void forget(struct pose *pose)
 	pose->misses = 0;
 	keys_forget(pose);
 	pose->discord = 1;
+	pose->told = (struct told){ 0 };
 	pose->offset = 0;
 	pose->offset_variance = pose->set.range_bias * pose->set.range_bias;
 	pose->sun = 0;
@@ -210,20 +212,31 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
-/* The body's size in the picture tells how far it is, so frames that show its outline tell what ranges read too much.
- * From one frame to the next the errors of edges are much the same, so averaging ends at a floor.
+/* The body's size in the picture tells how far it is, so frames that show its outline tell what ranges read too much. Their
+ * noise averages away; what their edges share does not, so the mean is held against what was known before any frame, once.
  */
 static void learn_offset(struct pose *pose, const struct normal *normal)
 {
+	struct told *told = &pose->told;
+	double before = pose->set.range_bias * pose->set.range_bias;
+
 	if (!(normal->information > 0))
 		return;
-	double floor = LEAST_OFFSET * LEAST_OFFSET + normal->shared, variance = 1 / normal->information + floor;
-	double gain = pose->offset_variance / (pose->offset_variance + variance);
+	double noise = 1 / normal->information, shared = normal->shared + LEAST_OFFSET * LEAST_OFFSET;
+	double weight = 1 / (noise + shared);
 
-	if (normal->more * normal->more > 25 * (pose->offset_variance + variance))
+	if (normal->more * normal->more > 25 * (pose->offset_variance + noise + shared))
 		return;
-	pose->offset += gain * normal->more;
-	pose->offset_variance = fmax(fmin(floor, pose->offset_variance), pose->offset_variance * (1 - gain));
+	told->weight = smaller(told->weight, OFFSETS * weight) + weight;
+	double part = weight / told->weight;
+
+	told->mean += part * (pose->offset + normal->more - told->mean);
+	told->noise = (1 - part) * (1 - part) * told->noise + part * part * noise;
+	told->shared += part * (shared - told->shared);
+	double variance = told->noise + told->shared;
+
+	pose->offset = before / (before + variance) * told->mean;
+	pose->offset_variance = before * variance / (before + variance);
 }
 
 /* The filter's pose rests on the edges of the last frames, along each axis as far as this frame did not tell it anew. What

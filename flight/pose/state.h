@@ -35,6 +35,11 @@ struct offset {
 	double row[6], weight, error;
 };
 
+/* What the frames told of it so far. */
+struct told {
+	double mean, weight, noise, shared; /* m, 1/m^2, m^2: variances of what averages away and of what does not */
+};
+
 /* Normal equations of one linearisation: sum of rows J^T J / sigma^2 and J^T e / sigma^2. */
 struct normal {
 	double h[36], g[6];
@@ -88,6 +93,7 @@ struct pose {
 	double noise_scale, edge_scale; /* how far the noise differs from the settings' */
 	double discord; /* of the last frames */
 	double systematic[36]; /* covariance of what their edges and rims shared */
+	struct told told;
 	double offset, offset_variance; /* what all ranges read too much, as far as the frames told, m and m^2 */
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */

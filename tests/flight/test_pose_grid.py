@@ -74,6 +74,31 @@ def test_what_edges_share_is_in_the_offset_learnt_from_them() -> None:
 
 
 @pytest.mark.guest
+def test_light_beyond_the_edge_without_a_range_is_an_unknown_of_the_frame() -> None:
+    """A wall 1.3 m behind takes from the target's light. Taken for light that adds, it made the target smaller, and the
+    pose 10 mm off, beyond 8 deviations."""
+    honest(fly([flight(6201, 87, 20)]))
+
+
+@pytest.mark.guest
+def test_what_edges_say_of_the_offset_again_and_again_is_said_once() -> None:
+    """They share an error, so their mean is held against what was known before: beyond 8 deviations without."""
+    rows = fly([flight(5001, 11, 22)]).rows
+    ok = rows[rows[:, STATUS] == OK]
+    assert len(ok) >= 1
+    assert np.sqrt(ok[:, DISTANCE2].max()) <= 6
+
+
+@pytest.mark.guest
+def test_an_edge_that_rises_by_one_in_two_is_cut_alike_too() -> None:
+    """By less than one along a row: 5.8 deviations without, 3.5 with."""
+    rows = fly([flight(5001, 50, 22)]).rows
+    ok = rows[rows[:, STATUS] == OK]
+    assert len(ok) > 10
+    assert np.sqrt(ok[:, DISTANCE2].max()) <= 5
+
+
+@pytest.mark.guest
 def test_the_covariance_holds_when_tilted_and_in_the_sun() -> None:
     honest(fly([at(0.5, pitch=30), at(0.5, pitch=30.4), at(0.4, pitch=30, yaw=40), replace(at(0.5), sun=500)]))
 
