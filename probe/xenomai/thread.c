@@ -178,7 +178,32 @@ enum port_status port_priority_now(enum port_priority *priority)
 	return linux_fail(PORT_NOT_OFFERED, "Alchemy does not tell the priority that a task was lent", 0);
 }
 
+#ifdef __COBALT__
+
+/*
+ * Cobalt's yield first moves the caller behind its equals and then switches. An interrupt in between switches on its way
+ * out; the yield, back, finds nothing left to switch, takes it that only Linux has work, and sleeps until Linux switches
+ * tasks or a tick has passed. Whoever yields to a task that sleeps so is back at once, out of turn, and yields again: until
+ * one of those that were in their yields has left it.
+ */
+void port_yield(void)
+{
+	static uint32_t entered, left;
+	const uint32_t left_before = __atomic_load_n(&left, __ATOMIC_RELAXED);
+	const bool others = __atomic_load_n(&entered, __ATOMIC_RELAXED) != left_before;
+
+	__atomic_fetch_add(&entered, 1, __ATOMIC_RELAXED);
+	do
+		rt_task_yield(); /* fails only outside of tasks */
+	while (others && __atomic_load_n(&left, __ATOMIC_RELAXED) == left_before);
+	__atomic_fetch_add(&left, 1, __ATOMIC_RELAXED);
+}
+
+#else
+
 void port_yield(void)
 {
 	rt_task_yield(); /* fails only outside of tasks */
 }
+
+#endif

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,27 @@ FILES = {
         "benchmarks/latmus.c": "",
     },
 }
+
+YIELDS = """
+[mission]
+name = "yields"
+title = "Tasks of Cobalt that yield"
+purpose = "Interrupts hit yields."
+duration = "1 h"
+needs = ["realtime"]
+[[candidate]]
+name = "cobalt"
+title = "Cobalt"
+built = {{ core = "cobalt", kernel = "{kernel}", programs = "{programs}" }}
+[load.hackbench]
+pipes = true
+[[scale.demo.plan]]
+candidates = ["cobalt"]
+instruments = ["probe-alchemy-primitives"]
+loads = ["hackbench"]
+runs = 2
+parameters.probe-alchemy-primitives.iterations = 256
+"""
 
 
 def run(into: Path | str, trees: dict[str, str], **more: str) -> subprocess.CompletedProcess[str]:
@@ -208,3 +230,35 @@ def test_both_cores_are_built_of_their_trees_and_give_the_same_samples_twice() -
     measured = [one for one in result.records if one.inputs.instrument != "footprint"]
     assert {one.inputs.candidate for one in measured} == {"cobalt", "evl", "debian-rt"}
     assert {one.manifest.timing for one in measured} == {Timing.INSTRUCTIONS}
+
+
+@pytest.mark.manual
+@needs_trees
+def test_tasks_take_turns_by_yielding_where_interrupts_hit_their_yields(tmp_path: Path) -> None:
+    """On Cobalt, and 250 times what the battery has once, since few interrupts fall between a yield's two steps."""
+    run(tmp_path / "into", {name: os.environ[f"{name}_TREE"] for name in TREES})
+    kernel = (tmp_path / "into/cobalt").resolve()
+    for folder in ("probe", "common"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "meson.build", tmp_path)
+    rows = tmp_path / "probe/battery/primitives.c"
+    switches = "".join(f'\t{{ "switch {number}", primitive_context_switch }},\n' for number in range(250))
+    all_but_first = re.compile(r'(?<=\t\{ "empty", primitive_empty \},\n).*(?=\t\{ 0 \},)', re.DOTALL)
+    text, count = all_but_first.subn(lambda _: switches, rows.read_text())
+    assert count == 1
+    rows.write_text(text)
+    settings = (f"BUILD={tmp_path}/built", f"XENO_CONFIG={kernel.parent}/installed/bin/xeno-config")
+    subprocess.run(["make", "-s", "-C", tmp_path / "probe/xenomai", *settings, "static"], check=True)
+    (tmp_path / "programs").mkdir()
+    shutil.copy(tmp_path / "built/rtqual-probe-xenomai-static", tmp_path / "programs/rtqual-probe-xenomai")
+    (tmp_path / "mission.toml").write_text(YIELDS.format(kernel=kernel, programs=tmp_path / "programs"))
+    subprocess.run(
+        [Path(sys.executable).with_name("rtqual"), "select", tmp_path / "mission.toml", "--out", tmp_path / "out"],
+        check=True,
+    )
+    result = kept.load(tmp_path / "out").result
+    assert not result.failures
+    assert {one.manifest.timing for one in result.records} == {Timing.INSTRUCTIONS}
+    for one in result.records:
+        slept = [series.info.name for series in one.series if int(series.values[-1]) > 1_000_000]
+        assert slept  # interrupts did hit, and what Cobalt made of it is among the samples
