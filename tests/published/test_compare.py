@@ -129,3 +129,23 @@ def test_figures_under_loads_of_other_shapes_are_not_compared() -> None:
     usual, pipes = (one_group([record(series, parameters=one)]) for one in ({}, {"load: pipes": True}))
     assert unlike(usual, pipes) == "measured under another load: pipes differs"
     assert unlike(pipes, pipes) == ""
+
+
+def test_a_studys_least_and_largest_stand_beside_runs_of_its_length() -> None:
+    def operation(samples: int) -> Record:
+        series = [Series.counted({100: samples - 1, 300: 1}, name="mq send")]
+        return record(series, candidate="rt", instrument="probe-primitives", load="none", parameters={})
+
+    def printed(samples: int) -> tuple[dict[str, tuple[float, float]], tuple[str, ...]]:
+        found = compare("freertos", mission(rt="aarest/emlid"), summaries([operation(samples)]))
+        return {k: (one.value, ns) for pair in found.pairs for k, (one, ns) in pair.figures.items()}, found.apart
+
+    figures, apart = printed(500)
+    assert figures == {"mq send: p50": (100, 182), "mq send: min": (100, 168), "mq send: max": (300, 1719)}
+    assert not apart
+    figures, apart = printed(100)
+    assert list(figures) == ["mq send: p50"]
+    assert [why.partition(", beside")[2] for why in apart] == [
+        f" FreeRTOS, Raspberry Pi 2, {end}: runs of 100 and of 500 samples: extremes grow with every sample"
+        for end in ("min", "max")
+    ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from rtqual.analysis.figure.comparable import HARMLESS, LENGTHS, unlike_conditions
-from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.model import Conditions, Figure, Summary
 from rtqual.analysis.figure.operations import median_ratio, rank_correlation
 from rtqual.base.words import count, under
 from rtqual.instrument.probe.families import OWN_INTERVAL_NS, Probe
@@ -156,6 +156,9 @@ def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Ite
             if printed.interval_ns not in (None, interval):
                 apart.append(f"{one.group}, beside {printed.system}: another interval")
                 continue
+            if why := unlike_conditions(Conditions({}, one.conditions.lengths), printed.conditions, printed.statistic):
+                apart.append(f"{one.group}, beside {printed.system}, {printed.statistic}: {why}")
+                continue
             names = {name: f"{name} {printed.statistic}" for name in printed.figures_ns}
             names |= dict.fromkeys(one.series[:1], printed.statistic)
             figures = {
@@ -165,7 +168,8 @@ def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Ite
             }
             measured = f"{one.group.candidate}, {probe.space}, {one.group.board} board"
             hardware = printed.system.rpartition(",")[0]
-            yield Pair(measured, printed.system, f"{one.group.candidate}, {probe.family}, {hardware}", figures)
+            among = f"{one.group.candidate}, {probe.family}, {hardware}, {printed.statistic}"
+            yield Pair(measured, printed.system, among, figures)
 
 
 def _is_of_space(probe: Probe, printed: Operations) -> bool:
