@@ -14,6 +14,7 @@ from rtqual.analysis.figure.comparable import HARMLESS, LENGTHS, unlike_conditio
 from rtqual.analysis.figure.model import Conditions, Figure, Summary
 from rtqual.analysis.figure.operations import median_ratio, rank_correlation
 from rtqual.base.words import count, under
+from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission
@@ -97,7 +98,20 @@ def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: li
                     for table in study(key).measured.values():
                         if _is_of(table, one):
                             figures |= _figures(one, beside(key, table.id), system, apart)
+                    figures |= dict(_sizes(one, key, system))
             yield Pair(f"{candidate.name}, {board} board", system, board, figures)
+
+
+def _sizes(one: Summary, key: str, system: str) -> Iterator[tuple[str, tuple[Figure, float]]]:
+    """What a kernel takes, once: a later table repeats an earlier one's."""
+    if one.group.instrument != FOOTPRINT.name:
+        return
+    for table in study(key).tables:
+        for label, row in beside(key, table.id).rows.items() if table.sizes else ():
+            if study(key).alias.get(label, slug(label)) == slug(system):
+                for column, name in table.sizes.items():
+                    if name in one.figures and one.figures[name].unit == row[column].unit:
+                        yield f"footprint: {name}", (one.figures[name], row[column].value)
 
 
 def _is_of(table: Table, one: Summary) -> bool:
