@@ -18,6 +18,7 @@ from rtqual.report.chapter.battery import battery
 from rtqual.report.chapter.mechanisms import mechanisms
 from rtqual.report.chapter.paths import paths
 from rtqual.report.chapter.repeated import repeated
+from rtqual.report.chapter.results import results
 from rtqual.report.material import Material, gather
 from rtqual.report.page.document import Bullets, Paragraph, Plots, Table
 from support.analysis_records import record
@@ -169,6 +170,23 @@ def test_a_loops_paths_and_misses_stand_in_short(mission: Mission) -> None:
     shown = {row[0].text: (row[2].text.replace(NBSP, " "), row[-1].text, row[-1].detail) for row in table.rows}
     assert shown == {"loop by sleep": ("9 µs", "2", "of 3"), "loop by soft timer": ("29 µs", "2", "of 3")}
     assert rows(battery(made, one, "hackbench"))["loop by network"] == ["not offered"]
+
+
+def test_a_loop_beside_streamed_memory_has_a_heading_of_its_own(mission: Mission) -> None:
+    """What wakes it is one path; what differs is how much of their time the other CPUs stream."""
+    series = {"memory 90 %: end to end": 1_500_000, "memory 90 %: sensor start": 9_000}
+    made = material(mission, [taken("linux", series, "probe-memory")])
+    (one,) = made.places()
+    (table,) = paths(made, one, "none")
+    assert table.caption.startswith("The loop while other CPUs stream memory, probe-memory")
+
+
+def test_each_cpu_has_a_column_of_its_own(mission: Mission) -> None:
+    series = [Series.raw([1_000 * (cpu + 1)] * 3, name="latency", cpu=cpu) for cpu in range(4)]
+    made = material(mission, [record(series, candidate="linux", load="none", board="virtual-arm", cpus=4)])
+    (table,) = [one for one in tables(list(results(made))) if one.caption.startswith("Per CPU: linux, cyclictest")]
+    assert [column.title for column in table.columns] == ["Statistic", "CPU 0", "CPU 1", "CPU 2", "CPU 3"]
+    assert rows(table)["max"] == ["1 µs", "2 µs", "3 µs", "4 µs"]
 
 
 def test_the_share_of_a_context_switch_is_shown(mission: Mission) -> None:
