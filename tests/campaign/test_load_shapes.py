@@ -7,6 +7,7 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.campaign.plan import plan
+from rtqual.load.registry import LOADS
 from rtqual.mission import load_mission
 from support.mission_texts import GOOD
 
@@ -32,6 +33,15 @@ def test_a_load_runs_in_the_shape_that_the_mission_gives_it(tmp_path: Path) -> N
             "{'load: pipes': True, 'load: descriptors': 10}",
         )
     }
+
+
+def test_the_loads_of_one_kind_run_all_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "m.toml"
+    path.write_text(GOOD.replace("hackbench", "stress-all"))
+    hackbench, stress = next(one for one in plan(load_mission(path), "demo") if one.load == "stress-all").job().loads
+    alone = [LOADS[name].background[0].argv for name in ("stress-cpu", "stress-memory", "stress-io")]
+    assert hackbench == LOADS["hackbench"].background[0]
+    assert {word for argv in alone for word in argv} == set(stress.argv)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.mission import Mission
 from rtqual.published.compare import compare
-from rtqual.record.schema import Record, Series
+from rtqual.record.schema import Record, Scalar, Series
 from rtqual.terminal.published_compare import comparison_text, comparison_values
 from support.analysis_records import one_group, record
 
@@ -129,3 +129,40 @@ def test_figures_under_loads_of_other_shapes_are_not_compared() -> None:
     usual, pipes = (one_group([record(series, parameters=one)]) for one in ({}, {"load: pipes": True}))
     assert unlike(usual, pipes) == "measured under another load: pipes differs"
     assert unlike(pipes, pipes) == ""
+
+
+def test_a_studys_least_and_largest_stand_beside_runs_of_its_length() -> None:
+    def operation(samples: int) -> Record:
+        series = [Series.counted({100: samples - 1, 300: 1}, name="mq send")]
+        return record(series, candidate="rt", instrument="probe-primitives", load="none", parameters={})
+
+    def printed(samples: int) -> tuple[dict[str, tuple[float, float]], tuple[str, ...]]:
+        found = compare("freertos", mission(rt="aarest/emlid"), summaries([operation(samples)]))
+        return {k: (one.value, ns) for pair in found.pairs for k, (one, ns) in pair.figures.items()}, found.apart
+
+    figures, apart = printed(500)
+    assert figures == {"mq send: p50": (100, 182), "mq send: min": (100, 168), "mq send: max": (300, 1719)}
+    assert not apart
+    figures, apart = printed(100)
+    assert list(figures) == ["mq send: p50"]
+    assert [why.partition(", beside")[2] for why in apart] == [
+        f" FreeRTOS, Raspberry Pi 2, {end}: runs of 100 and of 500 samples: extremes grow with every sample"
+        for end in ("min", "max")
+    ]
+
+
+def test_what_a_kernel_takes_stands_beside_the_printed_sizes() -> None:
+    """Figure 13 of the study: 30.7 MB installed, 52,256 kB of RAM."""
+    sizes = {"installed_size": Scalar(value=307_000_000, unit="B"), "ram_used": Scalar(value=6_532_000, unit="B")}
+    taken = [
+        record([], candidate=name, instrument="footprint", load="none", scalars=sizes, parameters={})
+        for name in ("rt", "stock")
+    ]
+    found = compare("aarest", mission(rt="aarest/emlid", stock="aarest/raspbian"), summaries(taken))
+    emlid, raspbian = ({k: (one.value, printed) for k, (one, printed) in pair.figures.items()} for pair in found.pairs)
+    assert emlid == {
+        "footprint: installed_size": (307_000_000, 30_700_000),
+        "footprint: ram_used": (6_532_000, 52_256_000),
+    }
+    assert raspbian == {"footprint: installed_size": (307_000_000, 18_900_000)}
+    assert "| footprint: installed_size | 29.28 MiB | 292.8 MiB | 10 |" in comparison_text(found).replace("\u00a0", " ")

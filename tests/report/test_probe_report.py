@@ -17,8 +17,10 @@ from rtqual.record.schema import Record, Scalar, Series
 from rtqual.report.chapter.battery import battery
 from rtqual.report.chapter.mechanisms import mechanisms
 from rtqual.report.chapter.paths import paths
+from rtqual.report.chapter.repeated import repeated
+from rtqual.report.chapter.results import results
 from rtqual.report.material import Material, gather
-from rtqual.report.page.document import Paragraph, Plots, Table
+from rtqual.report.page.document import Bullets, Paragraph, Plots, Table
 from support.analysis_records import record
 from support.report_material import tables
 
@@ -124,6 +126,33 @@ def test_an_interval_that_the_study_does_not_have_stands_beside_nothing_of_it(mi
     assert any("interval 10 ms against 1 ms" in note.text.replace(NBSP, " ") for note in table.notes)
 
 
+def test_the_studys_mechanisms_are_drawn_at_each_interval(mission: Mission) -> None:
+    """The study draws 1 ms and 10 ms, of which the scan left 1 ms as figures."""
+    one = taken("linux", {"semaphore": 5_000, "message queue": 7_000}, "probe-itc", interval_ns=10_000_000)
+    (drawn,) = [block for block in mechanisms(material(mission, [one])) if isinstance(block, Plots)]
+    assert [plot.caption.partition(" ")[0] for plot in drawn.plots] == ["semaphore", "message"]
+
+
+def test_what_was_found_of_a_studys_order_stands_in_short(mission: Mission) -> None:
+    figures = {"semaphore": 7_000, "message queue": 6_000, "message pipe": 30_000}
+    in_kernel = taken("linux", {**figures, "semaphore": 5_000}, "probe-kernel-itc")
+    blocks = list(repeated(material(mission, [taken("linux", figures, "probe-itc"), in_kernel])))
+    (table,) = tables(blocks)
+    assert "Study xenomai repeated" in table.caption
+    cells = {(row[0].text, row[1].text): (row[2].text, row[2].detail, row[3].text, row[3].detail) for row in table.rows}
+    user, black = "linux, user space, virtual-arm board", "Xenomai, BeagleBone Black, user space"
+    assert cells[user, black] == ("3", "avg", "0.50", "of 3 durations")
+    (against,) = [block.items for block in blocks if isinstance(block, Bullets) and block.title == "Not as printed"]
+    assert [one.partition(":")[0] for one in against] == ["message pipe", "message queue", "message queue"]
+    assert all(one.endswith("measured equal") for one in against)
+    told = [block.text for block in blocks if isinstance(block, Paragraph)]
+    assert told[1] == "Which of two systems has the larger figure: 1 of 4 comparisons as printed."
+
+
+def test_nothing_is_said_of_studies_that_are_not_repeated(mission: Mission) -> None:
+    assert list(repeated(material(mission, [taken("linux", {"latency": 5_000}, "probe-wakeup")]))) == []
+
+
 def test_no_table_where_no_published_figure_fits(mission: Mission) -> None:
     assert list(mechanisms(material(mission, [taken("linux", {"latency": 5_000}, "probe-wakeup")]))) == []
 
@@ -141,6 +170,23 @@ def test_a_loops_paths_and_misses_stand_in_short(mission: Mission) -> None:
     shown = {row[0].text: (row[2].text.replace(NBSP, " "), row[-1].text, row[-1].detail) for row in table.rows}
     assert shown == {"loop by sleep": ("9 µs", "2", "of 3"), "loop by soft timer": ("29 µs", "2", "of 3")}
     assert rows(battery(made, one, "hackbench"))["loop by network"] == ["not offered"]
+
+
+def test_a_loop_beside_streamed_memory_has_a_heading_of_its_own(mission: Mission) -> None:
+    """What wakes it is one path; what differs is how much of their time the other CPUs stream."""
+    series = {"memory 90 %: end to end": 1_500_000, "memory 90 %: sensor start": 9_000}
+    made = material(mission, [taken("linux", series, "probe-memory")])
+    (one,) = made.places()
+    (table,) = paths(made, one, "none")
+    assert table.caption.startswith("The loop while other CPUs stream memory, probe-memory")
+
+
+def test_each_cpu_has_a_column_of_its_own(mission: Mission) -> None:
+    series = [Series.raw([1_000 * (cpu + 1)] * 3, name="latency", cpu=cpu) for cpu in range(4)]
+    made = material(mission, [record(series, candidate="linux", load="none", board="virtual-arm", cpus=4)])
+    (table,) = [one for one in tables(list(results(made))) if one.caption.startswith("Per CPU: linux, cyclictest")]
+    assert [column.title for column in table.columns] == ["Statistic", "CPU 0", "CPU 1", "CPU 2", "CPU 3"]
+    assert rows(table)["max"] == ["1 µs", "2 µs", "3 µs", "4 µs"]
 
 
 def test_the_share_of_a_context_switch_is_shown(mission: Mission) -> None:

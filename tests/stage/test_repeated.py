@@ -33,9 +33,9 @@ def compared(rtqual: Run, study: str, out: Path) -> dict[str, list[dict[str, obj
     [
         pytest.param("xenomai-study", "xenomai", marks=pytest.mark.full),
         pytest.param("freertos-study", "freertos", marks=pytest.mark.full),
-        pytest.param("spacechain", "spacechain", marks=pytest.mark.manual),
-        pytest.param("aarest-exact", "aarest", marks=pytest.mark.manual),
-        pytest.param("uav-study", "", marks=pytest.mark.manual),
+        pytest.param("spacechain", "spacechain", marks=pytest.mark.full),
+        pytest.param("aarest-exact", "aarest", marks=pytest.mark.full),
+        pytest.param("uav-study", "", marks=pytest.mark.full),
     ],
 )
 def test_a_study_is_repeated_at_its_smallest_scale(rtqual: Run, tmp_path: Path, mission: str, study: str) -> None:

@@ -32,6 +32,10 @@ def _stress_ng(*arguments: str) -> tuple[Command, ...]:
     return (Command(("stress-ng", "--quiet", "--timeout", "0", "--no-rand-seed", "--temp-path", ".", *arguments)),)
 
 
+# 4 MiB arrays: larger than the caches of a small flight computer, small enough for its RAM.
+_STREAM = ("--stream", "0", "--stream-l3-size", "4m")
+_FILES = ("--hdd", "1", "--hdd-bytes", "16m", "--io", "1")
+
 _ALL = (
     Load(name="none", title="No load"),
     Load(
@@ -51,14 +55,13 @@ _ALL = (
     Load(
         name="stress-memory",
         title="Memory bandwidth on every CPU (stress-ng stream)",
-        # 4 MiB arrays: larger than the caches of a small flight computer, small enough for its RAM.
-        background=_stress_ng("--stream", "0", "--stream-l3-size", "4m"),
+        background=_stress_ng(*_STREAM),
         programs=("stress-ng",),
     ),
     Load(
         name="stress-io",
         title="Writing, reading and syncing files (stress-ng hdd and io)",
-        background=_stress_ng("--hdd", "1", "--hdd-bytes", "16m", "--io", "1"),
+        background=_stress_ng(*_FILES),
         programs=("stress-ng",),
     ),
     Load(
@@ -78,6 +81,12 @@ _ALL = (
         programs=("hackbench", "iw", "iperf3"),
         modules=("mac80211_hwsim",),
         local=False,
+    ),
+    Load(
+        name="stress-all",
+        title="hackbench, computation, memory bandwidth and files (stress-ng), all at once",
+        background=(*_hackbench(HackbenchShape()), *_stress_ng("--cpu", "0", *_STREAM, *_FILES)),
+        programs=("hackbench", "stress-ng"),
     ),
 )
 LOADS: dict[str, Load] = {load.name: load for load in _ALL}

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from rtqual.analysis.figure.comparable import HARMLESS, LENGTHS, unlike_conditions
-from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.model import Conditions, Figure, Summary
 from rtqual.analysis.figure.operations import median_ratio, rank_correlation
 from rtqual.base.words import count, under
+from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission
@@ -97,7 +98,20 @@ def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: li
                     for table in study(key).measured.values():
                         if _is_of(table, one):
                             figures |= _figures(one, beside(key, table.id), system, apart)
+                    figures |= dict(_sizes(one, key, system))
             yield Pair(f"{candidate.name}, {board} board", system, board, figures)
+
+
+def _sizes(one: Summary, key: str, system: str) -> Iterator[tuple[str, tuple[Figure, float]]]:
+    """What a kernel takes, once: a later table repeats an earlier one's."""
+    if one.group.instrument != FOOTPRINT.name:
+        return
+    for table in study(key).tables:
+        for label, row in beside(key, table.id).rows.items() if table.sizes else ():
+            if study(key).alias.get(label, slug(label)) == slug(system):
+                for column, name in table.sizes.items():
+                    if name in one.figures and one.figures[name].unit == row[column].unit:
+                        yield f"footprint: {name}", (one.figures[name], row[column].value)
 
 
 def _is_of(table: Table, one: Summary) -> bool:
@@ -156,6 +170,9 @@ def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Ite
             if printed.interval_ns not in (None, interval):
                 apart.append(f"{one.group}, beside {printed.system}: another interval")
                 continue
+            if why := unlike_conditions(Conditions({}, one.conditions.lengths), printed.conditions, printed.statistic):
+                apart.append(f"{one.group}, beside {printed.system}, {printed.statistic}: {why}")
+                continue
             names = {name: f"{name} {printed.statistic}" for name in printed.figures_ns}
             names |= dict.fromkeys(one.series[:1], printed.statistic)
             figures = {
@@ -165,7 +182,8 @@ def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Ite
             }
             measured = f"{one.group.candidate}, {probe.space}, {one.group.board} board"
             hardware = printed.system.rpartition(",")[0]
-            yield Pair(measured, printed.system, f"{one.group.candidate}, {probe.family}, {hardware}", figures)
+            among = f"{one.group.candidate}, {probe.family}, {hardware}, {printed.statistic}"
+            yield Pair(measured, printed.system, among, figures)
 
 
 def _is_of_space(probe: Probe, printed: Operations) -> bool:

@@ -12,6 +12,7 @@ from rtqual.study.catalogue import Cell, Study, Table, study
 _BOARDS = ("BeagleBone Black", "SABRELite")
 _SPACES = ("user", "kernel")
 _MS = DURATIONS_NS["ms"]
+_SAMPLES = 500  # "at least 500 iterations of one operation"
 _SERIES = {f"{object_} workload": f"{object_} workload: time" for object_ in ("mq", "mutex", "sem")}
 
 
@@ -25,11 +26,13 @@ class Operations:
     statistic: str  # as rtqual calls it
     figures_ns: Mapping[str, float]  # operation -> figure
     interval_ns: int | None = None  # as stated
+    samples: int | None = None  # of each operation, as stated
     charted: bool = False  # the study draws least, average, largest and deviation of each operation side by side
 
     @property
     def conditions(self) -> Conditions:
-        return Conditions({} if self.interval_ns is None else {"interval": self.interval_ns})
+        lengths = () if self.samples is None else (self.samples, self.samples)
+        return Conditions({} if self.interval_ns is None else {"interval": self.interval_ns}, lengths)
 
 
 def operations(family: str) -> tuple[Operations, ...]:
@@ -41,8 +44,9 @@ def operations(family: str) -> tuple[Operations, ...]:
 def _primitives() -> Iterator[Operations]:
     source = study("freertos")
     table = source.table("table1")
-    rows = {_SERIES.get(str(row[0]), str(row[0])): _ns(table, row, "median") for row in table.rows}
-    yield Operations(source, table, "FreeRTOS, Raspberry Pi 2", "p50", rows)
+    for statistic, column in (("p50", "median"), ("min", "min"), ("max", "max")):
+        rows = {_SERIES.get(str(row[0]), str(row[0])): _ns(table, row, column) for row in table.rows}
+        yield Operations(source, table, "FreeRTOS, Raspberry Pi 2", statistic, rows, samples=_SAMPLES)
 
 
 def _communication() -> Iterator[Operations]:

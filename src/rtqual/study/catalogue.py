@@ -60,6 +60,7 @@ class Table(_Model):
     command: str = ""  # how the study ran it
     parameters: Mapping[str, int] = {}  # what it states of them, as rtqual's instrument names them; durations in ns
     cpus: int | None = None  # as stated
+    sizes: Mapping[str, str] = {}  # column -> what rtqual's footprint calls that of a kernel
     differences: Mapping[str, str] = {}  # statistic -> where it is printed that follows from these, as 'table.column'
     columns: tuple[str, ...]
     keys: tuple[str, ...] = ()  # columns that belong to a row's name

@@ -10,6 +10,7 @@ from rtqual.report.chapter.docking import docking
 from rtqual.report.chapter.judgement import requirements, scores
 from rtqual.report.chapter.lidar import camera
 from rtqual.report.chapter.mechanisms import mechanisms
+from rtqual.report.chapter.repeated import repeated
 from rtqual.report.chapter.stability import stability
 from rtqual.report.chapter.tailor import tailoring
 from rtqual.report.chapter.tails import tails
@@ -28,6 +29,7 @@ SECTIONS: Sections = (
     ("Dependence of the samples", dependence),
     ("Tails", tails),
     ("Beside published figures", beside),
+    ("Studies repeated", repeated),
 )
 
 

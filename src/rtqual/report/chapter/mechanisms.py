@@ -82,9 +82,11 @@ def _family(instrument: str) -> str:
 def _tables(
     material: Material, family: str, summaries: Sequence[Summary], printed: Sequence[Operations]
 ) -> Iterator[Table | Plots]:
+    drawn = [one for one in printed if one.charted]  # the study draws other intervals too
     refused = _refused(summaries, printed)
     printed = [one for one in printed if not all(_unlike(s, one) for s in summaries)]
     statistic = printed[0].statistic if printed else "p50"
+    printed = [one for one in printed if one.statistic == statistic]
     systems = _systems(material, summaries, statistic)
     names = list(dict.fromkeys(name for one in systems for name in (*one.summary.series, *one.summary.absent)))
     notes = notes_for(one.figure(name) for one in systems for name in names)
@@ -98,7 +100,7 @@ def _tables(
         rows.append([Cell(readable(name)), *cells, *(_printed(one, name) for one in printed)])
         rows += ([*row, *(Cell("-") for _ in printed)] for row in share_rows([s.summary for s in systems], name, notes))
     group = summaries[0].group
-    charted = [name for name in names if any(one.charted and name in one.figures_ns for one in printed)]
+    charted = [name for name in names if any(name in one.figures_ns for one in drawn)]
     yield from mechanism_plots(material, [(one.title, one.summary) for one in systems], charted)
     where = f"{family} {load_text(group.load)}, {place(group)}"
     mark = notes.timed(timing_mark(summaries))
