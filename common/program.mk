@@ -30,7 +30,7 @@ TSAN := $(CHECKED) -fsanitize=thread -Wno-tsan $(TSAN_FLAGS)
 MUSL := $(STATIC) -idirafter /usr/include -idirafter /usr/include/x86_64-linux-gnu
 # -O3 takes a sixth off an update of the pose's instructions, in the files that look at each pixel; nothing there looks at
 # errno or at traps.
-ONCE := pose.c # a frame
+ONCE := pose.c find.c ring.c # a frame, or while nothing is tracked
 own = $(if $(findstring _avx2.c,$<),-mavx2) $(if $(findstring /pose/,$<),$(if $(filter $(ONCE),$(notdir $<)),,-O3) -fno-math-errno -fno-trapping-math)
 compiler = $(if $(filter %.cpp,$<),$(CXX) -std=c++17 -Wno-missing-field-initializers,$(1) -std=gnu11)
 

@@ -106,7 +106,7 @@ def test_another_way_of_the_camera_is_what_is_played_and_what_the_folder_keeps(
 
 def test_a_record_of_another_way_of_the_camera_is_no_evidence() -> None:
     asked = stage.plan(load_mission(MISSION), stage.SMOKE, camera="driver")
-    one = record(instrument=f"{PREFIX}packets-twice", candidate="debian-rt", load="hackbench")
+    one = record(instrument=f"{PREFIX}packets-twice", candidate=asked.verify.candidate, load="hackbench")
     (run,) = stage.judged(asked, [one], {}).runs
     assert run.problems[0] == "frames came by uvcvideo"
 

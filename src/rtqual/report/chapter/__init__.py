@@ -14,6 +14,7 @@ tailor.py        what tailoring a kernel changed, with goals.py, steps.py, tailo
 why.py           why the latest samples were late
 lidar.py         the docking camera: ways from frames to ranges, its faults, an approach; with lidar_wifi.py
 docking.py       docking in a closed loop: accuracy against latency
+repeated.py      what of a repeated study's order was found again
 conclusion.py  reproduction.py  failures.py  glossary.py
 
 A new chapter is a file here and a row in view.CHAPTERS; a new section of the analysis, a row in analysis.SECTIONS.
