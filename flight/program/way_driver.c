@@ -125,6 +125,8 @@ static enum ds325_event look(struct driver *driver)
 	if (driver->seen ? !there || connection != driver->connection :
 			   now_ns() - driver->opened_ns > COME_MS * 1000000ull) {
 		driver->away = true;
+		while (!there && ds325_ring_take(&driver->ring, DS325_RING_NEXT, &driver->frame))
+			; /* what it left behind is no sign of it */
 		return DS325_GONE;
 	}
 	return DS325_TIMEOUT;

@@ -161,12 +161,15 @@ static void comings(struct ds325_ring_header *header)
 	REQUIRE(way->next(0, &picture) == DS325_TIMEOUT);
 	publish(header, 0);
 	frame(0, 0);
+	publish(header, 1); /* and it goes before anybody looks */
 	header->state = DS325_RING_NO_CAMERA;
 	REQUIRE(way->next(0, &picture) == DS325_GONE);
+	REQUIRE(way->next(0, &picture) == DS325_TIMEOUT);
 	header->connections = 2;
 	header->state = DS325_RING_STREAMING;
 	REQUIRE(way->next(0, &picture) == DS325_BACK);
-	publish(header, 2); /* frame 1 was cut by that */
+	REQUIRE(way->next(0, &picture) == DS325_TIMEOUT);
+	publish(header, 2);
 	frame(2, 1);
 	header->connections = 3; /* so quickly that nobody saw it away */
 	REQUIRE(way->next(0, &picture) == DS325_GONE && way->next(0, &picture) == DS325_BACK);
