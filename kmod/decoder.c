@@ -37,21 +37,24 @@ static void vectors_begin(void)
 static bool depth;
 module_param(depth, bool, 0444);
 MODULE_PARM_DESC(depth, "ranges along the optical axis instead of along each pixel's ray");
-static int set_followed(const char *text, const struct kernel_param *parameter);
-static const struct kernel_param_ops followed_ops = { .set = set_followed, .get = param_get_int };
 static int confidence = DS325_CONFIDENCE_LEAST;
-module_param_cb(confidence, &followed_ops, &confidence, 0644);
+module_param(confidence, int, 0444);
 MODULE_PARM_DESC(confidence, "amplitude in counts below which a pixel is not valid");
 static unsigned int modulation_hz = DS325_MODULATION_HZ;
 module_param(modulation_hz, uint, 0444);
 MODULE_PARM_DESC(modulation_hz, "modulation frequency");
 static int offset_um, drift_um_per_k, temperature_mc = 25000;
-module_param_cb(offset_um, &followed_ops, &offset_um, 0644);
+module_param(offset_um, int, 0444);
 MODULE_PARM_DESC(offset_um, "what the camera reads too much at 25 degrees Celsius");
-module_param_cb(drift_um_per_k, &followed_ops, &drift_um_per_k, 0644);
+module_param(drift_um_per_k, int, 0444);
 MODULE_PARM_DESC(drift_um_per_k, "and its drift with the temperature");
-module_param_cb(temperature_mc, &followed_ops, &temperature_mc, 0644);
+module_param(temperature_mc, int, 0444);
 MODULE_PARM_DESC(temperature_mc, "the camera's temperature, thousandths of a degree Celsius");
+static int set_followed(const char *text, const struct kernel_param *parameter);
+static int get_followed(char *text, const struct kernel_param *parameter);
+static const struct kernel_param_ops followed_ops = { .set = set_followed, .get = get_followed };
+module_param_cb(calibration, &followed_ops, NULL, 0644);
+MODULE_PARM_DESC(calibration, "confidence, offset_um, drift_um_per_k and temperature_mc at once; may be written later");
 static int k1_ppm, k2_ppm;
 module_param(k1_ppm, int, 0444);
 MODULE_PARM_DESC(k1_ppm, "radial distortion, r^2, in millionths");
@@ -153,21 +156,39 @@ static struct ds325_decoder *made(void)
 	return NULL;
 }
 
+static int *const followed[] = { &confidence, &offset_um, &drift_um_per_k, &temperature_mc };
+
 /*
- * A parameter that may change while frames come: all that follows from it are three numbers, which the decoder reads
- * anew for every slice. So the frame that is being decoded may have both. Calls come one at a time (kernel_param_lock).
+ * What may change while frames come, all at once, since one value may be possible with another only: all that follows
+ * from it are three numbers, which the decoder reads anew for every slice. So the frame that is being decoded may have
+ * both. Calls come one at a time (kernel_param_lock).
  */
 static int set_followed(const char *text, const struct kernel_param *parameter)
 {
-	const int before = *(int *)parameter->arg;
+	int before[ARRAY_SIZE(followed)], now[ARRAY_SIZE(followed)];
 	struct ds325_decoder *fresh;
-	int error = param_set_int(text, parameter);
+	char copy[64], *left = copy;
 
-	if (error || !decoder) /* being loaded: ds325_decoder_make() looks at all of them */
-		return error;
+	if (strscpy(copy, text, sizeof(copy)) < 0)
+		return -EINVAL;
+	for (size_t one = 0; one < ARRAY_SIZE(now); one++) {
+		const char *word = strsep(&left, " ");
+
+		if (!word || kstrtoint(word, 10, &now[one]))
+			return -EINVAL;
+	}
+	if (left)
+		return -EINVAL;
+	for (size_t one = 0; one < ARRAY_SIZE(now); one++) {
+		before[one] = *followed[one];
+		*followed[one] = now[one];
+	}
+	if (!decoder) /* being loaded: ds325_decoder_make() looks at them; or unloaded */
+		return 0;
 	fresh = made();
 	if (!fresh) {
-		*(int *)parameter->arg = before;
+		for (size_t one = 0; one < ARRAY_SIZE(now); one++)
+			*followed[one] = before[one];
 		return -EINVAL;
 	}
 	WRITE_ONCE(decoder->least_power, fresh->least_power);
@@ -175,6 +196,11 @@ static int set_followed(const char *text, const struct kernel_param *parameter)
 	WRITE_ONCE(decoder->offset, fresh->offset);
 	vfree(fresh);
 	return 0;
+}
+
+static int get_followed(char *text, const struct kernel_param *parameter)
+{
+	return sysfs_emit(text, "%d %d %d %d\n", confidence, offset_um, drift_um_per_k, temperature_mc);
 }
 
 int ds325_decoder_make(void)
@@ -188,7 +214,13 @@ int ds325_decoder_make(void)
 	return decoder ? 0 : -EINVAL;
 }
 
+/* Parameters may be written for a moment more. */
 void ds325_decoder_remove(void)
 {
-	vfree(decoder);
+	struct ds325_decoder *last = decoder;
+
+	kernel_param_lock(THIS_MODULE);
+	decoder = NULL;
+	kernel_param_unlock(THIS_MODULE);
+	vfree(last);
 }

@@ -5,7 +5,7 @@
 
 #include "ds325/decode.h"
 
-/* Made from ds325-ring's parameters when it is loaded; some of them may be written later, and it follows. */
+/* Made from ds325-ring's parameters when it is loaded; `calibration` may be written later, and it follows. */
 const struct ds325_decoder *ds325_node_decoder(void);
 
 /*

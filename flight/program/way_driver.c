@@ -42,27 +42,39 @@ static void ready(const char *device)
 }
 
 /* Written only where it is another: to the driver that may mean work. */
-static bool set(const char *path, int32_t value)
+static bool set(const char *path, const char *text)
 {
-	char is[16] = { 0 }, text[16];
-	const int length = snprintf(text, sizeof(text), "%d", value);
+	char is[64] = { 0 };
+	const size_t length = strlen(text);
 	const int fd = open(path, O_RDWR | O_CLOEXEC);
 	bool done;
 
 	if (fd < 0)
 		return false;
-	done = (pread(fd, is, sizeof(is) - 1, 0) > 0 && strtol(is, NULL, 10) == value) ||
-	       pwrite(fd, text, (size_t)length, 0) == length;
+	done = (pread(fd, is, sizeof(is) - 1, 0) > (ssize_t)length && !strncmp(is, text, length) &&
+		is[length] == '\n') ||
+	       pwrite(fd, text, length, 0) == (ssize_t)length;
 	close(fd);
 	return done;
 }
 
+static bool set_number(const char *path, int32_t value)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	return set(path, text);
+}
+
+/* All at once: one value may be possible with another only. */
 static bool set_calibration(const struct driver *driver)
 {
-	return set("/sys/module/ds325_ring/parameters/confidence", driver->parameter[PARAMETER_CONFIDENCE]) &&
-	       set("/sys/module/ds325_ring/parameters/offset_um", driver->parameter[PARAMETER_OFFSET_UM]) &&
-	       set("/sys/module/ds325_ring/parameters/drift_um_per_k", driver->parameter[PARAMETER_DRIFT_UM_PER_K]) &&
-	       set("/sys/module/ds325_ring/parameters/temperature_mc", driver->parameter[PARAMETER_TEMPERATURE_MC]);
+	const int32_t *parameter = driver->parameter;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%d %d %d %d", parameter[PARAMETER_CONFIDENCE], parameter[PARAMETER_OFFSET_UM],
+		 parameter[PARAMETER_DRIFT_UM_PER_K], parameter[PARAMETER_TEMPERATURE_MC]);
+	return set("/sys/module/ds325_ring/parameters/calibration", text);
 }
 
 static bool calibrate(const int32_t parameter[PARAMETER_COUNT])
@@ -77,8 +89,8 @@ static bool open_it(int32_t rate, int32_t exposure)
 {
 	struct driver *driver = the();
 
-	if (!set_calibration(driver) || !set("/sys/module/ds325_usb/parameters/rate", rate) ||
-	    !set("/sys/module/ds325_usb/parameters/exposure", exposure))
+	if (!set_calibration(driver) || !set_number("/sys/module/ds325_usb/parameters/rate", rate) ||
+	    !set_number("/sys/module/ds325_usb/parameters/exposure", exposure))
 		return false;
 	driver->fd = open(driver->device, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* which makes the camera stream */
 	if (driver->fd < 0)
@@ -138,10 +150,10 @@ static void number(struct driver *driver)
 {
 	const uint32_t sequence = driver->frame.sequence;
 
-	if (driver->counting)
-		driver->lost += sequence - driver->sequence - 1;
-	else
+	if (!driver->counting)
 		driver->refused_before = __atomic_load_n(&driver->ring.header->refused, __ATOMIC_RELAXED);
+	else if ((int32_t)(sequence - driver->sequence) > 0) /* what does not rise is no count of frames */
+		driver->lost += sequence - driver->sequence - 1;
 	driver->counting = true;
 	driver->sequence = sequence;
 }

@@ -169,6 +169,18 @@ def test_through_its_own_driver_it_streams_loses_the_camera_and_goes_on_through_
     assert camera[4]["camera"] == "OFF"
 
 
+REFUSED = (
+    "2047 1000001 0 25000",
+    "2047 700000 10000 75000",
+    "2047 0 0",
+    "2047 0 0 0 0",
+    "x 0 0 0",
+    "99999999999 0 0 0",
+    "",
+    "1" * 80,
+)
+
+
 def test_the_driver_takes_rate_exposure_confidence_and_calibration_while_it_streams(
     guest: Callable[..., Outcome],
 ) -> None:
@@ -195,8 +207,9 @@ def test_the_driver_takes_rate_exposure_confidence_and_calibration_while_it_stre
         "".join(scripts) + "driver; camera\nflight --camera=driver\n" + "".join(grounds) + "here=$PWD\n"
         "cd /sys/module; grep -H . ds325_usb/parameters/rate ds325_usb/parameters/exposure ds325_ring/parameters/*\n"
         "echo 59 2> /dev/null > ds325_usb/parameters/rate || cat ds325_usb/parameters/rate\n"
-        "echo 1000001 2> /dev/null > ds325_ring/parameters/offset_um || cat ds325_ring/parameters/offset_um\n"
-        "cd $here; end\n",
+        "cd ds325_ring/parameters; cat calibration\n"
+        f"for one in {' '.join(map(repr, REFUSED))}; do echo \"$one\" 2> /dev/null > calibration && echo taken; done\n"
+        "cat calibration; echo 10 700000 0 25000 > calibration && cat calibration; cd $here; end\n",
         modules=DRIVER,
     ).stdout
     said = Said(out)
@@ -215,4 +228,6 @@ def test_the_driver_takes_rate_exposure_confidence_and_calibration_while_it_stre
     for wanted in ("usb/parameters/rate:30", "usb/parameters/exposure:50", "confidence:2047", "offset_um:-500000",
                    "drift_um_per_k:10000", "temperature_mc:75000"):  # fmt: skip
         assert wanted in out, out
-    assert "\n30\n-500000\n" in out, "what the modules cannot be is refused, and nothing changes"
+    held = "2047 -500000 10000 75000\n"
+    assert f"\n30\n{held}{held}" in out and "taken" not in out, "what the modules cannot be is refused, nothing changes"
+    assert "\n10 700000 0 25000\n" in out, "all at once: this offset is not possible with the drift before"
