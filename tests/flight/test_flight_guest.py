@@ -208,7 +208,7 @@ def test_the_driver_takes_rate_exposure_confidence_and_calibration_while_it_stre
         "cd /sys/module; grep -H . ds325_usb/parameters/rate ds325_usb/parameters/exposure ds325_ring/parameters/*\n"
         "echo 59 2> /dev/null > ds325_usb/parameters/rate || cat ds325_usb/parameters/rate\n"
         "cd ds325_ring/parameters; cat calibration\n"
-        f"for one in {' '.join(map(repr, REFUSED))}; do echo \"$one\" 2> /dev/null > calibration && echo taken; done\n"
+        f'for one in {" ".join(map(repr, REFUSED))}; do echo "$one" 2> /dev/null > calibration && echo taken; done\n'
         "cat calibration; echo 10 700000 0 25000 > calibration && cat calibration; cd $here; end\n",
         modules=DRIVER,
     ).stdout

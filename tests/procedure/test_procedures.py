@@ -46,9 +46,22 @@ WRONG = {
     ): "values: camera: is no number; allowed: GONE, OFF, STALLED",
     ('report = "5.4"', 'report = "HK_CAMERA", values = { mode = { at_least = 1 } }'): "values: mode: is no number",
     ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = "0" }'): "values: lost: '0' is no number; write one",
-    ('report = "5.4"', 'report = "1.1", values = { request = 1 }'): "values: request: is no number; leave it out",
+    ('report = "1.1",', 'report = "1.1", values = { request = 1 },'): "values: request: is no number; leave it out",
     ('event = "CAMERA_GONE"', 'file = "complete", values = { octets = "all" }'): "octets: 'all' is no number",
     ('event = "CAMERA_GONE"', 'file = "complete", values = { name = 3 }'): "name: is no number; write a text",
+    ('report = "5.4"', 'report = "1.7"'): "forbid[0].report: 1.7 answers a telecommand, and this step sends none",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = -1 }'): "lost: -1 is none of its values: whole numbers",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = 0.5 }'): "lost: 0.5 is none of its values: whole",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = 4294967296 }'): "lost: 4294967296 is none of",
+    (
+        'report = "5.4"',
+        'report = "HK_CAMERA", values = { lost = { at_least = 5000000000 } }',
+    ): "nothing is within these",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = { at_least = 5, at_most = 2 } }'): "nothing is within",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = { grows_at_most = -1 } }'): "nothing is within these",
+    ('report = "5.4"', 'event = "MODE", values = { event_value = 77 }'): "event_value: 77 is none of its values",
+    ('report = "5.4"', 'event = "MODE", values = { event = "CAMERA_GONE" }'): "event: stands beside the values, too",
+    ('failure = "BAD_CRC",', 'camera = "driver",'): "step 4 asks nothing where frames come by uvcvideo",
     ('damage = "crc"', 'damage = "tag"'): "step 4 damages a tag; write tagged = true",
     ('within = "50 ms"', 'within = "50 ms", camera = "usb"'): "'usb' is not allowed; allowed: 'uvcvideo' or 'driver'",
     ('{ camera = "unplug:500" }', '{ kernel = "hang" }'): "step 3 ends the kernel; write resets = true",
@@ -78,6 +91,17 @@ def test_what_holds_for_one_way_of_the_camera_is_asked_there_only(tmp_path: Path
     assert "CAMERA_GONE" in judged[Camera.DRIVER].why
     for camera in Camera:
         assert script(compiled(every.by(camera), definition())) == script(compiled(every, definition()))
+
+
+def test_a_procedure_that_asks_nothing_of_one_way_is_refused(tmp_path: Path) -> None:
+    step = '[[step]]\nat = "1 s"\nfault = { camera = "unplug:500" }\n'
+    ask = 'expect = [{ event = "CAMERA_GONE", within = "50 ms", camera = "driver" }]\n'
+    text = 'title = "Gone"\nverifies = ["TC-010"]\nends = "3 s"\n'
+    with pytest.raises(BadInput, match="nothing is asked where frames come by uvcvideo"):
+        procedure(tmp_path, text + step + ask)
+    wait = f'[[step]]\nat = "2 s"\n{ask}'
+    with pytest.raises(BadInput, match="step 2 asks nothing where frames come by uvcvideo"):
+        procedure(tmp_path, text + step + ask.replace(', camera = "driver"', "") + wait)
 
 
 def test_the_script_has_the_times_and_packets_of_the_steps(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 """A study beside a campaign that repeats it: which figures stand beside which, and what is said to agree."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -165,4 +166,9 @@ def test_what_a_kernel_takes_stands_beside_the_printed_sizes() -> None:
         "footprint: ram_used": (6_532_000, 52_256_000),
     }
     assert raspbian == {"footprint: installed_size": (307_000_000, 18_900_000)}
+    nothing = [
+        replace(one, figures={"ram_used": replace(one.figures["ram_used"], value=-1.0)}) for one in summaries(taken)
+    ]
+    assert not compare("aarest", mission(rt="aarest/emlid"), nothing).pairs
+    assert "is no size" in compare("aarest", mission(rt="aarest/emlid"), nothing).apart[0]
     assert "| footprint: installed_size | 29.28 MiB | 292.8 MiB | 10 |" in comparison_text(found).replace("\u00a0", " ")

@@ -36,6 +36,10 @@ def test_ages_jitter_and_losses_are_those_of_what_came() -> None:
         ("4 4000000", "7 4000000", "others than those came"),
         ("2.000 -20.500", "2 -20.500", "a line that is no pose"),
         ("sent 6 unsent", "rtqual-peer: no", "left no count of poses"),
+        ("unsent 0", "unsent 7", "left no count of poses"),
+        ("== sent", "== came\n0 1\n== sent", "a part twice"),
+        ("5 1083333335", "4 1083333335", "that do not rise"),
+        ("5 1083333335", "5 1083", "that do not rise"),
         ("== poses", "== others", "rtqual-peer's output has no part 'poses'"),
     ],
 )

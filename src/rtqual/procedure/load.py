@@ -3,6 +3,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from rtqual.mission.toml_lines import key_lines, line_of
 from rtqual.mission.verify import Verify
 from rtqual.packet.definition import WHOLE, Definition, Field
 from rtqual.procedure.files import FIELDS, TEXT
-from rtqual.procedure.model import Expect, Match, Procedure, Wanted
+from rtqual.procedure.model import Bounds, Expect, Match, Procedure, Wanted
 from rtqual.procedure.script import compiled
+from rtqual.procedure.sound import ANSWERS
 
 _GIVE = "give a procedure (TOML; docs/verify.md)"
 PROCEDURES_MOST = 500
@@ -80,11 +82,12 @@ def unknown(procedure: Procedure, definition: Definition) -> Iterator[Problem]:
             yield Problem(("step", number, "send"), message)
         for key, matches in (("expect", step.expect), ("forbid", step.forbid)):
             for at, match in enumerate(matches):
-                for name, message in _of_match(match, definition):
+                for name, message in _of_match(match, definition, answers=bool(step.send or step.raw)):
                     yield Problem(("step", number, key, at, name), message)
 
 
-def _of_match(match: Match, definition: Definition) -> Iterator[tuple[str, str]]:
+def _of_match(match: Match, definition: Definition, *, answers: bool) -> Iterator[tuple[str, str]]:
+    """`answers`: whether its step sends something that may be answered."""
     reports = definition.reports
     meant = [row for row in reports.values() if match.report in (row.name, f"{row.service}.{row.subtype}")]
     if match.event:
@@ -99,6 +102,8 @@ def _of_match(match: Match, definition: Definition) -> Iterator[tuple[str, str]]
     if match.report and not meant:
         known = [*reports, *(f"{row.service}.{row.subtype}" for row in reports.values())]
         yield "report", f"unknown report {match.report!r}; {suggest(match.report, dict.fromkeys(known))}"
+    if meant and not answers and all(row.service == ANSWERS for row in meant):
+        yield "report", f"{match.report} answers a telecommand, and this step sends none; write it where one is sent"
     if match.failure and match.failure not in definition.failures:
         yield "failure", f"unknown failure {match.failure!r}; {suggest(match.failure, definition.failures)}"
     if match.failure and meant and not all(any(f.kind == "failure" for f in row.fields) for row in meant):
@@ -110,6 +115,8 @@ def _of_match(match: Match, definition: Definition) -> Iterator[tuple[str, str]]
         if not same:
             of = "a file" if is_file else match.event or match.report
             yield "values", f"{of} has no field {name!r}; {suggest(name, [one.name for one in fields])}"
+        elif name in ("event", "failure") and getattr(match, name):
+            yield "values", f"{name}: stands beside the values, too; leave it out here"
         elif all(why := [_why_not(wanted, one, match.event or "", definition) for one in same]):
             yield "values", f"{name}: {why[0]}"
 
@@ -121,8 +128,24 @@ def _why_not(wanted: Wanted, field: Field, event: str, definition: Definition) -
         return "" if wanted in labels else f"{wanted!r} is none of its values; {suggest(wanted, labels)}"
     if isinstance(wanted, str):
         return "" if field.kind == TEXT else f"{wanted!r} is no number; write one, or bounds as {{ at_most = 5 }}"
-    if field.kind in (*WHOLE, "f32", "time"):
-        return ""
-    return (
-        f"is no number; {suggest('', labels) if labels else 'write a text' if field.kind == TEXT else 'leave it out'}"
+    if field.kind not in (*WHOLE, "f32", "time"):
+        allowed = suggest("", labels) if labels else "write a text" if field.kind == TEXT else "leave it out"
+        return f"is no number; {allowed}"
+    if labels and not isinstance(wanted, Bounds):
+        return "" if wanted in labels.values() else f"{wanted} is none of its values; {suggest('', labels)}"
+    _, least, most = WHOLE.get(field.kind, (0, -inf, inf))
+    whole = f": whole numbers, {least:,} to {most:,}" if field.kind in WHOLE else ""
+    if isinstance(wanted, Bounds):
+        return "" if _possible(wanted, least, most) else f"nothing is within these bounds{whole}"
+    possible = least <= wanted <= most and (not whole or wanted == int(wanted))
+    return "" if possible else f"{wanted} is none of its values{whole}"
+
+
+def _possible(bounds: Bounds, least: float, most: float) -> bool:
+    low, high = (
+        (least if bounds.at_least is None else bounds.at_least),
+        (most if bounds.at_most is None else bounds.at_most),
     )
+    grows = 0 if bounds.grows_at_least is None else bounds.grows_at_least
+    grown = most - least if bounds.grows_at_most is None else bounds.grows_at_most
+    return max(low, least) <= min(high, most) and grown >= 0 and grows <= min(grown, most - least)

@@ -295,6 +295,23 @@ class Procedure(Table):
         return copy
 
     @model_validator(mode="after")
+    def _by_each_way(self) -> Self:
+        """What is asked of one way of the camera leaves something to ask of the other."""
+        for camera in Camera:
+            left = self.by(camera).steps
+            asks = [bool(step.expect or step.forbid) for step in self.steps]
+            still = [bool(step.expect or step.forbid) for step in left]
+            for number, step in enumerate(left):
+                needs = not (step.send or step.raw or step.fault) or step.raw or step.damage not in (None, Damage.GAP)
+                if needs and asks[number] and not still[number]:
+                    raise At(
+                        "step", f"step {number + 1} asks nothing where frames come by {camera}; ask something there too"
+                    )
+            if any(asks) and not any(still):
+                raise At("step", f"nothing is asked where frames come by {camera}; ask something there too")
+        return self
+
+    @model_validator(mode="after")
     def _in_order(self) -> Self:
         if sum(one.times for one in self.steps) > STEPS_MOST:
             raise At("step", f"are more than {STEPS_MOST} with those that repeat; make two procedures of it")

@@ -98,11 +98,11 @@ def _systems(key: str, mission: Mission, summaries: Sequence[Summary], apart: li
                     for table in study(key).measured.values():
                         if _is_of(table, one):
                             figures |= _figures(one, beside(key, table.id), system, apart)
-                    figures |= dict(_sizes(one, key, system))
+                    figures |= dict(_sizes(one, key, system, apart))
             yield Pair(f"{candidate.name}, {board} board", system, board, figures)
 
 
-def _sizes(one: Summary, key: str, system: str) -> Iterator[tuple[str, tuple[Figure, float]]]:
+def _sizes(one: Summary, key: str, system: str, apart: list[str]) -> Iterator[tuple[str, tuple[Figure, float]]]:
     """What a kernel takes, once: a later table repeats an earlier one's."""
     if one.group.instrument != FOOTPRINT.name:
         return
@@ -110,8 +110,11 @@ def _sizes(one: Summary, key: str, system: str) -> Iterator[tuple[str, tuple[Fig
         for label, row in beside(key, table.id).rows.items() if table.sizes else ():
             if study(key).alias.get(label, slug(label)) == slug(system):
                 for column, name in table.sizes.items():
-                    if name in one.figures and one.figures[name].unit == row[column].unit:
-                        yield f"footprint: {name}", (one.figures[name], row[column].value)
+                    own = one.figures.get(name)
+                    if own and not own.value > 0:
+                        apart.append(f"{one.group}: {name}: {own.value:g} {own.unit} is no size")
+                    elif own and own.unit == row[column].unit:
+                        yield f"footprint: {name}", (own, row[column].value)
 
 
 def _is_of(table: Table, one: Summary) -> bool:

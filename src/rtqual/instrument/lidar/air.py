@@ -43,6 +43,6 @@ def taken(sent: str, came: str) -> tuple[int, list[tuple[int, int]]]:
     Raises RunFailed."""
     said = _SENT.fullmatch(sent.strip())
     lines = [_CAME.fullmatch(line) for line in came.splitlines()]
-    if said is None or not all(lines):
+    if said is None or not all(lines) or max(int(said[2]), int(said[3])) > int(said[1]):
         raise RunFailed(f"{PROGRAM}: left no count of poses, last words: {sent[-200:]!r}")
     return int(said[1]), [(int(one[1]), int(one[2])) for one in lines if one]

@@ -58,8 +58,11 @@ class Stream:
 
 
 def sections(text: str, wanted: Sequence[str], of: str = "ds325-stream") -> dict[str, str]:
-    """The parts of an output below lines `== NAME`; the last is `== end`. Raises RunFailed if one is missing."""
+    """The parts of an output below lines `== NAME`; the last is `== end`. Raises RunFailed if one is missing, or there
+    twice."""
     pieces = _SECTION.split(text)
+    if len(twice := pieces[1::2]) != len(set(twice)):
+        raise RunFailed(f"{of}'s output has a part twice, last line: {last_line(text)!r}")
     parts = dict(zip(pieces[1::2], pieces[2::2], strict=True))
     missing = [name for name in (*wanted, "end") if name not in parts]
     if missing:

@@ -148,7 +148,10 @@ def _ends(log: str) -> dict[int, int]:
         raise RunFailed(
             f"{PROGRAM}: the sender's log has a line that is no pose; run it by hand on the board to see why"
         )
-    return {int(line[1]): int(line[2]) for line in lines if line}
+    ends = [(int(line[1]), int(line[2])) for line in lines if line]
+    if any(after[0] <= before[0] or after[1] <= before[1] for before, after in pairwise(ends)):
+        raise RunFailed(f"{PROGRAM}: the sender's log has numbers or times that do not rise")
+    return dict(ends)
 
 
 def _stalest(came: Sequence[tuple[int, int]]) -> int:
