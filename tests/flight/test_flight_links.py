@@ -117,7 +117,7 @@ def kernel_has_tags() -> bool:
 
 @pytest.mark.guest
 @pytest.mark.skipif(
-    not kernel_has_tags(), reason="this kernel computes no hmac(sha256) for programs (AF_ALG): TAGS UNTRIED"
+    not kernel_has_tags(), reason="no hmac(sha256) for programs here (AF_ALG); the procedure tags tries it in a guest"
 )
 def test_with_a_key_only_its_holder_commands(start: Callable[..., Program], tmp_path: Path) -> None:
     key = hashlib.sha256(b"a test's").digest()
