@@ -209,7 +209,12 @@ def _procedures(verified: Verified, numbering: Numbering) -> Iterator[Block]:
 
 def _faults(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Block]:
     rows = [
-        (Cell(clean(run.procedure)), Cell(prose(one.action)), Cell(prose(one.what)), _time(one.after_ns, mark))
+        (
+            Cell(clean(run.procedure)),
+            Cell(prose(one.action)),
+            Cell(prose(one.what)),
+            _time(one.after_ns, TIMING_MARK[run.timing]),
+        )
         for run, _ in verified.first
         for one in run.judgement.checks
         if one.fault and one.after_ns is not None
@@ -297,7 +302,7 @@ def _beside(verified: Verified, numbering: Numbering, mark: str) -> Iterator[Blo
     if names:
         rows = [
             (
-                Cell(clean(run.procedure)),
+                Cell(clean(run.procedure), marks=TIMING_MARK[run.timing]),
                 *(_scalar(scalars[n].value, scalars[n].unit) if n in scalars else Cell("-") for n in names),
             )
             for run, scalars in first
