@@ -20,7 +20,15 @@ from rtqual.base.units import format_value
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters
 from rtqual.instrument.lidar.output import of_emulator, values_of
-from rtqual.instrument.lidar.script import COMMON, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE
+from rtqual.instrument.lidar.script import (
+    BUS_MB_S,
+    COMMON,
+    FLOWN_STREAM,
+    INTERRUPTS_FIFO,
+    RAISED,
+    UVC_NODE,
+    WORKERS_FIFO,
+)
 from rtqual.instrument.output import clock_problems, last_line, require_success
 from rtqual.record.schema import Measurement, Scalar, Series
 
@@ -28,10 +36,8 @@ CHASER = "rtqual-chaser"
 PREFIX = "docking"
 DELAYS_MS = (0, 20, 50, 100)
 REPORT, FLOWN = "report", "chaser.out"
-_CONTROLLER_FIFO, _WORKERS_FIFO = 85, 60
-_BUS_MB_S = 40
+_CONTROLLER_FIFO = 85
 _SECONDS = 8.0
-_STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60"
 _SETUP = """\
 rtqual-agent run . chaser {fifo} {chaser} --steered steered --poses poses --seed {seed} --delay-ms {delay} &
 awaited [ -p poses ] && awaited [ -s steered ] || fail "no chaser: $(cat chaser.err)"
@@ -77,8 +83,8 @@ class Docking(Instrument):
 
     def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:
         setup = _SETUP.format(
-            fifo=_CONTROLLER_FIFO, chaser=CHASER, seed=seed, delay=self.delay_ms, bus=_BUS_MB_S,
-            interrupts=INTERRUPTS_FIFO, node=UVC_NODE, raised=RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
+            fifo=_CONTROLLER_FIFO, chaser=CHASER, seed=seed, delay=self.delay_ms, bus=BUS_MB_S,
+            interrupts=INTERRUPTS_FIFO, node=UVC_NODE, raised=RAISED.format(stream=FLOWN_STREAM, priority=WORKERS_FIFO),
         )  # fmt: skip
         fly = _FLY.format(node=UVC_NODE, chaser=CHASER)
         return Job(

@@ -18,17 +18,19 @@ from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar import air
 from rtqual.instrument.lidar.output import of_emulator
 from rtqual.instrument.lidar.script import (
+    BUS_MB_S,
     COMMON,
     DRIVER_MODULE,
     EMULATOR,
+    FLOWN_STREAM,
     HANDED,
     INTERRUPTS_FIFO,
     MODULES_AT,
     RAISED,
     RING_MODULE,
     RING_NODE,
-    STREAM,
     UVC_NODE,
+    WORKERS_FIFO,
     flown,
 )
 from rtqual.instrument.output import clock_problems, last_line
@@ -45,12 +47,9 @@ PREFIX = "procedure-"
 GROUND, LOG, REPORT = "rtqual-ground", "ground.log", "report"
 LOG_SERIES, OCTET = "log", "octet"
 _GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
-_WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
-_STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60"
-_BUS_MB_S = 40  # as USB 2.0 carries them: at once, a frame would hold up the CPU that stands for the bus
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
-_PLUGGED = f"plug --replay flown --stamp --bus {_BUS_MB_S} --interrupts {INTERRUPTS_FIFO} --control {CONTROL}"
+_PLUGGED = f"plug --replay flown --stamp --bus {BUS_MB_S} --interrupts {INTERRUPTS_FIFO} --control {CONTROL}"
 # By the camera's own driver; its thread has a real-time priority by itself, and nothing is to be raised.
 _LOADED = f"""\
 grep -q ^ds325_usb /proc/modules || {{ insmod {MODULES_AT}/{RING_MODULE} && insmod {MODULES_AT}/{DRIVER_MODULE}; }} ||
@@ -145,12 +144,12 @@ class Played(Instrument):
             flown=flown(seed), script=text, key=key, plugged=f"{_LOADED if driver else ''}{_PLUGGED}",
             node=RING_NODE if driver else UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,
             blank=KEPT_DISK, log_mib=_LOG_MIB,
-            raised=_NOTHING if driver else RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO),
+            raised=_NOTHING if driver else RAISED.format(stream=FLOWN_STREAM, priority=WORKERS_FIFO),
         )  # fmt: skip
         fly = measure.format(
             program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG, played=_PLAYED,
             peer=peer.BEGIN if beside else "", peer_end=peer.END if beside else "", handed=HANDED if driver else "",
-            raised=_NOTHING if driver else RAISED.format(stream="awaited busy", priority=_WORKERS_FIFO),
+            raised=_NOTHING if driver else RAISED.format(stream="awaited busy", priority=WORKERS_FIFO),
         )  # fmt: skip
         return Job(
             setup=(Command(("sh", "-c", f"{COMMON}{prepared}")),),

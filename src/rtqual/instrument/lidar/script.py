@@ -9,6 +9,10 @@ STREAM, EMULATOR = "ds325-stream", "ds325-emulator"
 RING_MODULE, DRIVER_MODULE, DMABUF_MODULE = "ds325-ring.ko", "ds325-usb.ko", "ds325-dmabuf.ko"
 MODULES_AT = "/lib/rtqual"  # in the guest
 UVC_NODE, RING_NODE = "/dev/video0", "/dev/ds325-0"
+# As the flight program has its camera where frames come by uvcvideo.
+FLOWN_STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60"
+BUS_MB_S = 40  # as USB 2.0 carries frames: at once, one would hold up the CPU that stands for the bus
+WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
 INTERRUPTS_FIFO = 50  # as PREEMPT_RT has it
 RECORDED = 8  # frames, spread over the approach, that the camera sends over and over
 _STEP_S = 2.5  # of scene between two of them

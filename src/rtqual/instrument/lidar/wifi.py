@@ -37,15 +37,21 @@ from rtqual.instrument.lidar.air import (
     taken,
 )
 from rtqual.instrument.lidar.output import of_emulator, sections
-from rtqual.instrument.lidar.script import COMMON, INTERRUPTS_FIFO, RAISED, STREAM, UVC_NODE, flown
+from rtqual.instrument.lidar.script import (
+    BUS_MB_S,
+    COMMON,
+    FLOWN_STREAM,
+    INTERRUPTS_FIFO,
+    RAISED,
+    UVC_NODE,
+    WORKERS_FIFO,
+    flown,
+)
 from rtqual.instrument.output import clock_problems, require_success
 from rtqual.record.schema import Measurement, Scalar, Series
 
 JITTER = "jitter"
-_BUS_MB_S = 40  # as USB 2.0 carries frames
-_WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
 _RATE = 60
-_STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate={_RATE}"
 _LOOK_US = 50_000
 _FLY = """\
 rtqual-agent run . flight 1 ds325-flight --device={node} --start=stream --poses={fifo} & flight=$!
@@ -83,9 +89,9 @@ class Wifi(Instrument):
     caveats: tuple[str, ...] = ("Camera, flight program and both radios share the CPU; the radios are simulated.",)
 
     def job(self, parameters: WifiParameters, *, cpus: int, seed: int) -> Job:
-        plugged = f"plug --replay flown --stamp --bus {_BUS_MB_S} --interrupts {INTERRUPTS_FIFO}\n"
+        plugged = f"plug --replay flown --stamp --bus {BUS_MB_S} --interrupts {INTERRUPTS_FIFO}\n"
         plugged += f"awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
-        plugged += RAISED.format(stream=_STREAM, priority=_WORKERS_FIFO)
+        plugged += RAISED.format(stream=FLOWN_STREAM, priority=WORKERS_FIFO)
         near = '"$(ls /sys/class/ieee80211/*/device/net)"'
         lossy = ""
         if isinstance(parameters, LossyParameters):
