@@ -152,6 +152,17 @@ static uint8_t *put_value(uint8_t *at, const struct argument *argument)
 	}
 }
 
+/* A parameter and a value that it may have, alone. */
+static uint8_t *put_parameter(uint8_t *at)
+{
+	const uint32_t number = draw(PARAMETER_COUNT);
+	const struct parameter_row *row = pus_parameter(number);
+	const struct argument range = { .octets = 4, .least = row->least, .most = row->most };
+
+	at = pus_put(at, number, 1);
+	return row->choices ? pus_put(at, (uint32_t)row->choice[draw((uint32_t)row->choices)], 4) : put_value(at, &range);
+}
+
 static uint8_t *put_entry(uint8_t *at, const struct command_row *command)
 {
 	const uint8_t *packet = flight.kept.schedule[draw(flight.kept.scheduled | 1)].packet;
@@ -161,6 +172,8 @@ static uint8_t *put_entry(uint8_t *at, const struct command_row *command)
 		at = pus_put(at, pus_get(packet, 2) & 0x7ff, 2);
 		return pus_put(at, pus_get(packet + 2, 2) & 0x3fff, 2);
 	}
+	if (command->run == command_set_parameters && draw(8))
+		return put_parameter(at);
 	for (int one = 0; one < command->entries; one++)
 		at = put_value(at, &command->entry[one]);
 	return at;
