@@ -13,15 +13,13 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.procedure.judge import Check, Judgement
 from rtqual.procedure.model import Procedure
 from rtqual.procedure.peer import AGE, CAME, POSES_LOG, SENT, figures, judged
 from rtqual.record.schema import Scalar
 from support.built import built
-from support.ground_log import START_STOP, TOP, procedure
+from support.ground_log import START_STOP, TOP, definition, good, procedure
 
 PEER = '[peer]\nposes = 3\nage = "2 ms"\n'
-PASSED = Judgement(checks=(Check(0, "PING", "1.1", passed=True),))
 LINES = "".join(f"{number} {1000 + number} 0 1.000 -20.500 600.125\n" for number in range(3))
 LEFT = {CAME: "0 1000000\n1 2000000\n2 1500000\n", SENT: "sent 3 unsent 0 unlogged 0\n", POSES_LOG: LINES}
 
@@ -34,7 +32,7 @@ def asked(tmp_path: Path) -> Procedure:
 def why(asked: Procedure, **changed: str) -> str:
     left = {CAME: LEFT[CAME], SENT: LEFT[SENT], POSES_LOG: LEFT[POSES_LOG]}
     left |= {{"came": CAME, "sent": SENT, "log": POSES_LOG}[name]: text for name, text in changed.items()}
-    return judged(PASSED, asked, figures(left)[1]).why
+    return judged(asked, good(asked).text, definition(), figures(left)[1]).why
 
 
 def test_what_came_whole_and_in_time_passes(asked: Procedure) -> None:
@@ -61,7 +59,7 @@ def test_what_is_missing_late_or_half_fails(asked: Procedure, changed: dict[str,
 
 
 def test_silence_is_no_pass(asked: Procedure) -> None:
-    assert judged(PASSED, asked, {}).unsound
+    assert judged(asked, good(asked).text, definition(), {}).unsound
     for left in ({}, {**LEFT, SENT: ""}, {**LEFT, CAME: "rtqual-peer: what came was no pose\n"}):
         with pytest.raises(RunFailed, match="left no count of poses"):
             figures(left)
@@ -79,7 +77,7 @@ def test_what_was_not_sent_is_no_pose(changed: dict[str, str]) -> None:
 @pytest.mark.parametrize("value", [-1, math.nan, math.inf])
 def test_a_count_that_cannot_be_is_no_evidence(asked: Procedure, name: str, value: float) -> None:
     found = figures(LEFT)[1] | {name: Scalar(value=value, unit="1")}
-    assert f"stands in a record whose {name} is" in judged(PASSED, asked, found).unsound
+    assert f"stands in a record whose {name} is" in judged(asked, good(asked).text, definition(), found).unsound
 
 
 def test_a_peer_and_a_reset_exclude_each_other(tmp_path: Path) -> None:

@@ -21,13 +21,10 @@ from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters
 from rtqual.instrument.lidar.output import of_emulator, values_of
 from rtqual.instrument.lidar.script import (
-    BUS_MB_S,
     COMMON,
-    FLOWN_STREAM,
-    INTERRUPTS_FIFO,
-    RAISED,
+    FLOWN_RAISED,
+    ON_BUS,
     UVC_NODE,
-    WORKERS_FIFO,
 )
 from rtqual.instrument.output import clock_problems, last_line, require_success
 from rtqual.record.schema import Measurement, Scalar, Series
@@ -41,7 +38,7 @@ _SECONDS = 8.0
 _SETUP = """\
 rtqual-agent run . chaser {fifo} {chaser} --steered steered --poses poses --seed {seed} --delay-ms {delay} &
 awaited [ -p poses ] && awaited [ -s steered ] || fail "no chaser: $(cat chaser.err)"
-plug --steered steered --seed {seed} --stamp --bus {bus} --interrupts {interrupts}
+plug --steered steered --seed {seed} {on_bus}
 awaited [ -e {node} ] || fail 'no camera'
 {raised}"""
 _FLY = """\
@@ -83,8 +80,8 @@ class Docking(Instrument):
 
     def job(self, parameters: NoParameters, *, cpus: int, seed: int) -> Job:
         setup = _SETUP.format(
-            fifo=_CONTROLLER_FIFO, chaser=CHASER, seed=seed, delay=self.delay_ms, bus=BUS_MB_S,
-            interrupts=INTERRUPTS_FIFO, node=UVC_NODE, raised=RAISED.format(stream=FLOWN_STREAM, priority=WORKERS_FIFO),
+            fifo=_CONTROLLER_FIFO, chaser=CHASER, seed=seed, delay=self.delay_ms, on_bus=ON_BUS,
+            node=UVC_NODE, raised=FLOWN_RAISED,
         )  # fmt: skip
         fly = _FLY.format(node=UVC_NODE, chaser=CHASER)
         return Job(

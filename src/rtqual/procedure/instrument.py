@@ -18,14 +18,13 @@ from rtqual.instrument import Instrument, NoParameters, Parameters
 from rtqual.instrument.lidar import air
 from rtqual.instrument.lidar.output import of_emulator
 from rtqual.instrument.lidar.script import (
-    BUS_MB_S,
     COMMON,
     DRIVER_MODULE,
     EMULATOR,
-    FLOWN_STREAM,
+    FLOWN_RAISED,
     HANDED,
-    INTERRUPTS_FIFO,
     MODULES_AT,
+    ON_BUS,
     RAISED,
     RING_MODULE,
     RING_NODE,
@@ -38,7 +37,6 @@ from rtqual.mission.verify import Camera
 from rtqual.packet.definition import Definition
 from rtqual.procedure import peer
 from rtqual.procedure.figures import figures
-from rtqual.procedure.judge import judge
 from rtqual.procedure.model import Procedure
 from rtqual.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled, script
 from rtqual.record.schema import Measurement, Record, Scalar, Series
@@ -49,7 +47,7 @@ LOG_SERIES, OCTET = "log", "octet"
 _GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
-_PLUGGED = f"plug --replay flown --stamp --bus {BUS_MB_S} --interrupts {INTERRUPTS_FIFO} --control {CONTROL}"
+_PLUGGED = f"plug --replay flown {ON_BUS} --control {CONTROL}"
 # By the camera's own driver; its thread has a real-time priority by itself, and nothing is to be raised.
 _LOADED = f"""\
 grep -q ^ds325_usb /proc/modules || {{ insmod {MODULES_AT}/{RING_MODULE} && insmod {MODULES_AT}/{DRIVER_MODULE}; }} ||
@@ -144,7 +142,7 @@ class Played(Instrument):
             flown=flown(seed), script=text, key=key, plugged=f"{_LOADED if driver else ''}{_PLUGGED}",
             node=RING_NODE if driver else UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,
             blank=KEPT_DISK, log_mib=_LOG_MIB,
-            raised=_NOTHING if driver else RAISED.format(stream=FLOWN_STREAM, priority=WORKERS_FIFO),
+            raised=_NOTHING if driver else FLOWN_RAISED,
         )  # fmt: skip
         fly = measure.format(
             program=f"{PROGRAM} {arguments}", name=PROGRAM, ground=GROUND, fifo=_GROUND_FIFO, log=LOG, played=_PLAYED,
@@ -165,7 +163,7 @@ class Played(Instrument):
             said = last_line(outcome.stderr, outcome.stdout, outcome.console)
             raise RunFailed(f"{self.name}: the ground left no log, last words: {said!r}")
         ages, beside = peer.figures(outcome.files) if self.procedure.peer else ([], {})
-        judgement = peer.judged(judge(self.procedure, log, self.definition), self.procedure, beside)
+        judgement = peer.judged(self.procedure, log, self.definition, beside)
         emulated = of_emulator(outcome.files.get(REPORT, ""))
         scalars = {
             "passed": Scalar(value=int(judgement.passed), unit="1"),

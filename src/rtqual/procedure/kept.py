@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from rtqual.base.errors import BadInput
 from rtqual.mission.values import Slug
 from rtqual.packet.definition import load
-from rtqual.procedure.load import PROCEDURES_MOST, unknown
+from rtqual.procedure.load import PROCEDURES_MOST
 from rtqual.procedure.model import Procedure
 from rtqual.procedure.script import compiled
+from rtqual.procedure.unknown import unknown
 
 
 class Procedures(BaseModel):

@@ -22,7 +22,8 @@ from rtqual.instrument.lidar.air import (
     SENT,
     taken,
 )
-from rtqual.procedure.judge import Check, Judgement
+from rtqual.packet.definition import Definition
+from rtqual.procedure.judge import Check, Judgement, judge
 from rtqual.procedure.model import Peer, Procedure
 from rtqual.record.schema import Scalar, Series
 
@@ -64,9 +65,9 @@ def figures(files: Mapping[str, str]) -> tuple[list[Series], dict[str, Scalar]]:
     return [Series.raw(ages_ns, name=AGE)], scalars
 
 
-def judged(judgement: Judgement, procedure: Procedure, scalars: Mapping[str, Scalar]) -> Judgement:
-    """With what a procedure's [peer] asks for; a record that says nothing of it is no evidence."""
-    asked = procedure.peer
+def judged(procedure: Procedure, log: str, definition: Definition, scalars: Mapping[str, Scalar]) -> Judgement:
+    """By the ground's log and by what its [peer] asks for; a record that says nothing of that is no evidence."""
+    judgement, asked = judge(procedure, log, definition), procedure.peer
     if asked is None or judgement.unsound:
         return judgement
     found = {name: one.value for name, one in scalars.items()}

@@ -26,11 +26,10 @@ from rtqual.packet.definition import Definition
 from rtqual.packet.definition import load as load_definition
 from rtqual.procedure.compliance import Run, control, unasked
 from rtqual.procedure.instrument import PREFIX, instruments, log_of
-from rtqual.procedure.judge import judge
 from rtqual.procedure.kept import Procedures
 from rtqual.procedure.load import procedures_of
 from rtqual.procedure.model import Procedure
-from rtqual.procedure.peer import judged as judged_with_peer
+from rtqual.procedure.peer import judged as judged_by_log
 from rtqual.procedure.script import FRAME_FILE, STATE_FILE
 from rtqual.record.schema import Record
 from rtqual.record.store import Store, read
@@ -221,9 +220,7 @@ def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], los
                 seed=record.inputs.seed,
                 repeat=record.manifest.repeat,
                 timing=of_board(record.inputs.board, record.manifest.timing),
-                judgement=judged_with_peer(
-                    judge(procedure, log_of(record), asked.definition), procedure, record.manifest.scalars
-                ),
+                judgement=judged_by_log(procedure, log_of(record), asked.definition, record.manifest.scalars),
                 problems=(*_of_another(asked, record), *record.manifest.problems),
                 guest_of=record.manifest.provenance.facts.get("hypervisor", ""),
             )

@@ -9,11 +9,10 @@ STREAM, EMULATOR = "ds325-stream", "ds325-emulator"
 RING_MODULE, DRIVER_MODULE, DMABUF_MODULE = "ds325-ring.ko", "ds325-usb.ko", "ds325-dmabuf.ko"
 MODULES_AT = "/lib/rtqual"  # in the guest
 UVC_NODE, RING_NODE = "/dev/video0", "/dev/ds325-0"
-# As the flight program has its camera where frames come by uvcvideo.
-FLOWN_STREAM = f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60"
-BUS_MB_S = 40  # as USB 2.0 carries frames: at once, one would hold up the CPU that stands for the bus
 WORKERS_FIFO = 60  # of uvcvideo's workers, as one should fly it (docs/lidar.md)
 INTERRUPTS_FIFO = 50  # as PREEMPT_RT has it
+# USB 2.0 carries 40 MB/s of frames: at once, one would hold up the CPU that stands for the bus.
+ON_BUS = f"--stamp --bus 40 --interrupts {INTERRUPTS_FIFO}"
 RECORDED = 8  # frames, spread over the approach, that the camera sends over and over
 _STEP_S = 2.5  # of scene between two of them
 # The second recording is for poses, which need a realistically moving target: 7 cm/s from 0.6 m on. It is sent forwards
@@ -57,6 +56,11 @@ pool=$(workers | sed -n 's/^[0-9]* \\(kworker[^:]*:\\).*[-+]uvcvideo$/\\1/p' | h
 [ -n "$pool" ] || fail "no worker of uvcvideo's: $(workers)"
 workers | grep -F " $pool" | while read -r pid name; do chrt -f -p {priority} $pid || exit; done || fail 'no priority'
 """
+# As the flight program has its camera where frames come by uvcvideo.
+FLOWN_RAISED = RAISED.format(
+    stream=f"{STREAM} --device={UVC_NODE} --frames=10 --priority=80 --method=mmap --decode=simd --rate=60",
+    priority=WORKERS_FIFO,
+)
 
 
 def rendered(seed: int) -> str:

@@ -38,13 +38,10 @@ from rtqual.instrument.lidar.air import (
 )
 from rtqual.instrument.lidar.output import of_emulator, sections
 from rtqual.instrument.lidar.script import (
-    BUS_MB_S,
     COMMON,
-    FLOWN_STREAM,
-    INTERRUPTS_FIFO,
-    RAISED,
+    FLOWN_RAISED,
+    ON_BUS,
     UVC_NODE,
-    WORKERS_FIFO,
     flown,
 )
 from rtqual.instrument.output import clock_problems, require_success
@@ -89,9 +86,7 @@ class Wifi(Instrument):
     caveats: tuple[str, ...] = ("Camera, flight program and both radios share the CPU; the radios are simulated.",)
 
     def job(self, parameters: WifiParameters, *, cpus: int, seed: int) -> Job:
-        plugged = f"plug --replay flown --stamp --bus {BUS_MB_S} --interrupts {INTERRUPTS_FIFO}\n"
-        plugged += f"awaited [ -e {UVC_NODE} ] || fail 'no camera'\n"
-        plugged += RAISED.format(stream=FLOWN_STREAM, priority=WORKERS_FIFO)
+        plugged = f"plug --replay flown {ON_BUS}\nawaited [ -e {UVC_NODE} ] || fail 'no camera'\n{FLOWN_RAISED}"
         near = '"$(ls /sys/class/ieee80211/*/device/net)"'
         lossy = ""
         if isinstance(parameters, LossyParameters):
