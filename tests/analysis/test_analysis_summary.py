@@ -144,6 +144,23 @@ def test_overflow_with_the_tools_own_maximum_and_average() -> None:
     assert figures["p95-avg"].at_least
 
 
+def test_where_all_overflow_the_tools_own_minimum_is_what_each_is_at_least() -> None:
+    known = {"min": 500.0, "avg": 600.0, "max": 700.0}
+    series = Series.counted({}, Kind.BINNED, name="latency", overflow=64, overflow_from=400, reported=known)
+    figures = one_group([record(series)]).figures
+    assert [figures[name].value for name in ("min", "avg", "max", "max-min", "p50", "p95")] == [
+        500, 600, 700, 200, 500, 500
+    ]  # fmt: skip
+    assert {name for name, one in figures.items() if one.at_least} >= {"p50", "p95", "std"}
+    assert not any(figures[name].at_least for name in ("min", "avg", "max", "max-min"))
+
+
+@pytest.mark.parametrize("told", [-1.0, 3.0, float("nan"), float("inf"), 1e300])
+def test_a_minimum_that_cannot_be_moves_no_quantile(told: float) -> None:
+    series = Series.counted({}, Kind.BINNED, name="latency", overflow=64, overflow_from=400, reported={"min": told})
+    assert one_group([record(series)]).figures["p50"].value == 400
+
+
 def test_binned_series_take_the_tools_own_extremes_and_say_so() -> None:
     known = {"min": 3.05, "avg": 3.25, "max": 4.97}
     figures = one_group([record(Series.counted({3: 99, 5: 1}, Kind.BINNED, name="latency", reported=known))]).figures

@@ -11,7 +11,7 @@ from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.mission import Mission
 from rtqual.published.compare import compare
-from rtqual.record.schema import Record, Scalar, Series
+from rtqual.record.schema import Kind, Record, Scalar, Series
 from rtqual.terminal.published_compare import comparison_text, comparison_values
 from support.analysis_records import one_group, record
 
@@ -103,6 +103,17 @@ def test_a_system_is_found_by_the_name_that_the_catalogue_gives_it() -> None:
     found = compare("aarest", mission(rt="aarest/emlid"), summaries([fewer]))
     assert not found.pairs
     assert "measured otherwise: locks 50 against 50000" in found.apart[0]
+
+
+def test_what_is_only_known_to_be_at_least_so_much_is_not_compared() -> None:
+    """sysbench counts latencies beyond 100 s without their value; its least, average and largest it knows."""
+    known = {"min": 193.4e9, "avg": 193.6e9, "max": 193.8e9}
+    series = Series.counted({}, Kind.BINNED, name="latency", overflow=64, overflow_from=99 * 10**9, reported=known)
+    one = record(series, instrument="sysbench-mutex", load="none", parameters={"threads": 64})
+    found = compare("aarest", mission(rt="aarest/emlid"), summaries([one]))
+    assert [what.rpartition(" ")[2] for what in found.pairs[0].figures] == ["min", "avg", "max", "max-min"]
+    assert any("p95: known only as at least 193.4 s" in why for why in found.apart)
+    assert any("p95-avg: known only as at least" in why for why in found.apart)
 
 
 def test_operations_stand_beside_each_printed_board_of_their_space() -> None:

@@ -13,6 +13,7 @@ from itertools import combinations
 from rtqual.analysis.figure.comparable import HARMLESS, LENGTHS, unlike_conditions
 from rtqual.analysis.figure.model import Conditions, Figure, Summary
 from rtqual.analysis.figure.operations import median_ratio, rank_correlation
+from rtqual.analysis.figure.wording import value as worded
 from rtqual.base.words import count, under
 from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.probe.families import OWN_INTERVAL_NS, Probe
@@ -134,6 +135,9 @@ def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict
             what = ", ".join(filter(None, (f"{group.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}")))
             if statistic not in own or not _is_like(own[statistic], figure):
                 continue
+            if own[statistic].at_least:
+                apart.append(f"{group.candidate}: {what}, {statistic}: known only as {worded(own[statistic])}")
+                continue
             lengths = tuple(n / group.cpus if cpu else n for n in one.conditions.lengths)
             own_way = replace(one.conditions, lengths=lengths)
             if why := _unusual(one, table) or unlike_conditions(own_way, table.conditions, statistic):
@@ -178,11 +182,15 @@ def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Ite
                 continue
             names = {name: f"{name} {printed.statistic}" for name in printed.figures_ns}
             names |= dict.fromkeys(one.series[:1], printed.statistic)
-            figures = {
-                f"{name}: {printed.statistic}": (one.figures[names[name]], ns)
+            both = {
+                name: (one.figures[names[name]], ns)
                 for name, ns in printed.figures_ns.items()
                 if name in one.series and names[name] in one.figures
             }
+            apart += [
+                f"{one.group}: {name}: known only as {worded(own)}" for name, (own, _) in both.items() if own.at_least
+            ]
+            figures = {f"{name}: {printed.statistic}": pair for name, pair in both.items() if not pair[0].at_least}
             measured = f"{one.group.candidate}, {probe.space}, {one.group.board} board"
             hardware = printed.system.rpartition(",")[0]
             among = f"{one.group.candidate}, {probe.family}, {hardware}, {printed.statistic}"

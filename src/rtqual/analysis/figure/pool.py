@@ -14,6 +14,7 @@ from rtqual.record.schema import Int64Array, Kind, Series, SeriesInfo
 
 _KINDS = list(Kind)
 _COARSE = (Kind.BINNED, Kind.SUMMARY)
+_MOST_NS = 2**62
 _CUT_NS = 1_000  # what the tools that count microseconds cut off
 
 
@@ -34,6 +35,7 @@ class Pool:
     samples: int  # 0 where not known
     overflow: int
     ceiling: int | None
+    min_known: bool
     max_known: bool
     avg_known: bool  # exactly: no overflow, or the tool printed it to less than the step of its samples
     tail: float = TAIL  # what each end of an interval may miss
@@ -87,6 +89,7 @@ def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1) -> Pool | None:
         samples=sum(one.total or int(one.info.reported.get("n", 0)) for one in every),
         overflow=sum(one.info.overflow for one in overflown),
         ceiling=int(ceilings.min()) if overflown else None,
+        min_known=all("min" in one.info.reported for one in overflown),
         max_known=all("max" in one.info.reported for one in overflown),
         avg_known=all(map(_is_average_exact, overflown)),
         tail=tail(looks),
@@ -120,10 +123,13 @@ def _prefers_reported(info: SeriesInfo) -> bool:
 
 
 def _ceiling(one: Series) -> int:
-    """Where the overflow begins; just above the largest value where that is not known."""
-    if one.info.overflow_from is not None:
-        return one.info.overflow_from
-    return int(one.values[-1]) + 1 if len(one.values) else 0
+    """Where the overflow begins, or the tool's own minimum where all lie beyond; just above the largest value where
+    neither is known."""
+    least = one.info.overflow_from
+    if len(one.values):
+        return int(one.values[-1]) + 1 if least is None else least
+    told = one.info.reported.get("min", math.nan)
+    return int(told) if (least or 0) < told < _MOST_NS else least or 0
 
 
 def _weight(one: Series) -> float:

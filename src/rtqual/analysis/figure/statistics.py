@@ -88,7 +88,7 @@ def lies_in_overflow(pool: Pool, statistic: str, value: float) -> bool:
     if statistic in ("p95-avg", "(p95-avg)/p95"):
         return quantile(pool, "p95") >= pool.ceiling
     if statistic.startswith("p") or statistic == "min":
-        return value >= pool.ceiling
+        return value >= pool.ceiling and not (statistic == "min" and pool.min_known)
     if statistic == "avg":
         return not pool.avg_known
     return statistic == "std" or not pool.max_known
