@@ -117,6 +117,18 @@ def test_a_criterion_that_one_candidate_lacks_is_left_out_and_named() -> None:
     assert standing(verdict, "rt").scores[1].figure is not None
 
 
+def test_a_criterion_whose_figure_is_only_a_lower_end_ranks_nobody() -> None:
+    def run(candidate: str, seed: int) -> Record:
+        known = {"min": 9_000.0, "avg": 9_500.0 + seed, "max": 12_000.0}
+        cut = Series.counted({9_000: 940}, name="latency", overflow=60, overflow_from=10_000, reported=known)
+        return record(cut, candidate=candidate, seed=seed)
+
+    whole = [one for one in rivals() if one.inputs.candidate == "b"]
+    verdict = judged(mission(["a", "b"], criteria=[JITTER]), [run("a", seed) for seed in range(10)] + whole)
+    assert "Not in the score: 'jitter' (the tool's histogram ends below a figure)." in verdict.caveats
+    assert standing(verdict, "b").total is None
+
+
 def test_what_would_change_names_limits_and_needs() -> None:
     asked = mission(needs=["realtime"], requirements=[{**WAKE_UP, "at_most": "1 ms"}], criteria=[RANGE])
     verdict = judged(asked, RT + STOCK)

@@ -163,6 +163,8 @@ def _loose(criteria: Sequence[Criterion], cells: Cells, candidates: Sequence[str
             reasons[criterion.name] = f"{count(min(few), 'run')}, {RUNS_FOR_INTERVAL} are needed"
         elif not all(map(_is_firm, figures)):
             reasons[criterion.name] = "its figures have no interval"
+        elif any(one.at_least for one in figures):
+            reasons[criterion.name] = "the tool's histogram ends below a figure"
         elif why := _incomparable(criterion, summaries, figures):
             reasons[criterion.name] = why
     return reasons

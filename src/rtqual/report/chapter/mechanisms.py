@@ -47,7 +47,7 @@ class _System:
     @property
     def values(self) -> dict[str, float]:
         found = {name: self.figure(name) for name in self.summary.series}
-        return {name: figure.value for name, figure in found.items() if figure}
+        return {name: figure.value for name, figure in found.items() if figure and not figure.at_least}
 
 
 def mechanisms(material: Material) -> Iterator[Block]:
