@@ -160,7 +160,8 @@ static uint8_t *put_parameter(uint8_t *at)
 	const struct argument range = { .octets = 4, .least = row->least, .most = row->most };
 
 	at = pus_put(at, number, 1);
-	return row->choices ? pus_put(at, (uint32_t)row->choice[draw((uint32_t)row->choices)], 4) : put_value(at, &range);
+	return row->choices ? pus_put(at, (uint32_t)row->choice[draw((uint32_t)row->choices)], 4) :
+			      put_value(at, &range);
 }
 
 static uint8_t *put_entry(uint8_t *at, const struct command_row *command)
