@@ -2,7 +2,8 @@
 """Procedures: telecommands and faults at their times, and what must come back.
 
 model.py       a procedure as it is written in TOML
-load.py        reading and checking files of them, against the packets that there are
+load.py        reading and checking files of them
+unknown.py     what they name that no packet has
 kept.py        procedures as a campaign keeps them
 script.py      a procedure as the timed script that `rtqual-ground` plays
 log.py         what `rtqual-ground` logged, with every line checked
