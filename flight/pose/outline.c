@@ -9,6 +9,7 @@
 #define SAMPLES 14
 #define STEEP 7.5 /* pixels: an edge that leaves the rows by more cuts each pixel in more than one place */
 #define FEW 8 /* in rounds that only have to get near */
+#define ALONE 3 /* of so many lines across an edge not one may cross it alone: what is seen so seldom is not the edge */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define UNSEEN 0.2 /* of the power of noise: how far it may differ from what is expected, and hide light */
@@ -85,7 +86,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	/* Where along the edge: at random distances, since even ones might fall in step with the pixels. */
 	uint32_t random = pose->frames * 2654435769u + (uint32_t)normal->biases * 2246822519u;
 	struct bias *bias = normal_bias(normal, 0), *tilt = normal_bias(normal, 0);
-	int count = 0, lit = 0;
+	int looked = 0, count = 0, lit = 0;
 
 	rotate(at->r, corners[0], from);
 	rotate(at->r, corners[1], along);
@@ -105,8 +106,10 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		place[count] = (i + random * 0x1p-32) / samples;
 		for (int k = 0; k < 3; k++)
 			arm[k] = from[k] + place[count] * along[k];
-		if (!line_across(pose, at, arm, along, out, reach, &line) ||
-		    !crossing(pose, frame, &line, face, reach, slack, end))
+		if (!line_across(pose, at, arm, along, out, reach, &line))
+			continue;
+		looked++;
+		if (!crossing(pose, frame, &line, face, reach, slack, end))
 			continue;
 		if (end->strip * face->strip > MOST_STRIP)
 			continue;
@@ -120,7 +123,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		error[count] = (end->at - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
 		memcpy(row[count++], line.row, sizeof(line.row));
 	}
-	if (count == 0 || grain > MOST_GRAIN * MOST_GRAIN * count)
+	if (count == 0 || ALONE * count < looked || grain > MOST_GRAIN * MOST_GRAIN * count)
 		return;
 	double least = pose->set.least_amplitude, adds, beyond = unseen(ends, count, least, &adds);
 	double doubt = UNSEEN * dark_power(pose) / (least * least);

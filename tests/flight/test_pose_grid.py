@@ -90,6 +90,17 @@ def test_what_edges_say_of_the_offset_again_and_again_is_said_once() -> None:
 
 
 @pytest.mark.guest
+@pytest.mark.parametrize("number", [721, 383])
+def test_an_edge_that_hardly_a_line_crosses_says_nothing(number: int) -> None:
+    """Before a wall as bright as the target one chance crossing held the pose 21 mm off, known to 1 mm: beyond 30
+    deviations; in clutter and sun beyond 8."""
+    rows = fly([flight(7404, number, 60)]).rows
+    ok = rows[rows[:, STATUS] == OK]
+    assert len(ok) >= 1
+    assert np.sqrt(ok[:, DISTANCE2].max()) <= 5
+
+
+@pytest.mark.guest
 def test_an_edge_that_rises_by_one_in_two_is_cut_alike_too() -> None:
     """By less than one along a row: 5.8 deviations without, 3.5 with."""
     rows = fly([flight(5001, 50, 22)]).rows
