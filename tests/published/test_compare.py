@@ -51,7 +51,7 @@ def test_figures_stand_beside_those_of_the_system_that_a_candidate_repeats() -> 
         f"{idle}: min": (6_000, 8_000), f"{idle}: avg": (pytest.approx(6_000, rel=1e-4), 12_000),
         f"{idle}: max": (70_000, 35_000),
     }  # fmt: skip
-    assert rt.rank and (round(rt.rank[0], 6), rt.rank[1]) == (1, 3)
+    assert rt.rank is None, "least, average and largest of one series are in this order whatever was measured"
     assert rt.ratio == pytest.approx(0.75)
     # Printed: Linux+RT has the larger minimum, and the smaller average and maximum.
     assert {one.what.rpartition(" ")[2]: one.agrees for one in found.orders} == {

@@ -6,6 +6,7 @@ such systems: each measured system stands beside each printed one of the same sp
 expected to be equal: what can agree is the order of a system's figures, and which of two systems has the larger one.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -37,17 +38,28 @@ class Pair:
 
     @property
     def rank(self) -> tuple[float, int] | None:
-        return rank_correlation(*self._values)
+        """Over durations of one statistic, of which there are most, averages if in doubt: a series' least, average and
+        largest are in this order whatever was measured."""
+        found = Counter(map(_statistic, self._times))
+        of = max(found, key=lambda name: (found[name], name == "avg"), default="")
+        return rank_correlation(*self._values([what for what in self._times if _statistic(what) == of]))
 
     @property
     def ratio(self) -> float | None:
-        return median_ratio(*self._values)
+        return median_ratio(*self._values(self._times))
 
     @property
-    def _values(self) -> tuple[dict[str, float], dict[str, float]]:
+    def _times(self) -> list[str]:
         """Durations only: figures of other units are no larger or smaller than they."""
-        times = {what: both for what, both in self.figures.items() if both[0].unit == "ns"}
-        return {what: one.value for what, (one, _) in times.items()}, {what: one for what, (_, one) in times.items()}
+        return [what for what, (one, _) in self.figures.items() if one.unit == "ns"]
+
+    def _values(self, whats: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
+        both = {what: self.figures[what] for what in whats}
+        return {what: one.value for what, (one, _) in both.items()}, {what: ns for what, (_, ns) in both.items()}
+
+
+def _statistic(what: str) -> str:
+    return what.rpartition(": ")[2]
 
 
 @dataclass(frozen=True)

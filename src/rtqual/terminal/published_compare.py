@@ -40,8 +40,10 @@ def _table(one: Pair) -> Iterator[str]:
 def _agreement(one: Pair) -> str:
     ratio = "" if one.ratio is None else f"; the median ratio is {one.ratio:.3g}"
     if one.rank is None:
-        return f"Too few durations for a rank correlation{ratio}."
-    return f"Rank correlation (Spearman's) of {count(one.rank[1], 'duration')}: {one.rank[0]:.2f}{ratio}."
+        return f"Too few durations of one statistic for a rank correlation{ratio}."
+    return (
+        f"Rank correlation (Spearman's) of {count(one.rank[1], 'duration')} of one statistic: {one.rank[0]:.2f}{ratio}."
+    )
 
 
 def _order(one: Order) -> str:

@@ -14,8 +14,9 @@ from rtqual.study.catalogue import studies
 _READ = (
     "Systems of this mission beside those of a study that they stand for. The machines differ, so no figure is "
     "expected to be equal; what can agree is the order of a system's durations (Spearman's rank correlation, 1: the "
-    "same order), and which of two systems has the larger figure. All figures that both have are taken, no sample of "
-    "others, so neither has an interval. `rtqual published compare` prints each beside the measured one."
+    "same order; of one statistic, since a series' least, average and largest are in order anyway), and which of two "
+    "systems has the larger figure. All figures that both have are taken, no sample of others, so neither has an "
+    "interval. `rtqual published compare` prints each beside the measured one."
 )
 _MOST_ORDERS = 12
 
