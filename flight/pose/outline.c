@@ -172,7 +172,8 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	double place_error = frame->amplitude ? pose->set.edge_bias : PIXEL, shared = place_error / (1 + span * span);
 
 	bias->sigma = shared + (frame->amplitude ? SHADE + (LIT * lit + strip + UNLIKE * unlike) / count : UNLIT);
-	tilt->sigma = TILT * place_error * (1 / larger(1, span) + 0.5 / larger(1, parts * half));
+	tilt->sigma = TILT * place_error * (1 / larger(1, span) + 0.5 / larger(1, parts * half)) +
+		      TILT * UNLIKE * unlike / count;
 }
 
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
