@@ -6,6 +6,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -16,6 +17,14 @@ from rtqual.base.cache import locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.interrupt import threads
 from rtqual.board.process import emulator
+
+
+@pytest.fixture(autouse=True)
+def _heard() -> Iterator[None]:
+    """Shells start what runs in the background with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_what_threads_wait_for_is_ended_and_what_they_start_then() -> None:
