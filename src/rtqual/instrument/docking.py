@@ -20,12 +20,7 @@ from rtqual.base.units import format_value
 from rtqual.board import Command, Job, Outcome
 from rtqual.instrument import Instrument, NoParameters
 from rtqual.instrument.lidar.output import of_emulator, values_of
-from rtqual.instrument.lidar.script import (
-    COMMON,
-    FLOWN_RAISED,
-    ON_BUS,
-    UVC_NODE,
-)
+from rtqual.instrument.lidar.script import COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE
 from rtqual.instrument.output import clock_problems, last_line, require_success
 from rtqual.record.schema import Measurement, Scalar, Series
 

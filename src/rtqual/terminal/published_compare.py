@@ -31,10 +31,9 @@ def _table(one: Pair) -> Iterator[str]:
     yield "| figure | printed | measured | measured / printed |"
     yield "|---|---|---|---|"
     for what, (figure, printed) in one.figures.items():
-        least = ">= " if figure.at_least else ""
         ratio = f"{figure.value / printed:.3g}" if printed else "-"
         shown = [format_value(value, figure.unit) for value in (printed, figure.value)]
-        yield f"| {what} | {shown[0]} | {least}{shown[1]} | {ratio} |"
+        yield f"| {what} | {shown[0]} | {shown[1]} | {ratio} |"
 
 
 def _agreement(one: Pair) -> str:

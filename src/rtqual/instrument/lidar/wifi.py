@@ -37,13 +37,7 @@ from rtqual.instrument.lidar.air import (
     taken,
 )
 from rtqual.instrument.lidar.output import of_emulator, sections
-from rtqual.instrument.lidar.script import (
-    COMMON,
-    FLOWN_RAISED,
-    ON_BUS,
-    UVC_NODE,
-    flown,
-)
+from rtqual.instrument.lidar.script import COMMON, FLOWN_RAISED, ON_BUS, UVC_NODE, flown
 from rtqual.instrument.output import clock_problems, require_success
 from rtqual.record.schema import Measurement, Scalar, Series
 
