@@ -73,7 +73,8 @@ unplug
 {peer_end}umount -l state
 """
 # A board that is reset runs the same job again when it has booted, and finds `began` in memory that outlives it, where
-# the camera's recording lies too. The program starts at once, and uvcvideo's workers are raised when it streams.
+# the camera's recording lies too. The program starts at once, and uvcvideo's workers are raised when it streams. Who
+# raises them must not have a real-time priority as the rest of the job: no frame would come meanwhile.
 _RESET_SETUP = """\
 kept() {{ mount -t ext4 {disk} state 2> /dev/null; }}
 mkdir state && awaited [ -b {disk} ] || fail 'no memory that a reset keeps'
@@ -93,7 +94,8 @@ busy() {{ cat /proc/[0-9]*/comm 2> /dev/null | grep -q '[-+]uvcvideo$'; }}
 ended() {{ ! pidof {name} > /dev/null; }}
 rtqual-agent raise 1
 {handed}fly & fly=$!
-[ ! -e state/began ] || {{ {raised}}} &
+yielding() {{ read -r own rest < /proc/self/stat && chrt -o -p 0 $own; }}
+[ ! -e state/began ] || {{ yielding; {raised}}} &
 : > state/began; sync
 rtqual-agent run . ground {fifo} {ground} {played} --log state/{log} --now-ns $(rtqual-agent now) || {{
     cat ground.err flight.err >&2; exit 1; }}
