@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_operations_stand_beside_each_printed_board_of_their_space() -> None:
         "xenomai", mission(rt="aarest/emlid"), summaries([itc("probe-itc", 5_000), itc("probe-kernel-itc", 4_000)])
     )
     user = next(one for one in found.pairs if one.printed == "Xenomai, BeagleBone Black, user space")
-    assert user.measured == "rt, user space, virtual board"
+    assert user.measured == "rt, user space, virtual board, 1 CPU"
     assert user.rank and (round(user.rank[0], 6), user.rank[1]) == (1, 3)
     assert user.figures["semaphore: avg"][1] == pytest.approx(6_184)
     # Printed: kernel space is quicker, but for the pipe.
@@ -134,6 +135,52 @@ def test_operations_stand_beside_each_printed_board_of_their_space() -> None:
     assert {one.what: one.agrees for one in black} == {
         "semaphore: avg": True, "message queue: avg": True, "message pipe: avg": False,
     }  # fmt: skip
+
+
+def test_operations_of_other_boards_and_cpus_are_not_put_in_order() -> None:
+    def itc(instrument: str, **more: Any) -> Record:
+        series = [Series.raw([5_000], name=name) for name in ("semaphore", "message queue")]
+        return record(series, instrument=instrument, load="none", parameters={"interval": 1_000_000}, **more)
+
+    user = itc("probe-itc")
+    for other in ({"board": "pi"}, {"cpus": 4}):
+        found = compare("xenomai", mission(rt="aarest/emlid"), summaries([user, itc("probe-kernel-itc", **other)]))
+        assert len(found.pairs) == 4
+        assert not found.orders
+
+
+def test_each_number_of_cpus_keeps_its_figures_where_the_study_states_none() -> None:
+    runs = [
+        record(Series.raw([ns], name="latency"), instrument="sysbench-mutex", load="none", cpus=cpus,
+               parameters={"threads": 64})
+        for cpus, ns in ((1, 2_000), (4, 1_000))
+    ]  # fmt: skip
+    (pair,) = compare("aarest", mission(rt="aarest/emlid"), summaries(runs)).pairs
+    averages = {what: one.value for what, (one, _) in pair.figures.items() if what.endswith("avg")}
+    assert averages == {"sysbench-mutex idle, 1 CPU: avg": 2_000, "sysbench-mutex idle, 4 CPUs: avg": 1_000}
+
+
+def test_a_figure_that_the_audit_found_misprinted_is_set_apart() -> None:
+    """Of EMLID's kernel the study printed the largest less the least that belongs to another row."""
+    series = Series.raw([2_000_000, 4_000_000], name="latency")
+    one = record(series, instrument="sysbench-threads", load="none", parameters={"locks": 1})
+    found = compare("aarest", mission(rt="aarest/emlid"), summaries([one]))
+    assert "sysbench-threads idle, 1 CPU: max-min" not in found.pairs[0].figures
+    assert any("max-min: misprinted: 5.26 belongs to the row" in why for why in found.apart)
+
+
+def test_what_gives_no_figure_is_told() -> None:
+    asked = mission(rt="spacechain/linux-rt")
+
+    def apart(series: Series) -> str:
+        found = compare("spacechain", asked, summaries([record(series, load="none", parameters=INTERVAL)]))
+        assert not found.pairs
+        return found.apart[0]
+
+    nothing = {"n": 1e6, "min": 6e3, "avg": float("nan"), "max": 9e3}
+    assert "latency avg is nan, no figure" in apart(Series.counted({}, Kind.SUMMARY, name="latency", reported=nothing))
+    assert "no samples of latency" in apart(Series.raw([], name="latency"))
+    assert "measured in B, printed in ns" in apart(Series.raw([6], name="latency", unit="B"))
 
 
 def test_figures_under_loads_of_other_shapes_are_not_compared() -> None:

@@ -20,7 +20,7 @@ from rtqual.instrument.footprint import FOOTPRINT
 from rtqual.instrument.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.mission import Mission
-from rtqual.published.beside import Beside, Published, beside
+from rtqual.published.beside import Beside, beside
 from rtqual.published.operations import Operations, operations
 from rtqual.study.catalogue import Table, slug, study
 
@@ -92,7 +92,7 @@ def compare(key: str, mission: Mission, summaries: Sequence[Summary]) -> Repeate
     source = study(key)
     apart: list[str] = []
     whole = [one for one in summaries if one.figures and not one.problems]
-    apart += [f"{one.group}: {one.problems[0]}" for one in summaries if one.figures and one.problems]
+    apart += [f"{one.group}: {one.problems[0]}" for one in summaries if one.problems]
     pairs = [*_systems(key, mission, whole, apart), *_operations(key, whole, apart)]
     pairs = [one for one in pairs if one.figures]
     return Repeated(key, source.source.title, tuple(pairs), tuple(_orders(pairs)), tuple(dict.fromkeys(apart)))
@@ -137,7 +137,7 @@ def _is_of(table: Table, one: Summary) -> bool:
 
 def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict[str, tuple[Figure, float]]:
     group, found = one.group, {}
-    cpus = count(group.cpus, "CPU") if table.table.cpus else ""
+    cpus = count(group.cpus, "CPU")
     row = slug(system)
     lines = table.source.named(table.table, row) if row in table.source.rows_of(table.table) else ()
     for label in map(table.table.row_label, lines):
@@ -145,14 +145,13 @@ def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict
         own = one.per_cpu.get(int(cpu), {}) if cpu else one.figures
         for statistic, figure in printed.items():
             what = ", ".join(filter(None, (f"{group.instrument} {under(group.load)}", cpus, cpu and f"CPU {cpu}")))
-            if statistic not in own or not _is_like(own[statistic], figure):
-                continue
-            if own[statistic].at_least:
-                apart.append(f"{group.candidate}: {what}, {statistic}: known only as {worded(own[statistic])}")
+            if statistic not in own:
                 continue
             lengths = tuple(n / group.cpus if cpu else n for n in one.conditions.lengths)
             own_way = replace(one.conditions, lengths=lengths)
-            if why := _unusual(one, table) or unlike_conditions(own_way, table.conditions, statistic):
+            why = _why_apart(own[statistic], figure.unit) or _unusual(one, table)
+            why = why or unlike_conditions(own_way, table.conditions, statistic)
+            if why := why or (f"misprinted: {figure.finding.explanation}" if figure.finding else ""):
                 apart.append(f"{group.candidate}: {what}, {statistic}: {why}")
             else:
                 found[f"{what}: {statistic}"] = own[statistic], figure.value
@@ -173,8 +172,11 @@ def _unusual(one: Summary, table: Beside) -> str:
     return ""
 
 
-def _is_like(own: Figure, printed: Published) -> bool:
-    return own.unit == printed.unit
+def _why_apart(own: Figure, unit: str) -> str:
+    """Why a figure says nothing of one printed in this unit; empty where it may."""
+    if own.at_least:
+        return f"known only as {worded(own)}"
+    return "" if own.unit == unit else f"measured in {own.unit}, printed in {unit}"
 
 
 def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Iterator[Pair]:
@@ -199,13 +201,13 @@ def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Ite
                 for name, ns in printed.figures_ns.items()
                 if name in one.series and names[name] in one.figures
             }
-            apart += [
-                f"{one.group}: {name}: known only as {worded(own)}" for name, (own, _) in both.items() if own.at_least
-            ]
-            figures = {f"{name}: {printed.statistic}": pair for name, pair in both.items() if not pair[0].at_least}
-            measured = f"{one.group.candidate}, {probe.space}, {one.group.board} board"
+            strange = {name: why for name, (own, _) in both.items() if (why := _why_apart(own, "ns"))}
+            apart += [f"{one.group}: {name}: {why}" for name, why in strange.items()]
+            figures = {f"{name}: {printed.statistic}": pair for name, pair in both.items() if name not in strange}
+            where = f"{one.group.board} board, {count(one.group.cpus, 'CPU')}"
+            measured = f"{one.group.candidate}, {probe.space}, {where}"
             hardware = printed.system.rpartition(",")[0]
-            among = f"{one.group.candidate}, {probe.family}, {hardware}, {printed.statistic}"
+            among = f"{one.group.candidate}, {probe.family}, {where}, {hardware}, {printed.statistic}"
             yield Pair(measured, printed.system, among, figures)
 
 

@@ -22,7 +22,7 @@ from rtqual.analysis.figure.pool import Pool, pool_runs
 from rtqual.analysis.figure.spread import spread
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.base.words import clean, count, listed
-from rtqual.record.schema import Record, Scalar, Series, Timing, digest
+from rtqual.record.schema import Record, Series, Timing, digest
 
 # From the best to the weakest clock of a group.
 _TIMINGS = (Timing.REAL, Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED)
@@ -110,9 +110,9 @@ def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
     return replace(measured, summary=replace(measured.summary, dependence=found))
 
 
-def _is_figure(scalar: Scalar) -> bool:
+def _is_figure(value: float) -> bool:
     """A number, and one whose square and sum over runs are numbers still."""
-    return abs(scalar.value) <= _NO_FIGURE
+    return abs(value) <= _NO_FIGURE
 
 
 def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
@@ -126,7 +126,7 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
     figures: dict[str, Figure] = {}
     for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
         known = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
-        drawn = [scalar for scalar in known if _is_figure(scalar)]  # another is a problem of its record
+        drawn = [scalar for scalar in known if _is_figure(scalar.value)]  # another is a problem of its record
         if not drawn:
             continue
         values = np.array([scalar.value for scalar in drawn])
@@ -201,8 +201,9 @@ def _record_problems(record: Record) -> list[str]:
     problems = [f"{_NO_SAMPLES} of {one.name}{'' if one.cpu is None else f' on CPU {one.cpu}'}" for one in silent]
     if not record.series and not record.manifest.scalars and not record.manifest.absent:
         problems.append(_NO_SAMPLES)
-    scalars = record.manifest.scalars.items()
-    problems += [f"{name} is {one.value}, no figure" for name, one in scalars if not _is_figure(one)]
+    said = [(name, one.value) for name, one in record.manifest.scalars.items()]
+    said += [(f"{one.name} {name}", value) for one in record.manifest.series for name, value in one.reported.items()]
+    problems += [f"{name} is {value}, no figure" for name, value in said if not _is_figure(value)]
     return [*record.manifest.problems, *problems]
 
 
