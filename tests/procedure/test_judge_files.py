@@ -162,6 +162,8 @@ def test_a_number_that_a_file_had_before_is_no_evidence(tmp_path: Path) -> None:
         (('file = "complete"', 'file = "complete"\nreport = "1.7"'), "stands beside a report"),
         (('file = "complete"', 'file = "half"'), "'half' is not allowed"),
         (("octets = 9", "octet = 9"), "a file has no field 'octet'; did you mean 'octets'"),
+        (("octets = 9", "octets = { grows_at_least = 1 }"), "values: no file grows from one before"),
+        (('"frame"', '"a frame"'), "name: 'a frame' is no name of a file"),
         (("lose:10", "lose:100"), "is not packets lost of 100"),
     ],
 )

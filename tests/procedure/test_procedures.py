@@ -59,6 +59,8 @@ WRONG = {
     ): "nothing is within these",
     ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = { at_least = 5, at_most = 2 } }'): "nothing is within",
     ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = { grows_at_most = -1 } }'): "nothing is within these",
+    ('report = "5.4"', 'report = "HK_POSE", values = { range_mm = 0.1 }'): "range_mm: 0.1 is none of its values, which",
+    ('report = "5.4"', 'report = "TIME", values = { board_time = -1 }'): "board_time: -1 is none of its values",
     ('report = "5.4"', 'event = "MODE", values = { event_value = 77 }'): "event_value: 77 is none of its values",
     ('report = "5.4"', 'event = "MODE", values = { event = "CAMERA_GONE" }'): "event: stands beside the values, too",
     ('failure = "BAD_CRC",', 'camera = "driver",'): "step 4 asks nothing where frames come by uvcvideo",
@@ -77,6 +79,12 @@ def test_a_wrong_procedure_is_one_line_with_its_place(tmp_path: Path, change: tu
     assert WRONG[change] in told
     assert "\n" not in told
     assert re.match(re.escape(f"{tmp_path}/start-stop.toml:"), told)
+
+
+def test_a_wrong_value_in_the_only_step_is_told_itself(tmp_path: Path) -> None:
+    only = 'title = "A"\nverifies = ["TC-010"]\nends = "3 s"\n[[step]]\nat = "1 s"\nsend = 5\n'
+    with pytest.raises(BadInput, match=r"toml:6: step\[0\].send: 5 should be a string"):
+        procedure(tmp_path, only)
 
 
 def test_what_holds_for_one_way_of_the_camera_is_asked_there_only(tmp_path: Path) -> None:

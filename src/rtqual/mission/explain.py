@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from rtqual.base.units import format_value
@@ -47,6 +48,15 @@ def problem(error: ErrorDetails, schema: Mapping[str, Any]) -> Problem:
     if isinstance(cause, At):
         path = (*path, cause.key)
     return Problem(path, _sentence(error, path, schema), error["type"] == "missing")
+
+
+def problems_in(error: ValidationError, schema: Mapping[str, Any]) -> list[Problem]:
+    """Of each error, but for lists that are too short since their elements have errors, told by themselves."""
+    return [
+        problem(one, schema)
+        for one in error.errors(include_url=False)
+        if one["type"] != "too_short" or not isinstance(one["input"], list) or not one["input"]
+    ]
 
 
 def _sentence(error: ErrorDetails, path: KeyPath, schema: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission.board import problems_of_plan
 from rtqual.mission.candidate import Candidate
-from rtqual.mission.explain import Problem, dotted, problem, shown, suggest
+from rtqual.mission.explain import Problem, dotted, problem, problems_in, shown, suggest
 from rtqual.mission.model import Mission, Plan, PlannedCell
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.toml_lines import KeyPath, key_lines, line_of
@@ -124,7 +124,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
     try:
         mission = Mission.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)
     except ValidationError as error:
-        return None, _problems(error)
+        return None, problems_in(error, mission_schema())
     repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
     return mission, repeated or [
         *_study_problems(mission),
@@ -136,18 +136,6 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         *_load_problems(mission),
         *verify_problems(mission),
     ]
-
-
-def _problems(error: ValidationError) -> list[Problem]:
-    schema = mission_schema()
-    found = []
-    for one in error.errors(include_url=False):
-        is_echo = (
-            one["type"] == "too_short" and isinstance(one["input"], list) and one["input"]
-        )  # of errors in the elements, told by themselves
-        if not is_echo:
-            found.append(problem(one, schema))
-    return found
 
 
 def _large_integers(value: object, path: KeyPath = ()) -> Iterator[Problem]:

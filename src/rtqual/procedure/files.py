@@ -7,8 +7,9 @@ from typing import Self
 
 from rtqual.packet.definition import Field
 
+NAME = r"[A-Za-z0-9._-]{1,32}"
 _LINE = re.compile(
-    r"(?P<transaction>[1-9]\d{0,9}) (?P<condition>\d{1,2}) (?P<name>[A-Za-z0-9._-]{1,32}) (?P<octets>\d{1,10})"
+    rf"(?P<transaction>[1-9]\d{{0,9}}) (?P<condition>\d{{1,2}}) (?P<name>{NAME}) (?P<octets>\d{{1,10}})"
     r" [0-9a-f]{8} (?P<differ>-|\d{1,10}) (?P<packets>\d{1,9}) (?P<missing>\d{1,9}) (?P<lost>\d{1,9})"
     r" (?P<asked>\d{1,9})",
     re.ASCII,

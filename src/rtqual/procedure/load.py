@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
-from rtqual.mission.explain import Problem, dotted, problem
+from rtqual.mission.explain import Problem, dotted, problems_in
 from rtqual.mission.load import MAX_DEPTH, decoded, is_deeper, read
 from rtqual.mission.toml_lines import key_lines, line_of
 from rtqual.mission.verify import Verify
@@ -66,6 +66,5 @@ def _checked(document: dict[str, Any], definition: Definition) -> tuple[Procedur
     try:
         procedure = Procedure.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)
     except ValidationError as error:
-        schema = Procedure.model_json_schema()
-        return None, [problem(one, schema) for one in error.errors(include_url=False)]
+        return None, problems_in(error, Procedure.model_json_schema())
     return procedure, list(unknown(procedure, definition))

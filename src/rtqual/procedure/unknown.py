@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What a procedure names, or a value it waits for, that no packet has."""
 
+import re
+import struct
 from collections.abc import Iterator
 from math import inf
 
 from rtqual.mission.explain import Problem, suggest
 from rtqual.packet.definition import WHOLE, Definition, Field
-from rtqual.procedure.files import FIELDS, TEXT
+from rtqual.procedure.files import FIELDS, NAME, TEXT
 from rtqual.procedure.model import Bounds, Expect, Match, Procedure, Wanted
 from rtqual.procedure.sound import ANSWERS
+
+_WHOLE = {**WHOLE, "time": (8, 0, 2**32 * 10**9 - 1)}  # ns
 
 
 def unknown(procedure: Procedure, definition: Definition) -> Iterator[Problem]:
@@ -64,16 +68,23 @@ def _why_not(wanted: Wanted, field: Field, event: str, definition: Definition) -
     if isinstance(wanted, str) and labels:
         return "" if wanted in labels else f"{wanted!r} is none of its values; {suggest(wanted, labels)}"
     if isinstance(wanted, str):
-        return "" if field.kind == TEXT else f"{wanted!r} is no number; write one, or bounds as {{ at_most = 5 }}"
-    if field.kind not in (*WHOLE, "f32", "time"):
+        why = f"{wanted!r} is no number; write one, or bounds as {{ at_most = 5 }}"
+        return why if field.kind != TEXT else "" if re.fullmatch(NAME, wanted) else f"{wanted!r} is no name of a file"
+    if field.kind not in (*_WHOLE, "f32"):
         allowed = suggest("", labels) if labels else "write a text" if field.kind == TEXT else "leave it out"
         return f"is no number; {allowed}"
     if labels and not isinstance(wanted, Bounds):
         return "" if wanted in labels.values() else f"{wanted} is none of its values; {suggest('', labels)}"
-    _, least, most = WHOLE.get(field.kind, (0, -inf, inf))
-    whole = f": whole numbers, {least:,} to {most:,}" if field.kind in WHOLE else ""
+    return _why_no_number(wanted, field)
+
+
+def _why_no_number(wanted: float | Bounds, field: Field) -> str:
+    _, least, most = _WHOLE.get(field.kind, (0, -inf, inf))
+    whole = f": whole numbers, {least:,} to {most:,}" if field.kind in _WHOLE else ""
     if isinstance(wanted, Bounds):
         return "" if _possible(wanted, least, most) else f"nothing is within these bounds{whole}"
+    if not whole and struct.unpack("f", struct.pack("f", wanted))[0] != wanted:
+        return f"{wanted} is none of its values, which have 24 bits; write bounds"
     possible = least <= wanted <= most and (not whole or wanted == int(wanted))
     return "" if possible else f"{wanted} is none of its values{whole}"
 
