@@ -179,6 +179,8 @@ def test_what_gives_no_figure_is_told() -> None:
 
     nothing = {"n": 1e6, "min": 6e3, "avg": float("nan"), "max": 9e3}
     assert "latency avg is nan, no figure" in apart(Series.counted({}, Kind.SUMMARY, name="latency", reported=nothing))
+    strange = compare("spacechain", asked, summaries([latencies("rt", 6_000, 70_000, problems=["a \x1b[31mred one"])]))
+    assert "a  [31mred one" in comparison_text(strange)
     assert "no samples of latency" in apart(Series.raw([], name="latency"))
     assert "measured in B, printed in ns" in apart(Series.raw([6], name="latency", unit="B"))
 

@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 from rtqual.base.units import format_value
-from rtqual.base.words import count
+from rtqual.base.words import clean, count
 from rtqual.published.compare import Order, Pair, Repeated
 
 _SIDES = {-1: "the first", 0: "neither", 1: "the second"}
@@ -24,7 +24,7 @@ def comparison_text(found: Repeated) -> str:
         lines += [f"- agrees: {_order(one)}" for one in agreeing] + [""]
     if found.apart:
         lines += ["## Not set beside the study", "", *(f"- {one}" for one in found.apart), ""]
-    return "\n".join(lines)
+    return "\n".join(map(clean, lines))  # records may be a stranger's
 
 
 def _table(one: Pair) -> Iterator[str]:
