@@ -140,7 +140,7 @@ def test_what_was_found_of_a_studys_order_stands_in_short(mission: Mission) -> N
     (table,) = tables(blocks)
     assert "Study xenomai repeated" in table.caption
     cells = {(row[0].text, row[1].text): (row[2].text, row[2].detail, row[3].text, row[3].detail) for row in table.rows}
-    user, black = "linux, user space, virtual-arm board", "Xenomai, BeagleBone Black, user space"
+    user, black = "linux, user space, virtual-arm board, 1 CPU", "Xenomai, BeagleBone Black, user space"
     assert cells[user, black] == ("3", "avg", "0.50", "of 3 durations")
     (against,) = [block.items for block in blocks if isinstance(block, Bullets) and block.title == "Not as printed"]
     assert [one.partition(":")[0] for one in against] == ["message pipe", "message queue", "message queue"]
