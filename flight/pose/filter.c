@@ -9,6 +9,7 @@ void filter_start(struct pose *pose, const struct placed *at)
 	const double speed = pose->set.first_speed, rate = pose->set.first_rate;
 
 	pose->at = *at;
+	pose->foreseen = false;
 	memset(pose->systematic, 0, sizeof(pose->systematic));
 	memset(pose->rate, 0, sizeof(pose->rate));
 	memset(pose->cov, 0, sizeof(pose->cov));
@@ -82,4 +83,5 @@ void filter_update(struct pose *pose, const struct fit *fit)
 		}
 	}
 	pose->at = fit->at;
+	pose->foreseen = true;
 }

@@ -40,13 +40,13 @@ void placed_offset(const struct placed *from, const struct placed *to, double ou
 }
 
 static void measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		    const double weight[36], bool fine, double slack, struct normal *normal)
+		    const double deviation[3], const double weight[36], bool fine, double slack, struct normal *normal)
 {
 	struct view view;
 
 	memset(normal, 0, sizeof(*normal));
 	view_of(pose, at, &view);
-	surface_measure(pose, frame, at, &view, fine ? FINE : COARSE, slack, normal);
+	surface_measure(pose, frame, at, &view, deviation, fine ? FINE : COARSE, slack, normal);
 	outline_measure(pose, frame, at, weight, slack > 0 ? 10 : 6, slack, normal);
 	rim_measure(pose, frame, at, &view, slack > 0 ? 4 : 3, normal);
 	if (pose->offset_variance > 0) {
@@ -132,20 +132,38 @@ static bool prior_near(const struct pose *pose, const struct placed *guess, cons
 	return pixels_of(pose, guess, deviation) < NEAR;
 }
 
+/* Standard deviations of the place along the target's axes, m. A place that was just found is better known than the filter
+ * says: 0.
+ */
+static void foreseen(const struct placed *at, const double prior[36], double deviation[3])
+{
+	for (int k = 0; k < 3; k++) {
+		const double axis[3] = { at->r[k], at->r[3 + k], at->r[6 + k] };
+		double variance = 0;
+
+		for (int i = 0; i < 3; i++)
+			variance += axis[i] * dot3(prior + 6 * i, axis);
+		deviation[k] = sqrt(variance);
+	}
+}
+
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out)
 {
-	double *weight = out->weight, step[6] = { 0 };
+	double *weight = out->weight, step[6] = { 0 }, deviation[3] = { 0 };
 	bool near = prior_near(pose, guess, prior);
 
 	if (!invert6(prior, weight))
 		return false;
+	if (fine && pose->foreseen)
+		foreseen(guess, prior, deviation);
 	out->at = *guess;
 	for (int round = near ? rounds - 1 : 0, again = near; round < rounds; round++) {
 		bool last = round == rounds - 1;
 		double h[36], g[6], pull[6];
 
-		measure(pose, frame, &out->at, weight, fine && last, last ? 0 : slack / (1 << round), &out->last);
+		measure(pose, frame, &out->at, deviation, weight, fine && last, last ? 0 : slack / (1 << round),
+			&out->last);
 		placed_offset(guess, &out->at, out->offset);
 		multiply6_vector(weight, out->offset, pull);
 		for (int i = 0; i < 36; i++)

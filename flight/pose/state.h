@@ -84,7 +84,7 @@ struct pose {
 	int32_t *stack; /* of the flood fill */
 
 	struct search search;
-	bool tracking;
+	bool tracking, foreseen; /* foreseen: by the filter, from frames before */
 	int misses;
 	uint64_t time_ns;
 	struct placed at;
@@ -294,7 +294,8 @@ void sight_of(const struct pose *pose, const struct placed *at, const double wei
 
 /* surface.c, outline.c, rim.c: the three kinds of measurement */
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		     const struct view *view, int wanted, double slack, struct normal *normal);
+		     const struct view *view, const double deviation[3], int wanted, double slack,
+		     struct normal *normal);
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		     const double weight[36], int reach, double slack, struct normal *normal);
 void rim_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,

@@ -9,6 +9,8 @@
 
 #define RIM 0.8 /* pixels: nearer than this to a rim a pixel may be mixed */
 #define MARGIN 1.5 /* pixels: the same of the body's edges */
+#define SURE 2 /* deviations of the place */
+#define FORESEEN 1.0 /* pixels: deviation across a side from which on what lies beside it is taken for it */
 
 /* A pixel is mixed if a neighbour is at another distance, or has none. Pixels at the picture's border have none beyond. */
 static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double gate)
@@ -115,7 +117,8 @@ static bool near_rim(const struct pose *pose, const struct view *view, unsigned 
 }
 
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		     const struct view *view, int wanted, double slack, struct normal *normal)
+		     const struct view *view, const double deviation[3], int wanted, double slack,
+		     struct normal *normal)
 {
 	static const int next[3] = { 1, 2, 0 };
 	int window[4];
@@ -127,6 +130,8 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 	int step = (int)larger(1, ceil(sqrt((double)wide * high / wanted)));
 
 	struct faces faces[3] = { 0 };
+	const double known = FORESEEN * norm3(at->p) / pose->camera.fx;
+	const bool sure[3] = { deviation[0] < known, deviation[1] < known, true };
 
 	/* Other pixels each frame, so that the error of a pixel does not stay. */
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
@@ -142,13 +147,15 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				continue;
 			double across = direction[hit.axis], pixel = hit.range / pose->camera.fx;
 			int a = next[hit.axis], b = next[a];
+			double margin_a = larger(MARGIN * pixel, SURE * deviation[a]);
+			double margin_b = larger(MARGIN * pixel, SURE * deviation[b]);
 			double xa = view->origin[a] + hit.range * direction[a];
 			double xb = view->origin[b] + hit.range * direction[b];
 
 			/* Grazing rays say little, and with much noise. */
 			if (fabs(across) < GRAZING || frame_saturated(frame, at_pixel) ||
-			    (hit.part == body && (body->half[a] - fabs(xa - body->centre[a]) < MARGIN * pixel ||
-						  body->half[b] - fabs(xb - body->centre[b]) < MARGIN * pixel)) ||
+			    (hit.part == body && (body->half[a] - fabs(xa - body->centre[a]) < margin_a ||
+						  body->half[b] - fabs(xb - body->centre[b]) < margin_b)) ||
 			    (parts != 1 && near_rim(pose, view, parts, direction, &hit)))
 				continue;
 			double sigma = range_noise(pose, frame, at_pixel, hit.range),
@@ -162,7 +169,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				normal->agreeing++;
 			else
 				normal->contrary++;
-			if (z > 5 || lone(pose, frame, x, y, 6 * sigma + 0.008))
+			if (!sure[hit.axis] || z > 5 || lone(pose, frame, x, y, 6 * sigma + 0.008))
 				continue;
 			/* Full weight up to three deviations, none from five on. */
 			double weight = (z < 3 ? 1 : (5 - z) / 2) / (sigma * sigma);
