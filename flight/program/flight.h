@@ -162,6 +162,8 @@ enum failure mode_begin(struct flight *flight, enum pending pending, const struc
 void mode_finish(struct flight *flight, enum pending pending, enum failure failure);
 void mode_due(struct flight *flight); /* requests that have waited too long */
 /* --- housekeeping.c, schedule.c, monitor.c: what is due, and when the next is --- */
+/* Each has a value that it may have, and together they are a calibration. */
+bool parameters_fit(const int32_t parameter[PARAMETER_COUNT]);
 void housekeeping_due(struct flight *flight);
 uint64_t housekeeping_next_ns(const struct flight *flight);
 void schedule_due(struct flight *flight);

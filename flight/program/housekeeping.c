@@ -192,9 +192,13 @@ static bool fits(const struct parameter_row *parameter, int64_t value)
 	return !parameter->choices && value >= parameter->least && value <= parameter->most;
 }
 
-/* No decoder takes off more than a metre. */
-static bool calibrates(const int32_t *parameter)
+bool parameters_fit(const int32_t parameter[PARAMETER_COUNT])
 {
+	for (uint32_t one = 0; one < PARAMETER_COUNT; one++)
+		if (!fits(pus_parameter(one), parameter[one]))
+			return false;
+
+	/* No decoder takes off more than a metre. */
 	const int64_t warmer_mc = (int64_t)parameter[PARAMETER_TEMPERATURE_MC] -
 				  pus_parameter(PARAMETER_TEMPERATURE_MC)->at_first;
 	const int64_t off_um = parameter[PARAMETER_OFFSET_UM] + parameter[PARAMETER_DRIFT_UM_PER_K] * warmer_mc / 1000;
@@ -216,7 +220,7 @@ enum failure command_set_parameters(struct flight *flight, const struct request 
 			return FAILURE_BAD_ARGUMENT;
 		parameter[values[0]] = (int32_t)values[1];
 	}
-	if (!calibrates(parameter))
+	if (!parameters_fit(parameter))
 		return FAILURE_BAD_ARGUMENT;
 	memcpy(flight->kept.settings.parameter, parameter, sizeof(parameter));
 	flight_changed(flight);

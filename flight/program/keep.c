@@ -30,14 +30,8 @@ static bool plausible(const struct kept *kept)
 	const struct settings *settings = &kept->settings;
 
 	if (settings->mode >= MODE_COUNT || settings->pose > 1 || settings->schedule_on > 1 ||
-	    settings->time_rate > 8 || kept->scheduled > PACKET_SCHEDULE_MOST)
+	    settings->time_rate > 8 || kept->scheduled > PACKET_SCHEDULE_MOST || !parameters_fit(settings->parameter))
 		return false;
-	for (uint32_t one = 0; one < PARAMETER_COUNT; one++) {
-		const struct parameter_row *row = pus_parameter(one);
-
-		if (settings->parameter[one] < row->least || settings->parameter[one] > row->most)
-			return false;
-	}
 	for (uint32_t one = STRUCTURE_FIRST; one <= STRUCTURE_LAST; one++)
 		if (settings->interval_ms[one] < 10 || settings->interval_ms[one] > 3600000)
 			return false;

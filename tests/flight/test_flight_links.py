@@ -8,9 +8,11 @@ import random
 import select
 import signal
 import socket
+import struct
 import subprocess
 import time
 import tty
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -56,14 +58,23 @@ def test_a_restart_keeps_what_was_set_and_says_why_it_began(start: Callable[...,
     ground.until("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["COMMANDED"], event_detail=3)
     program.process.terminate()
     assert program.process.wait() == 0
-    state = bytearray((tmp_path / "state").read_bytes())
-    state[len(state) // 2] ^= 1
-    (tmp_path / "state").write_bytes(state)
-    program.process = subprocess.Popen(program.command)
-    ground = program.connect()
-    ground.until("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["STATE_LOST"])
-    ground.send(command("HK_ONCE", 1, structure="CAMERA"))
-    assert ground.until("HK_CAMERA")[0].fields["mode"] == "SAFE"
+    sound = (tmp_path / "state").read_bytes()
+    damaged = bytearray(sound)
+    damaged[len(sound) // 2] ^= 1
+    # Soundly written by a program that took what no decoder takes: two metres off.
+    head, kept = 16, bytearray(sound[16:])
+    for name, value in (("OFFSET_UM", 1_000_000), ("DRIFT_UM_PER_K", 10_000), ("TEMPERATURE_MC", 100_000)):
+        struct.pack_into("<i", kept, 4 * (4 + DEFINITION.parameters[name].id), value)
+    impossible = sound[: head - 4] + struct.pack("<I", zlib.crc32(kept)) + kept
+    for state in (damaged, impossible):
+        (tmp_path / "state").write_bytes(state)
+        program.process = subprocess.Popen(program.command)
+        ground = program.connect()
+        ground.until("EVENT_INFO", event="BOOTED", event_value=DEFINITION.enums["cause"]["STATE_LOST"])
+        ground.send(command("HK_ONCE", 1, structure="CAMERA"))
+        assert ground.until("HK_CAMERA")[0].fields["mode"] == "SAFE"
+        program.process.terminate()
+        assert program.process.wait() == 0
 
 
 @pytest.mark.guest
