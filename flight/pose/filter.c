@@ -21,6 +21,12 @@ void filter_start(struct pose *pose, const struct placed *at)
 	}
 }
 
+void filter_cov(const struct pose *pose, double cov[36])
+{
+	for (int i = 0; i < 36; i++)
+		cov[i] = pose->cov[12 * (i / 6) + i % 6];
+}
+
 void filter_predict(struct pose *pose, double seconds)
 {
 	double step[6], *cov = pose->cov;

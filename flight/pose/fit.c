@@ -39,6 +39,18 @@ void placed_offset(const struct placed *from, const struct placed *to, double ou
 	vector_from_rotation(turned, out + 3);
 }
 
+void placed_deviations(const struct placed *at, const double cov[36], double out[3])
+{
+	for (int k = 0; k < 3; k++) {
+		const double axis[3] = { at->r[k], at->r[3 + k], at->r[6 + k] };
+		double variance = 0;
+
+		for (int i = 0; i < 3; i++)
+			variance += axis[i] * dot3(cov + 6 * i, axis);
+		out[k] = sqrt(variance);
+	}
+}
+
 static void measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		    const double deviation[3], const double weight[36], bool fine, double slack, struct normal *normal)
 {
@@ -132,21 +144,6 @@ static bool prior_near(const struct pose *pose, const struct placed *guess, cons
 	return pixels_of(pose, guess, deviation) < NEAR;
 }
 
-/* Standard deviations of the place along the target's axes, m. A place that was just found is better known than the filter
- * says: 0.
- */
-static void foreseen(const struct placed *at, const double prior[36], double deviation[3])
-{
-	for (int k = 0; k < 3; k++) {
-		const double axis[3] = { at->r[k], at->r[3 + k], at->r[6 + k] };
-		double variance = 0;
-
-		for (int i = 0; i < 3; i++)
-			variance += axis[i] * dot3(prior + 6 * i, axis);
-		deviation[k] = sqrt(variance);
-	}
-}
-
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out)
 {
@@ -156,7 +153,7 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 	if (!invert6(prior, weight))
 		return false;
 	if (fine && pose->foreseen)
-		foreseen(guess, prior, deviation);
+		placed_deviations(guess, prior, deviation);
 	out->at = *guess;
 	for (int round = near ? rounds - 1 : 0, again = near; round < rounds; round++) {
 		bool last = round == rounds - 1;

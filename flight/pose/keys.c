@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define GRID 4 /* points along each side of a key's top */
+#define POINTS (GRID * GRID)
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
 #define MOST 60 /* so that what speaks against it later is heard */
@@ -30,14 +31,15 @@ void placed_turned(const struct pose *pose, const struct placed *at, int axis, s
 		out->p[k] += moved[k];
 }
 
-/* The range that a pixel should show; 0 where it does not show the target. */
-static double should(const struct pose *pose, const struct placed *at, const double origin[3], const double ray[3])
+/* The range that a pixel should show of these parts; 0 where it shows none. */
+static double should(const struct pose *pose, const struct placed *at, unsigned int parts, const double origin[3],
+		     const double ray[3])
 {
 	double direction[3];
 	struct hit hit;
 
 	rotate_back(at->r, ray, direction);
-	return model_hit(&pose->model, (1u << pose->model.parts) - 1, origin, direction, &hit) ? hit.range : 0;
+	return model_hit(&pose->model, parts, origin, direction, &hit) ? hit.range : 0;
 }
 
 static void eye_of(const struct placed *at, double origin[3])
@@ -47,26 +49,48 @@ static void eye_of(const struct placed *at, double origin[3])
 		origin[k] = -origin[k];
 }
 
-/* Over one key's top as `at` has it: what speaks for `at` against `other`. Several points may lie in one pixel, which
- * then counts once.
- */
-static double over_key(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		       const struct placed *other, const struct pose_part *part)
+/* One of POINTS points of a part's top, target coordinates. */
+static void top_point(const struct pose_part *part, int n, double x[3])
 {
+	double along[2] = { 2 * (n % GRID + 0.5) / GRID - 1, 2 * (n / GRID + 0.5) / GRID - 1 };
+	double size[2] = { part->half[0], part->half[1] };
+
+	if (part->kind == POSE_CYLINDER) { /* in the middle of the ring, or of the disc from its middle to its rim */
+		size[0] = size[1] = 0.5 * (part->half[0] + part->half[1]);
+		along[0] = cos(2 * M_PI * n / POINTS);
+		along[1] = sin(2 * M_PI * n / POINTS);
+	}
+	for (int k = 0; k < 2; k++)
+		x[k] = part->centre[k] + size[k] * along[k];
+	x[2] = part->centre[2] - part->half[2];
+}
+
+static double top_area(const struct pose_part *part)
+{
+	const double *half = part->half;
+
+	return part->kind == POSE_BOX ? 4 * half[0] * half[1] : M_PI * (half[0] * half[0] - half[1] * half[1]);
+}
+
+/* Over a part's top as `at` has it: what speaks for all parts there, against those of `parts` where `other` has them. Several
+ * points may lie in one pixel, which then counts once.
+ */
+static double over_top(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		       const struct placed *other, unsigned int parts, const struct pose_part *part)
+{
+	const unsigned int every = (1u << pose->model.parts) - 1;
 	double top = part->centre[2] - part->half[2], evidence = 0, eye[3], from[3];
 
 	eye_of(at, eye);
 	eye_of(other, from);
-	if (part->kind != POSE_BOX || top >= 0 || eye[2] > top)
+	if (top >= 0 || eye[2] > top)
 		return 0;
-	double pixels = 4 * part->half[0] * part->half[1] * pose->camera.fx * pose->camera.fy * -eye[2] /
-			(dot3(eye, eye) * norm3(eye));
+	double pixels = top_area(part) * pose->camera.fx * pose->camera.fy * -eye[2] / (dot3(eye, eye) * norm3(eye));
 
-	for (int n = 0; n < GRID * GRID; n++) {
-		double x[3] = { part->centre[0] + part->half[0] * (2 * (n % GRID + 0.5) / GRID - 1),
-				part->centre[1] + part->half[1] * (2 * (n / GRID + 0.5) / GRID - 1), top };
-		double point[3], pixel[2], ray[3];
+	for (int n = 0; n < POINTS; n++) {
+		double x[3], point[3], pixel[2], ray[3];
 
+		top_point(part, n, x);
 		rotate(at->r, x, point);
 		for (int k = 0; k < 3; k++)
 			point[k] += at->p[k];
@@ -77,7 +101,7 @@ static double over_key(const struct pose *pose, const struct pose_frame *frame, 
 		double range = frame_range(frame, nearest);
 
 		camera_ray(pose, nearest, ray);
-		double here = should(pose, at, eye, ray), there = should(pose, other, from, ray);
+		double here = should(pose, at, every, eye, ray), there = should(pose, other, parts, from, ray);
 
 		if (range == 0 || here == 0 || there == 0)
 			continue;
@@ -88,17 +112,38 @@ static double over_key(const struct pose *pose, const struct pose_frame *frame, 
 		if (smaller(fabs(for_here), fabs(for_there)) < 5)
 			evidence += larger(-2, smaller(2, 0.5 * (for_there * for_there - for_here * for_here)));
 	}
-	return evidence * smaller(1, pixels / (GRID * GRID));
+	return evidence * smaller(1, pixels / POINTS);
 }
 
 double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		     const struct placed *other)
 {
+	const unsigned int every = (1u << pose->model.parts) - 1;
 	double evidence = 0;
 
 	for (int i = 1; i < pose->model.parts; i++)
-		evidence += over_key(pose, frame, at, other, pose->model.part + i) -
-			    over_key(pose, frame, other, at, pose->model.part + i);
+		if (pose->model.part[i].kind == POSE_BOX)
+			evidence += over_top(pose, frame, at, other, every, pose->model.part + i) -
+				    over_top(pose, frame, other, at, every, pose->model.part + i);
+	return evidence;
+}
+
+/* The widest that the place may be off and a part's top is still looked for on itself. */
+static double top_reach(const struct pose_part *part)
+{
+	return part->kind == POSE_BOX ? smaller(part->half[0], part->half[1]) : 0.5 * (part->half[0] - part->half[1]);
+}
+
+/* What a frame says for the parts where `at` has them, against the bare body. */
+static double parts_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
+{
+	double evidence = 0, cov[36], deviation[3];
+
+	filter_cov(pose, cov);
+	placed_deviations(at, cov, deviation);
+	for (int i = 1; i < pose->model.parts; i++)
+		if (larger(deviation[0], deviation[1]) < top_reach(pose->model.part + i))
+			evidence += over_top(pose, frame, at, at, 1, pose->model.part + i);
 	return evidence;
 }
 
@@ -106,6 +151,7 @@ void keys_forget(struct pose *pose)
 {
 	memset(pose->evidence, 0, sizeof(pose->evidence));
 	pose->decided = false;
+	pose->parts_seen = 0;
 	pose->weighed = 0;
 }
 
@@ -118,6 +164,8 @@ enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct p
 	/* What is decided is looked at again in some frames, by one axis in turn. */
 	if (pose->decided && pose->frames % LOOK)
 		return KEYS_RIGHT;
+	if (!pose->decided || pose->frames / LOOK % 3 == 0)
+		pose->parts_seen = smaller(MOST, pose->parts_seen + parts_evidence(pose, frame, at));
 	for (int axis = 0; axis < 3; axis++) {
 		if (!pose->decided || (int)(pose->frames / LOOK % 3) == axis) {
 			placed_turned(pose, at, axis, turned + axis);
@@ -128,7 +176,7 @@ enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct p
 			which = axis;
 		}
 	}
-	if (pose->decided ? least > 0 : least > ENOUGH) {
+	if (pose->parts_seen >= 0 && (pose->decided ? least > 0 : least > ENOUGH)) {
 		pose->decided = true;
 		return KEYS_RIGHT;
 	}
@@ -139,7 +187,7 @@ enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct p
 	}
 	if (pose->decided)
 		keys_forget(pose);
-	if (++pose->weighed >= UNSEEN && fabs(evidence[2]) < 1)
+	if (pose->parts_seen < -ENOUGH || (++pose->weighed >= UNSEEN && fabs(evidence[2]) < 1))
 		return KEYS_UNSEEN;
 	return KEYS_UNDECIDED;
 }

@@ -355,13 +355,6 @@ static void fill(const struct pose *pose, const struct fit *fit, bool decided, s
 			result->status = POSE_NOT_FOUND;
 }
 
-/* The pose part of the filter's covariance. */
-static void prior_of(const struct pose *pose, double prior[36])
-{
-	for (int i = 0; i < 36; i++)
-		prior[i] = pose->cov[12 * (i / 6) + i % 6];
-}
-
 void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_result *result)
 {
 	struct fit fitted;
@@ -384,7 +377,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		tried = pose->misses % 2 == 0;
 	}
 	if (tried) {
-		prior_of(pose, prior);
+		filter_cov(pose, prior);
 		learn_sun(pose, frame, &pose->at);
 		good = fit(pose, frame, &pose->at, prior, 0.004, 2, true, &fitted) &&
 		       plausible(pose, &fitted, &result->agreement);
@@ -398,7 +391,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 			return;
 		filter_start(pose, &at);
 		keys_forget(pose);
-		prior_of(pose, prior);
+		filter_cov(pose, prior);
 		learn_sun(pose, frame, &at);
 		good = fit(pose, frame, &at, prior, 0.004, 2, true, &fitted) &&
 		       plausible(pose, &fitted, &result->agreement) && borne_out(pose, frame, &fitted);

@@ -84,7 +84,8 @@ struct pose {
 	int32_t *stack; /* of the flood fill */
 
 	struct search search;
-	bool tracking, foreseen; /* foreseen: by the filter, from frames before */
+	bool tracking;
+	bool foreseen; /* by the filter. What was just found is placed better than the filter says */
 	int misses;
 	uint64_t time_ns;
 	struct placed at;
@@ -98,6 +99,7 @@ struct pose {
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */
 	double evidence[3]; /* of the keys, against half a turn about x, y and z */
+	double parts_seen; /* evidence that the parts are where they should be, not half a turn off nor any other way */
 	bool decided;
 	int weighed; /* frames that did not decide */
 	uint32_t frames, random;
@@ -181,7 +183,7 @@ bool model_window(const struct pose *pose, const struct placed *at, int part, in
 /* The placed target as the camera sees it. */
 struct view {
 	double origin[3]; /* the camera, target coordinates */
-	double level[3];  /* from there along each axis to the body's face that is seen; 0: none is */
+	double level[3]; /* from there along each axis to the body's face that is seen; 0: none is */
 	int window[POSE_PARTS][4]; /* pixels that may show the part; low > high: none. 0: any part but the body */
 };
 void view_of(const struct pose *pose, const struct placed *at, struct view *view);
@@ -237,8 +239,8 @@ struct line {
 	int x, y, dx, dy; /* the pixel next to the edge; outwards */
 	long pixel, step; /* the same as places in the frame's arrays */
 	double predicted; /* where the edge crosses, in pixels outwards from that pixel's middle */
-	double slant;     /* pixels across the edge for a pixel along the line */
-	double row[6];    /* of the edge's place across itself, pixels */
+	double slant; /* pixels across the edge for a pixel along the line */
+	double row[6]; /* of the edge's place across itself, pixels */
 };
 /* For a point of an edge, given from the target's origin, with the directions along the edge and out of it (camera
  * coordinates). False if the line, `reach` pixels to either side, leaves the picture.
@@ -307,10 +309,10 @@ bool overhanging(const struct pose *pose, const struct pose_frame *frame, const 
 /* fit.c */
 struct fit {
 	struct placed at;
-	double offset[6];     /* from where it began */
+	double offset[6]; /* from where it began */
 	double weight[36], cov[36]; /* the prior's inverse, and the pose's covariance after this frame */
 	double information[36]; /* of this frame alone */
-	double systematic[36];  /* covariance of what averaging does not remove */
+	double systematic[36]; /* covariance of what averaging does not remove */
 	double discord; /* by how much edges and rims differ from each other, in squared deviations; 1 if right */
 	struct normal last;
 };
@@ -322,6 +324,8 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 	 double slack, int rounds, bool fine, struct fit *out);
 void placed_offset(const struct placed *from, const struct placed *to, double out[6]);
 void placed_move(struct placed *at, const double step[6]);
+/* Standard deviations of its place along its own axes, m. */
+void placed_deviations(const struct placed *at, const double cov[36], double out[3]);
 
 /* find.c: a step of the search for the target in the whole frame; true when its place is roughly known. */
 bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out);
@@ -340,6 +344,8 @@ enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct p
 
 /* filter.c */
 void filter_start(struct pose *pose, const struct placed *at);
+/* The covariance of (position, rotation). */
+void filter_cov(const struct pose *pose, double cov[36]);
 void filter_predict(struct pose *pose, double seconds);
 void filter_update(struct pose *pose, const struct fit *fit);
 

@@ -9,8 +9,6 @@
 
 #define RIM 0.8 /* pixels: nearer than this to a rim a pixel may be mixed */
 #define MARGIN 1.5 /* pixels: the same of the body's edges */
-#define SURE 2 /* deviations of the place */
-#define FORESEEN 1.0 /* pixels: deviation across a side from which on what lies beside it is taken for it */
 
 /* A pixel is mixed if a neighbour is at another distance, or has none. Pixels at the picture's border have none beyond. */
 static bool lone(const struct pose *pose, const struct pose_frame *frame, int x, int y, double gate)
@@ -116,6 +114,26 @@ static bool near_rim(const struct pose *pose, const struct view *view, unsigned 
 	return false;
 }
 
+/* Is the hit nearer to an edge of its face than this, or than a target moved by its deviations would have it? */
+static bool near_edge(const struct hit *hit, double xa, double xb, const double direction[3], const double deviation[3],
+		      double margin)
+{
+	const struct pose_part *part = hit->part;
+	int a = (hit->axis + 1) % 3, b = (a + 1) % 3;
+	double margin_a = margin, margin_b = margin;
+
+	if (deviation) {
+		double along = deviation[hit->axis] / fabs(direction[hit->axis]);
+
+		margin_a = larger(margin, deviation[a] + along * fabs(direction[a]));
+		margin_b = larger(margin, deviation[b] + along * fabs(direction[b]));
+	}
+	if (part->kind == POSE_CYLINDER)
+		return -outside(part, xa, xb) < larger(margin_a, margin_b);
+	return part->half[a] - fabs(xa - part->centre[a]) < margin_a ||
+	       part->half[b] - fabs(xb - part->centre[b]) < margin_b;
+}
+
 void surface_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		     const struct view *view, const double deviation[3], int wanted, double slack,
 		     struct normal *normal)
@@ -129,9 +147,11 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
 	int step = (int)larger(1, ceil(sqrt((double)wide * high / wanted)));
 
+	/* Known so well, it moves no ray that counts by more than the margin. */
+	if (deviation[0] + deviation[1] + deviation[2] < GRAZING * MARGIN * norm3(at->p) / pose->camera.fx)
+		deviation = NULL;
+
 	struct faces faces[3] = { 0 };
-	const double known = FORESEEN * norm3(at->p) / pose->camera.fx;
-	const bool sure[3] = { deviation[0] < known, deviation[1] < known, true };
 
 	/* Other pixels each frame, so that the error of a pixel does not stay. */
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
@@ -147,15 +167,13 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				continue;
 			double across = direction[hit.axis], pixel = hit.range / pose->camera.fx;
 			int a = next[hit.axis], b = next[a];
-			double margin_a = larger(MARGIN * pixel, SURE * deviation[a]);
-			double margin_b = larger(MARGIN * pixel, SURE * deviation[b]);
 			double xa = view->origin[a] + hit.range * direction[a];
 			double xb = view->origin[b] + hit.range * direction[b];
 
 			/* Grazing rays say little, and with much noise. */
 			if (fabs(across) < GRAZING || frame_saturated(frame, at_pixel) ||
-			    (hit.part == body && (body->half[a] - fabs(xa - body->centre[a]) < margin_a ||
-						  body->half[b] - fabs(xb - body->centre[b]) < margin_b)) ||
+			    ((deviation || hit.part == body) &&
+			     near_edge(&hit, xa, xb, direction, deviation, hit.part == body ? MARGIN * pixel : 0)) ||
 			    (parts != 1 && near_rim(pose, view, parts, direction, &hit)))
 				continue;
 			double sigma = range_noise(pose, frame, at_pixel, hit.range),
@@ -169,7 +187,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 				normal->agreeing++;
 			else
 				normal->contrary++;
-			if (!sure[hit.axis] || z > 5 || lone(pose, frame, x, y, 6 * sigma + 0.008))
+			if (z > 5 || lone(pose, frame, x, y, 6 * sigma + 0.008))
 				continue;
 			/* Full weight up to three deviations, none from five on. */
 			double weight = (z < 3 ? 1 : (5 - z) / 2) / (sigma * sigma);
