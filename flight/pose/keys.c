@@ -100,10 +100,13 @@ static double over_top(const struct pose *pose, const struct pose_frame *frame, 
 		long nearest = pixel_of(pose, (int)(pixel[0] + 0.5), (int)(pixel[1] + 0.5));
 		double range = frame_range(frame, nearest);
 
+		if (range == 0)
+			continue;
+		range -= pose->offset;
 		camera_ray(pose, nearest, ray);
 		double here = should(pose, at, every, eye, ray), there = should(pose, other, parts, from, ray);
 
-		if (range == 0 || here == 0 || there == 0)
+		if (here == 0 || there == 0)
 			continue;
 		double sigma = range_noise(pose, frame, nearest, here) + 0.001;
 		double for_here = (range - here) / sigma, for_there = (range - there) / sigma;
