@@ -11,6 +11,7 @@
 #define POINTS (GRID * GRID)
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
+#define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
 #define MOST 60 /* so that what speaks against it later is heard */
 
 void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out)
@@ -49,16 +50,16 @@ static void eye_of(const struct placed *at, double origin[3])
 		origin[k] = -origin[k];
 }
 
-/* One of POINTS points of a part's top, target coordinates. */
-static void top_point(const struct pose_part *part, int n, double x[3])
+/* One of POINTS points of a part's top, target coordinates; `turn`: the direction of the n-th of as many around. */
+static void top_point(const struct pose_part *part, int n, const double turn[2], double x[3])
 {
 	double along[2] = { 2 * (n % GRID + 0.5) / GRID - 1, 2 * (n / GRID + 0.5) / GRID - 1 };
 	double size[2] = { part->half[0], part->half[1] };
 
 	if (part->kind == POSE_CYLINDER) { /* in the middle of the ring, or of the disc from its middle to its rim */
 		size[0] = size[1] = 0.5 * (part->half[0] + part->half[1]);
-		along[0] = cos(2 * M_PI * n / POINTS);
-		along[1] = sin(2 * M_PI * n / POINTS);
+		along[0] = turn[0];
+		along[1] = turn[1];
 	}
 	for (int k = 0; k < 2; k++)
 		x[k] = part->centre[k] + size[k] * along[k];
@@ -75,8 +76,8 @@ static double top_area(const struct pose_part *part)
 /* Over a part's top as `at` has it: what speaks for all parts there, against those of `parts` where `other` has them. Several
  * points may lie in one pixel, which then counts once.
  */
-static double over_top(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		       const struct placed *other, unsigned int parts, const struct pose_part *part)
+static SELDOM double over_top(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			      const struct placed *other, unsigned int parts, const struct pose_part *part)
 {
 	const unsigned int every = (1u << pose->model.parts) - 1;
 	double top = part->centre[2] - part->half[2], evidence = 0, eye[3], from[3];
@@ -87,10 +88,16 @@ static double over_top(const struct pose *pose, const struct pose_frame *frame, 
 		return 0;
 	double pixels = top_area(part) * pose->camera.fx * pose->camera.fy * -eye[2] / (dot3(eye, eye) * norm3(eye));
 
-	for (int n = 0; n < POINTS; n++) {
-		double x[3], point[3], pixel[2], ray[3];
+	/* The next direction by turning the last one, which needs no sine. */
+	const double c = cos(2 * M_PI / POINTS), s = sin(2 * M_PI / POINTS);
+	double turn[2] = { 1, 0 };
 
-		top_point(part, n, x);
+	for (int n = 0; n < POINTS; n++) {
+		double x[3], point[3], pixel[2], ray[3], turned = c * turn[0] - s * turn[1];
+
+		top_point(part, n, turn, x);
+		turn[1] = s * turn[0] + c * turn[1];
+		turn[0] = turned;
 		rotate(at->r, x, point);
 		for (int k = 0; k < 3; k++)
 			point[k] += at->p[k];
@@ -118,8 +125,8 @@ static double over_top(const struct pose *pose, const struct pose_frame *frame, 
 	return evidence * smaller(1, pixels / POINTS);
 }
 
-double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		     const struct placed *other)
+SELDOM double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			    const struct placed *other)
 {
 	const unsigned int every = (1u << pose->model.parts) - 1;
 	double evidence = 0;
@@ -138,7 +145,7 @@ static double top_reach(const struct pose_part *part)
 }
 
 /* What a frame says for the parts where `at` has them, against the bare body. */
-static double parts_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
+static SELDOM double parts_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
 	double evidence = 0, cov[36], deviation[3];
 
@@ -158,7 +165,7 @@ void keys_forget(struct pose *pose)
 	pose->weighed = 0;
 }
 
-enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at)
+SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at)
 {
 	double *evidence = pose->evidence, least = MOST;
 	struct placed turned[3];

@@ -60,10 +60,6 @@ class Bounds(Table):
             raise ValueError("says no bound; write at_least, at_most, grows_at_least or grows_at_most")
         return self
 
-    @property
-    def of_growth(self) -> bool:
-        return self.grows_at_least is not None or self.grows_at_most is not None
-
 
 Wanted = Annotated[str, Strict(), NonEmpty] | Number | Bounds
 
@@ -107,7 +103,8 @@ class Expect(Match):
             raise At("link", "stands beside a report; give each an entry of its own")
         if self.file and (self.report or self.event or self.failure or self.link):
             raise At("file", "stands beside a report or the link; give each an entry of its own")
-        if self.file and any(isinstance(one, Bounds) and one.of_growth for one in self.values.values()):
+        grows = {"grows_at_least", "grows_at_most"}
+        if self.file and any(isinstance(one, Bounds) and grows & one.model_fields_set for one in self.values.values()):
             raise At("values", "no file grows from one before; write at_least or at_most")
         if not self.link and not self.file and not self.report and not self.event:
             raise ValueError('names nothing to come; write report = "1.7", event = "CAMERA_GONE" or link = "lost"')
