@@ -16,7 +16,7 @@
 #include "script.h"
 
 enum {
-	HEAD = 16, /* octets of the file before the state (flight/program/keep.c) */
+	HEAD = 16, /* octets of the file before the state (flight/program/kept.c) */
 	SOUGHT = 64, /* octets of it that are compared */
 	PIECE = 64 * 1024, /* is read at once */
 	STEP = 4, /* the state has words of so many octets */

@@ -41,10 +41,10 @@ struct profile {
 	double gate; /* m between ranges of different things */
 };
 
-/* Turned so that a range of `from` has the angle 0. */
-static struct light vector_of(const struct pose *pose, double amplitude, double range, double from)
+/* Turned so that a range of `from` has the angle 0; `wave` in 1/m. */
+static struct light vector_of(double amplitude, double wave, double range, double from)
 {
-	double phase = 2 * M_PI / pose->set.ambiguity * (range - from), square = phase * phase;
+	double phase = wave * (range - from), square = phase * phase;
 
 	/* By their series, to 1e-8, where both are of one thing, as mostly. */
 	if (square < 0.06)
@@ -151,7 +151,7 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 		/* Something in front hides where the target ends. */
 		if (range < profile.expected[j + reach] - profile.gate)
 			return false;
-		struct light one = vector_of(pose, light[j + reach], range, profile.expected[last + reach]);
+		struct light one = vector_of(light[j + reach], wave, range, profile.expected[last + reach]);
 
 		dark.i += one.i;
 		dark.q += one.q;
@@ -199,7 +199,7 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 			return false;
 		out->grain += shot * (light[j + reach] + least + pose->sun) / contrast;
 		if (profile.range[j + reach] > 0) {
-			struct light seen = vector_of(pose, light[j + reach], profile.range[j + reach],
+			struct light seen = vector_of(light[j + reach], wave, profile.range[j + reach],
 						      profile.expected[j + reach]);
 
 			*end += ((seen.i - beside.i) * i + (seen.q - beside.q) * q) / contrast;

@@ -201,3 +201,14 @@ SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, s
 		return KEYS_UNSEEN;
 	return KEYS_UNDECIDED;
 }
+
+unsigned int keys_undecided(const struct pose *pose)
+{
+	unsigned int undecided = 0;
+
+	if (pose->decided)
+		return 0;
+	for (int axis = 0; axis < 3; axis++)
+		undecided |= (unsigned int)(pose->evidence[axis] <= ENOUGH || pose->parts_seen <= 0) << axis;
+	return undecided;
+}

@@ -115,7 +115,7 @@ static inline void nearer_hit(const struct pose_model *model, unsigned int parts
 	struct ray ray = { .o = origin, .d = direction };
 
 	for (int k = 0; k < 3; k++)
-		ray.inverse[k] = 1 / (fabs(direction[k]) < 1e-9 ? copysign(1e-9, direction[k]) : direction[k]);
+		ray.inverse[k] = 1 / (fabs(direction[k]) < 1e-9 ? 1e-9 : direction[k]);
 	for (int i = 0; parts; i++, parts >>= 1) {
 		if (!(parts & 1))
 			continue;

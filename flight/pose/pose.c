@@ -8,10 +8,6 @@
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
-#define LEAST_OFFSET 0.0002 /* m */
-#define OFFSETS 200 /* frames by which the mean of offsets is remembered: it drifts */
-#define NOISE_SAMPLES 200
-#define SUNS 12 /* frames over which the sun's light is averaged */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
@@ -132,36 +128,13 @@ static void forget(struct pose *pose)
 	pose->misses = 0;
 	keys_forget(pose);
 	pose->discord = 1;
-	pose->told = (struct told){ 0 };
-	pose->offset = 0;
-	pose->offset_variance = pose->set.range_bias * pose->set.range_bias;
-	pose->sun = 0;
-	pose->suns = 0;
-	pose->noise_scale = pose->edge_scale = 1;
+	learn_forget(pose);
 }
 
 void pose_reset(struct pose *pose)
 {
 	forget(pose);
 	find_forget(pose);
-}
-
-/* Of |error| / sigma; 0.6745 where sigma is right. */
-static double median(const int histogram[64], int count)
-{
-	double half = 0.5 * count, below = 0;
-	int eighth = 0;
-
-	while (eighth < 63 && below + histogram[eighth] < half)
-		below += histogram[eighth++];
-	return (eighth + (half - below) / fmax(1, histogram[eighth])) / 8;
-}
-
-/* Adapts the noise to this frame's `count` errors, slowly and within bounds. */
-static void learn(double *scale, double larger, int count)
-{
-	*scale *= pow(fmin(2, fmax(0.5, larger)), count / (count + 1500.0));
-	*scale = fmin(10, fmax(0.1, *scale));
 }
 
 /* Which of the target's axes this frame does not show: those in directions with too little information. */
@@ -212,105 +185,6 @@ static bool plausible(const struct pose *pose, const struct fit *fit, double *ag
 	       norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
-/* The body's size in the picture tells how far it is, so frames that show its outline tell what ranges read too much. Their
- * noise averages away; what their edges share does not, so the mean is held against what was known before any frame, once.
- */
-static void learn_offset(struct pose *pose, const struct normal *normal)
-{
-	struct told *told = &pose->told;
-	double before = pose->set.range_bias * pose->set.range_bias;
-
-	if (!(normal->information > 0))
-		return;
-	double noise = 1 / normal->information, shared = normal->shared + LEAST_OFFSET * LEAST_OFFSET;
-	double weight = 1 / (noise + shared);
-
-	if (normal->more * normal->more > 25 * (pose->offset_variance + noise + shared))
-		return;
-	told->weight = smaller(told->weight, OFFSETS * weight) + weight;
-	double part = weight / told->weight;
-
-	told->mean += part * (pose->offset + normal->more - told->mean);
-	told->noise = (1 - part) * (1 - part) * told->noise + part * part * noise;
-	told->shared += part * (shared - told->shared);
-	double variance = told->noise + told->shared;
-
-	pose->offset = before / (before + variance) * told->mean;
-	pose->offset_variance = before * variance / (before + variance);
-}
-
-/* The filter's pose rests on the edges of the last frames, along each axis as far as this frame did not tell it anew. What
- * those shared is in it still, and is at most the mean by these parts (Jensen), however alike their errors are.
- */
-static void learn_shared(struct pose *pose, const struct fit *fit, const double prior[36])
-{
-	double kept[6], told[6];
-
-	for (int k = 0; k < 6; k++) {
-		double part = smaller(1, pose->cov[13 * k] / prior[7 * k]);
-
-		kept[k] = sqrt(part);
-		told[k] = sqrt(1 - part);
-	}
-	for (int i = 0; i < 36; i++)
-		pose->systematic[i] = kept[i / 6] * kept[i % 6] * pose->systematic[i] +
-				      told[i / 6] * told[i % 6] * fit->systematic[i];
-}
-
-/* How large the noise is by this frame, as a part of that expected: by the distance of ranges from the middle of their
- * neighbours in the row, which is noise whatever the pose. So a wrong pose does not pass for noise.
- */
-static double noise_now(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, double *light)
-{
-	int window[4], histogram[64] = { 0 }, count = 0;
-
-	*light = 0;
-	if (!model_window(pose, at, 0, 0, window))
-		return 1;
-	int wide = window[2] - window[0] + 1, high = window[3] - window[1] + 1;
-	int step = (int)fmax(1, sqrt((double)wide * high / NOISE_SAMPLES));
-
-	for (int y = window[1] + (int)(pose->frames % step); y <= window[3]; y += step) {
-		for (int x = window[0] + 1; x < window[2]; x += step) {
-			long pixel = pixel_of(pose, x, y);
-			double left = frame_range(frame, pixel - 1), middle = frame_range(frame, pixel);
-			double right = frame_range(frame, pixel + 1);
-
-			if (left == 0 || middle == 0 || right == 0)
-				continue;
-			count_error(histogram, fabs(left - 2 * middle + right) /
-						       (sqrt(6) * range_noise(pose, frame, pixel, middle)));
-			if (frame->amplitude)
-				*light += frame->amplitude[pixel];
-			count++;
-		}
-	}
-	if (count < 20)
-		return 1;
-	*light /= count;
-	return median(histogram, count) / 0.6745;
-}
-
-/* The sun's light makes noise; how much of it there is follows from the noise. Known once, it is looked at again in some
- * frames, not those of the keys.
- */
-static void learn_sun(struct pose *pose, const struct pose_frame *frame, const struct placed *at)
-{
-	double light, times;
-
-	if (!frame->amplitude || (pose->suns == SUNS && pose->frames % LOOK != LOOK / 2))
-		return;
-	times = noise_now(pose, frame, at, &light);
-	if (light == 0)
-		return;
-	times = fmin(times, 5);
-	double sun = fmax(0, (light + pose->sun) * times * times - light);
-
-	if (pose->suns < SUNS)
-		pose->suns++;
-	pose->sun += (sun - pose->sun) / pose->suns;
-}
-
 /* The whole picture has to agree with a guess. And a view that does not show all of the pose does not show whether this
  * is the target either.
  */
@@ -323,16 +197,43 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 		noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
-static void fill(const struct pose *pose, const struct fit *fit, bool decided, struct pose_result *result)
+/* Half a turn about an axis of the target's is as likely: what it moves, as a deviation to either side. The axes that it
+ * hides.
+ */
+static unsigned int half_turn(const struct pose *pose, int axis, double covariance[36])
+{
+	unsigned int hidden = POSE_RX << axis;
+	struct placed turned;
+	double moved[3];
+
+	placed_turned(pose, &pose->at, axis, &turned);
+	for (int k = 0; k < 3; k++)
+		moved[k] = 0.5 * (turned.p[k] - pose->at.p[k]);
+	for (int i = 0; i < 3; i++) {
+		double along = 0;
+
+		for (int j = 0; j < 3; j++) {
+			covariance[6 * i + j] += moved[i] * moved[j];
+			covariance[6 * (3 + i) + 3 + j] += M_PI * M_PI / 4 * pose->at.r[3 * i + axis] *
+							   pose->at.r[3 * j + axis];
+			along += moved[j] * pose->at.r[3 * j + i];
+		}
+		if (fabs(along) > pose->set.unobservable)
+			hidden |= POSE_X << i;
+	}
+	return hidden;
+}
+
+static void fill(const struct pose *pose, const struct fit *fit, unsigned int undecided, struct pose_result *result)
 {
 	double along[3], range = norm3(pose->at.p), variance = 0;
 
 	for (int i = 0; i < 36; i++)
 		result->covariance[i] = pose->discord * (pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
-	/* Half a turn about the target's axis is as likely. */
-	for (int i = 0; i < 9 && !decided; i++)
-		result->covariance[6 * (3 + i / 3) + 3 + i % 3] += M_PI * M_PI / 4 * pose->at.r[3 * (i / 3) + 2] *
-								   pose->at.r[3 * (i % 3) + 2];
+	result->unobserved = unobserved(pose, fit);
+	for (int axis = 0; axis < 3; axis++)
+		if (undecided >> axis & 1)
+			result->unobserved |= half_turn(pose, axis, result->covariance);
 	for (int k = 0; k < 3; k++) {
 		result->position[k] = pose->at.p[k];
 		along[k] = pose->at.p[k] / range;
@@ -344,7 +245,6 @@ static void fill(const struct pose *pose, const struct fit *fit, bool decided, s
 	memcpy(result->velocity, pose->rate, sizeof(pose->rate));
 	result->range_mm = 1000 * range;
 	result->range_sigma_mm = 1000 * sqrt(fmax(0, variance));
-	result->unobserved = unobserved(pose, fit) | (decided ? 0 : POSE_RZ);
 	result->samples = fit->last.samples;
 	result->crossings = fit->last.crossings;
 	result->noise_scale = pose->noise_scale;
@@ -406,15 +306,9 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 
 	pose->misses = 0;
 	filter_update(pose, &fitted);
-	learn_offset(pose, &fitted.last);
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
-	learn_shared(pose, &fitted, prior);
-	if (fitted.last.samples >= 40)
-		learn(&pose->noise_scale, median(fitted.last.pixel_errors, fitted.last.samples) / 0.6745,
-		      fitted.last.samples);
-	if (fitted.last.outline >= 40)
-		learn(&pose->edge_scale, sqrt(fitted.last.scatter / fitted.last.outline), fitted.last.outline);
+	learn_from(pose, &fitted, prior);
 	which = keys_weigh(pose, frame, &turned);
 	if (which == KEYS_WRONG) {
 		filter_start(pose, &turned);
@@ -424,7 +318,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		pose_reset(pose);
 		return;
 	}
-	fill(pose, &fitted, which == KEYS_RIGHT, result);
+	fill(pose, &fitted, keys_undecided(pose), result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);
 }

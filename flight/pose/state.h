@@ -342,6 +342,18 @@ double keys_evidence(const struct pose *pose, const struct pose_frame *frame, co
 /* Weighs this frame; KEYS_WRONG: the target is not at `*at` but, now, turned to what is there afterwards. */
 enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at);
 
+/* The axes (bits 0 to 2) about which it may be half a turn off: all while no part was seen, a bare face being no proof. */
+unsigned int keys_undecided(const struct pose *pose);
+
+/* learn.c */
+void learn_forget(struct pose *pose);
+/* Before a frame is fitted, from where the target is thought to be. */
+void learn_sun(struct pose *pose, const struct pose_frame *frame, const struct placed *at);
+/* After it, from a fit that began with this covariance. */
+void learn_from(struct pose *pose, const struct fit *fit, const double prior[36]);
+/* How large a frame's noise is, as a part of that expected; and the mean amplitude, 0 where it cannot be told. */
+double noise_now(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, double *light);
+
 /* filter.c */
 void filter_start(struct pose *pose, const struct placed *at);
 /* The covariance of (position, rotation). */

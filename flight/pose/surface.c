@@ -115,11 +115,10 @@ static bool near_rim(const struct pose *pose, const struct view *view, unsigned 
 }
 
 /* Is the hit nearer to an edge of its face than this, or than a target moved by its deviations would have it? */
-static bool near_edge(const struct hit *hit, double xa, double xb, const double direction[3], const double deviation[3],
-		      double margin)
+static bool near_edge(const struct hit *hit, int a, int b, double xa, double xb, const double direction[3],
+		      const double deviation[3], double margin)
 {
 	const struct pose_part *part = hit->part;
-	int a = (hit->axis + 1) % 3, b = (a + 1) % 3;
 	double margin_a = margin, margin_b = margin;
 
 	if (deviation) {
@@ -157,7 +156,7 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 	for (int y = window[1] + (int)(pose->frames / step % step); y <= window[3]; y += step) {
 		for (int x = window[0] + (int)(pose->frames % step); x <= window[2]; x += step) {
 			long at_pixel = pixel_of(pose, x, y);
-			double ray[3], direction[3], range = frame_range(frame, at_pixel);
+			double ray[3], direction[3];
 			unsigned int parts = view_parts(pose, view, x, y);
 			struct hit hit;
 
@@ -172,12 +171,12 @@ void surface_measure(const struct pose *pose, const struct pose_frame *frame, co
 
 			/* Grazing rays say little, and with much noise. */
 			if (fabs(across) < GRAZING || frame_saturated(frame, at_pixel) ||
-			    ((deviation || hit.part == body) &&
-			     near_edge(&hit, xa, xb, direction, deviation, hit.part == body ? MARGIN * pixel : 0)) ||
+			    ((deviation || hit.part == body) && near_edge(&hit, a, b, xa, xb, direction, deviation,
+									  hit.part == body ? MARGIN * pixel : 0)) ||
 			    (parts != 1 && near_rim(pose, view, parts, direction, &hit)))
 				continue;
-			double sigma = range_noise(pose, frame, at_pixel, hit.range),
-			       error = range - pose->offset - hit.range;
+			double sigma = range_noise(pose, frame, at_pixel, hit.range);
+			double range = frame_range(frame, at_pixel), error = range - pose->offset - hit.range;
 			double z = fabs(error) / (sigma + slack);
 
 			normal->shown++;

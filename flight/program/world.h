@@ -92,6 +92,7 @@ bool tag_of(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG
 /* What the last run left, and why this one begins; false: there is nothing to go on with. */
 bool keep_read(const char *path, struct kept *kept, enum cause *cause);
 bool keep_write(const char *path, struct kept *kept); /* false with errno; notes which boot it is */
+/* --- kept.c --- */
 /* Is a file's content one that this program could have written? */
 bool keep_sound(const uint8_t *file, size_t octets, struct kept *kept);
 size_t keep_make(uint8_t *file, const struct kept *kept); /* KEEP_OCTETS */
