@@ -32,7 +32,7 @@ WRONG = {
     ('"unplug:500"', '"unplug; rm"'): "is not a fault of the camera",
     ('at = "2 s"', 'at = "1 ms"'): "step 3 is earlier than the one before",
     ('within = "700 ms"', 'within = "2 s"'): "ends: is before step 3 has had its time",
-    ('damage = "crc"', 'damage = "crk"'): "'crk' is not allowed; allowed: 'crc', 'length'",
+    ('damage = "crc"', 'damage = "crk"'): "'crk' is not allowed; did you mean 'crc'?",
     ('send = "LIDAR_STOP"', 'raw = "xx"'): "is not octets",
     ('verifies = ["TC-010"]', "verifies = []"): "verifies: is empty",
     ('title = "Start and stop"', ""): "title: is missing",
@@ -59,13 +59,31 @@ WRONG = {
     ): "nothing is within these",
     ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = { at_least = 5, at_most = 2 } }'): "nothing is within",
     ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = { grows_at_most = -1 } }'): "nothing is within these",
+    (
+        'report = "5.4"',
+        'report = "HK_CAMERA", values = { lost = [1] }',
+    ): "values.lost: [1] is not allowed; write a string, a number or a table",
+    (
+        'report = "5.4"',
+        'report = "HK_CAMERA", values = { lost = "" }',
+    ): "values.lost: is empty; write at least 1",
+    ('report = "5.4"', 'report = "HK_CAMERA", values = { lost = {} }'): "values.lost: says no bound; write at_least",
+    (
+        'report = "5.4"',
+        'report = "HK_CAMERA", values = { lost = { at_most = true } }',
+    ): "lost.at_most: True is not allowed",
+    (
+        'report = "5.4"',
+        'report = "HK_CAMERA", values = { lost = { at_lest = 1 } }',
+    ): "values.lost.at_lest: unknown key; did you mean 'at_least'",
+    ('{ camera = "unplug:500" }', '{ camra = "unplug:500" }'): "fault.camra: unknown key; did you mean 'camera'",
     ('report = "5.4"', 'report = "HK_POSE", values = { range_mm = 0.1 }'): "range_mm: 0.1 is none of its values, which",
     ('report = "5.4"', 'report = "TIME", values = { board_time = -1 }'): "board_time: -1 is none of its values",
     ('report = "5.4"', 'event = "MODE", values = { event_value = 77 }'): "event_value: 77 is none of its values",
     ('report = "5.4"', 'event = "MODE", values = { event = "CAMERA_GONE" }'): "event: stands beside the values, too",
     ('failure = "BAD_CRC",', 'camera = "driver",'): "step 4 asks nothing where frames come by uvcvideo",
     ('damage = "crc"', 'damage = "tag"'): "step 4 damages a tag; write tagged = true",
-    ('within = "50 ms"', 'within = "50 ms", camera = "usb"'): "'usb' is not allowed; allowed: 'uvcvideo' or 'driver'",
+    ('within = "50 ms"', 'within = "50 ms", camera = "usb"'): "'usb' is not allowed; allowed: uvcvideo, driver",
     ('{ camera = "unplug:500" }', '{ kernel = "hang" }'): "step 3 ends the kernel; write resets = true",
 }
 

@@ -3,7 +3,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from rtqual.base.units import format_value
+from rtqual.base.words import listed
 from rtqual.mission.toml_lines import KeyPath
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -18,6 +19,14 @@ _SHOWN = 60  # characters of a wrong value worth repeating
 _LISTED = 100  # names
 _PYTHON_TO_TOML = {"tuple": "list", "dictionary": "table", "valid integer": "whole number", "valid ": ""}
 
+_KINDS = {  # of JSON Schema
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "object": "a table",
+    "array": "a list",
+    "boolean": "true or false",
+}
 _BOUNDS = {
     "greater_than": "more than",
     "greater_than_equal": "at least",
@@ -52,18 +61,51 @@ def problem(error: ErrorDetails, schema: Mapping[str, Any]) -> Problem:
 
 def problems_in(error: ValidationError, schema: Mapping[str, Any]) -> list[Problem]:
     """Of each error, but for lists that are too short since their elements have errors, told by themselves."""
-    return [
-        problem(one, schema)
+    errors = [
+        one
         for one in error.errors(include_url=False)
         if one["type"] != "too_short" or not isinstance(one["input"], list) or not one["input"]
     ]
+    return list(_problems(errors, schema, frozenset()))
+
+
+def _problems(errors: Iterable[ErrorDetails], schema: Mapping[str, Any], chosen: Set[KeyPath]) -> Iterator[Problem]:
+    """Of a value that may be of several kinds each kind has its error: told are those of the kind that was written."""
+    choices: dict[KeyPath, list[ErrorDetails]] = {}
+    for one in errors:
+        place = _choice(one["loc"], schema, chosen)
+        if place is None:
+            yield problem(one, schema)
+        else:
+            choices.setdefault(place, []).append(one)
+    for place, of_all in choices.items():
+        deeper = len(place) + 1
+        of_kind = [one for one in of_all if len(one["loc"]) > deeper or not one["type"].endswith("_type")]
+        if of_kind:
+            for one in of_kind:
+                one["loc"] = (*place, *one["loc"][deeper:])
+            yield from _problems(of_kind, schema, chosen | {place})
+        else:
+            kinds = {one.get("type", "string") for one in _options(schema_at(schema, place), schema)}
+            kinds -= {"integer"} if "number" in kinds else set()
+            allowed = listed([name for kind, name in _KINDS.items() if kind in kinds], "or")
+            yield Problem(place, f"{shown(of_all[0]['input'])} is not allowed; write {allowed}")
+
+
+def _choice(loc: KeyPath, schema: Mapping[str, Any], chosen: Set[KeyPath]) -> KeyPath | None:
+    """Where the value is that may be of several kinds, in whose errors pydantic adds the kind's name to the path."""
+    for depth in range(len(loc)):
+        place = loc[:depth]
+        if place not in chosen and len(_options(schema_at(schema, place), schema)) > 1:
+            return place
+    return None
 
 
 def _sentence(error: ErrorDetails, path: KeyPath, schema: Mapping[str, Any]) -> str:
     value, context, about = error["input"], error.get("ctx", {}), schema_at(schema, path)
     match error["type"]:
         case "extra_forbidden":
-            allowed = schema_at(schema, path[:-1]).get("properties", {})
+            allowed = _with(schema_at(schema, path[:-1]), "properties", schema).get("properties", {})
             text = f"unknown key; {suggest(str(path[-1]), allowed)}"
         case "missing":
             text = "is missing" + (f": {about['description']}" if "description" in about else "")
@@ -78,7 +120,7 @@ def _sentence(error: ErrorDetails, path: KeyPath, schema: Mapping[str, Any]) -> 
         case "multiple_of" if "x-unit" in about:
             step = format_value(context["multiple_of"], about["x-unit"])
             text = f"{shown(value)} is not allowed; write a multiple of {step}"
-        case "too_short":
+        case "too_short" | "string_too_short":
             text = f"is empty; write at least {context['min_length']}"
         case "tuple_type" if isinstance(value, Mapping):
             text = f"is one table where a list of tables is wanted; write [[{dotted(path)}]]"
@@ -122,18 +164,31 @@ def dotted(path: KeyPath) -> str:
 
 def schema_at(schema: Mapping[str, Any], path: KeyPath) -> Mapping[str, Any]:
     """The part of a JSON Schema that speaks of a key path; empty where it says nothing."""
-    node: Any = schema
+    node = _resolved(schema, schema)
     for key in path:
-        inner = _resolved(node, schema)
+        inner = _with(node, "items" if isinstance(key, int) else "properties", schema)
         any_name = next(iter(inner.get("patternProperties", {}).values()), None)
-        node = inner.get("items") if isinstance(key, int) else inner.get("properties", {}).get(key, any_name)
-        if not isinstance(node, Mapping):
+        child = inner.get("items") if isinstance(key, int) else inner.get("properties", {}).get(key, any_name)
+        if not isinstance(child, Mapping):
             return {}
-    return _resolved(node, schema)
+        node = _resolved(child, schema)
+    return node
+
+
+def _with(node: Mapping[str, Any], wanted: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A node's kind that has this."""
+    return next((one for one in _options(node, schema) if wanted in one), node)
+
+
+def _options(node: Mapping[str, Any], schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The kinds that a value may be of, but for none at all."""
+    found = [_resolved(one, schema) for one in node.get("anyOf", ())]
+    return [one for one in found if one.get("type") != "null"]
 
 
 def _resolved(node: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A node with its `$ref` followed; its own words win over those of what it refers to."""
-    if "$ref" not in node:
-        return node
-    return {**schema["$defs"][node["$ref"].removeprefix("#/$defs/")], **node}
+    """A node with its `$ref` followed, and that of the only kind which it may be of; its own words win."""
+    if "$ref" in node:
+        return {**schema["$defs"][node["$ref"].removeprefix("#/$defs/")], **node}
+    options = _options(node, schema)
+    return {**options[0], **node} if len(options) == 1 else node
