@@ -7,6 +7,7 @@
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
+#define FIRST_DISCORD 2.5 /* of what no earlier frame bears out */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
@@ -127,7 +128,7 @@ static void forget(struct pose *pose)
 	pose->tracking = false;
 	pose->misses = 0;
 	keys_forget(pose);
-	pose->discord = 1;
+	pose->discord = FIRST_DISCORD;
 	learn_forget(pose);
 }
 
@@ -197,31 +198,25 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 		noise_now(pose, frame, &fit->at, &light) > 1.5);
 }
 
-/* Half a turn about an axis of the target's is as likely: what it moves, as a deviation to either side. The axes that it
- * hides.
+/* Half a turn about an axis of the target's is as likely: what it moves, as a deviation to either side. Half a turn that
+ * takes the body's other side for the docking face is another view of it, whose place is off in all directions. The axes
+ * that it hides.
  */
 static unsigned int half_turn(const struct pose *pose, int axis, double covariance[36])
 {
-	unsigned int hidden = POSE_RX << axis;
 	struct placed turned;
-	double moved[3];
+	double moved = 0;
 
 	placed_turned(pose, &pose->at, axis, &turned);
 	for (int k = 0; k < 3; k++)
-		moved[k] = 0.5 * (turned.p[k] - pose->at.p[k]);
+		moved += 0.25 * (turned.p[k] - pose->at.p[k]) * (turned.p[k] - pose->at.p[k]);
 	for (int i = 0; i < 3; i++) {
-		double along = 0;
-
-		for (int j = 0; j < 3; j++) {
-			covariance[6 * i + j] += moved[i] * moved[j];
+		covariance[7 * i] += moved;
+		for (int j = 0; j < 3; j++)
 			covariance[6 * (3 + i) + 3 + j] += M_PI * M_PI / 4 * pose->at.r[3 * i + axis] *
 							   pose->at.r[3 * j + axis];
-			along += moved[j] * pose->at.r[3 * j + i];
-		}
-		if (fabs(along) > pose->set.unobservable)
-			hidden |= POSE_X << i;
 	}
-	return hidden;
+	return POSE_RX << axis | (sqrt(moved) > pose->set.unobservable ? POSE_X | POSE_Y | POSE_Z : 0);
 }
 
 static void fill(const struct pose *pose, const struct fit *fit, unsigned int undecided, struct pose_result *result)
