@@ -37,7 +37,7 @@ from support.built import built
 
 ROOT = Path(__file__).parents[1]
 CHUNK = 12
-SEARCH = 6  # frames in which the target is looked for
+SEARCH = 7  # frames in which the target is looked for, and one that bears it out
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,10 @@ static double total_cost(const struct pose *pose, const struct pose_frame *frame
 	struct placed turned;
 
 	placed_turned(pose, at, 2, &turned);
-	double evidence = fmax(-1, fmin(1, keys_evidence(pose, frame, at, &turned) / MOST_EVIDENCE));
+	double now[2];
+
+	keys_evidence(pose, frame, at, &turned, now);
+	double evidence = fmax(-1, fmin(1, (now[0] + now[1]) / MOST_EVIDENCE));
 
 	return find_cost(pose, frame, at, wanted) + 0.015 * from_hint(pose, at) - 0.2 * evidence;
 }

@@ -12,6 +12,8 @@
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
 #define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
+#define MOST_DISCORD 4 /* in squared deviations */
+#define MOST_NOW 8 /* of one frame, whose errors its points may share */
 #define MOST 60 /* so that what speaks against it later is heard */
 
 void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out)
@@ -125,17 +127,18 @@ static SELDOM double over_top(const struct pose *pose, const struct pose_frame *
 	return evidence * smaller(1, pixels / POINTS);
 }
 
-SELDOM double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-			    const struct placed *other)
+SELDOM void keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			  const struct placed *other, double evidence[2])
 {
 	const unsigned int every = (1u << pose->model.parts) - 1;
-	double evidence = 0;
 
-	for (int i = 1; i < pose->model.parts; i++)
-		if (pose->model.part[i].kind == POSE_BOX)
-			evidence += over_top(pose, frame, at, other, every, pose->model.part + i) -
-				    over_top(pose, frame, other, at, every, pose->model.part + i);
-	return evidence;
+	evidence[0] = evidence[1] = 0;
+	for (int i = 1; i < pose->model.parts; i++) {
+		if (pose->model.part[i].kind != POSE_BOX)
+			continue;
+		evidence[0] += over_top(pose, frame, at, other, every, pose->model.part + i);
+		evidence[1] -= over_top(pose, frame, other, at, every, pose->model.part + i);
+	}
 }
 
 /* The widest that the place may be off and a part's top is still looked for on itself. */
@@ -147,13 +150,20 @@ static double top_reach(const struct pose_part *part)
 /* What a frame says for the parts where `at` has them, against the bare body. */
 static SELDOM double parts_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
-	double evidence = 0, cov[36], deviation[3];
+	const double axis[3] = { at->r[2], at->r[5], at->r[8] };
+	double evidence = 0, cov[36], deviation[3], roll = 0;
 
 	filter_cov(pose, cov);
 	placed_deviations(at, cov, deviation);
-	for (int i = 1; i < pose->model.parts; i++)
-		if (larger(deviation[0], deviation[1]) < top_reach(pose->model.part + i))
-			evidence += over_top(pose, frame, at, at, 1, pose->model.part + i);
+	for (int i = 0; i < 9; i++)
+		roll += axis[i / 3] * cov[6 * (3 + i / 3) + 3 + i % 3] * axis[i % 3];
+	for (int i = 1; i < pose->model.parts; i++) {
+		const struct pose_part *part = pose->model.part + i;
+		double aside = sqrt(roll * (part->centre[0] * part->centre[0] + part->centre[1] * part->centre[1]));
+
+		if (larger(deviation[0], deviation[1]) + aside < top_reach(part))
+			evidence += over_top(pose, frame, at, at, 1, part);
+	}
 	return evidence;
 }
 
@@ -165,28 +175,49 @@ void keys_forget(struct pose *pose)
 	pose->weighed = 0;
 }
 
+/* Adds what a frame says. */
+static void add(double *sum, double evidence)
+{
+	*sum = smaller(MOST, *sum + larger(-MOST_NOW, smaller(MOST_NOW, evidence)));
+}
+
+/* Keys that are seen where the pose has them, and where the other way round would have them too, tell nothing. */
+static double against(const struct pose *pose, int axis)
+{
+	const double *evidence = pose->evidence[axis];
+
+	return evidence[0] * evidence[1] < 0 ? 0 : evidence[0] + evidence[1];
+}
+
 SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at)
 {
-	double *evidence = pose->evidence, least = MOST;
+	double least = 2 * MOST;
 	struct placed turned[3];
 	int which = 0;
 
+	/* Where edges and rims contradict the pose, so may the places where parts are looked for. */
+	if (pose->discord > MOST_DISCORD)
+		return pose->decided ? KEYS_RIGHT : KEYS_UNDECIDED;
 	/* What is decided is looked at again in some frames, by one axis in turn. */
 	if (pose->decided && pose->frames % LOOK)
 		return KEYS_RIGHT;
 	if (!pose->decided || pose->frames / LOOK % 3 == 0)
-		pose->parts_seen = smaller(MOST, pose->parts_seen + parts_evidence(pose, frame, at));
+		add(&pose->parts_seen, parts_evidence(pose, frame, at));
 	for (int axis = 0; axis < 3; axis++) {
 		if (!pose->decided || (int)(pose->frames / LOOK % 3) == axis) {
+			double now[2];
+
 			placed_turned(pose, at, axis, turned + axis);
-			evidence[axis] = smaller(MOST, evidence[axis] + keys_evidence(pose, frame, at, turned + axis));
+			keys_evidence(pose, frame, at, turned + axis, now);
+			add(pose->evidence[axis], now[0]);
+			add(pose->evidence[axis] + 1, now[1]);
 		}
-		if (evidence[axis] < least) {
-			least = evidence[axis];
+		if (against(pose, axis) < least) {
+			least = against(pose, axis);
 			which = axis;
 		}
 	}
-	if (pose->parts_seen >= 0 && (pose->decided ? least > 0 : least > ENOUGH)) {
+	if (pose->decided ? pose->parts_seen >= 0 && least > 0 : pose->parts_seen > ENOUGH && least > ENOUGH) {
 		pose->decided = true;
 		return KEYS_RIGHT;
 	}
@@ -197,7 +228,7 @@ SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, s
 	}
 	if (pose->decided)
 		keys_forget(pose);
-	if (pose->parts_seen < -ENOUGH || (++pose->weighed >= UNSEEN && fabs(evidence[2]) < 1))
+	if (pose->parts_seen < -ENOUGH || (++pose->weighed >= UNSEEN && fabs(against(pose, 2)) < 1))
 		return KEYS_UNSEEN;
 	return KEYS_UNDECIDED;
 }
@@ -209,6 +240,6 @@ unsigned int keys_undecided(const struct pose *pose)
 	if (pose->decided)
 		return 0;
 	for (int axis = 0; axis < 3; axis++)
-		undecided |= (unsigned int)(pose->evidence[axis] <= ENOUGH || pose->parts_seen <= 0) << axis;
+		undecided |= (unsigned int)(against(pose, axis) <= ENOUGH || pose->parts_seen <= ENOUGH) << axis;
 	return undecided;
 }

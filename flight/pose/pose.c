@@ -7,8 +7,8 @@
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
-#define FIRST_DISCORD 2.5 /* of what no earlier frame bears out */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
+#define MOST_DISCORD_AT_FIRST 30 /* of a guess */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
@@ -50,8 +50,8 @@ void pose_default_settings(struct pose_settings *settings)
 		.edge_bias = 0.07,
 		.acceleration = 0.005,
 		.angular_acceleration = 0.01,
-		.first_speed = 0.1,
-		.first_rate = 0.1,
+		.first_speed = 0.5,
+		.first_rate = 2,
 		.least_amplitude = 10,
 		.most_range = 2.5,
 		.unobservable = 0.01,
@@ -128,7 +128,7 @@ static void forget(struct pose *pose)
 	pose->tracking = false;
 	pose->misses = 0;
 	keys_forget(pose);
-	pose->discord = FIRST_DISCORD;
+	pose->discord = 1;
 	learn_forget(pose);
 }
 
@@ -193,7 +193,8 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 {
 	double light;
 
-	return unobserved(pose, fit) == 0 && !overhanging(pose, frame, &fit->at) &&
+	return unobserved(pose, fit) == 0 && fit->discord < MOST_DISCORD_AT_FIRST &&
+	       !overhanging(pose, frame, &fit->at) &&
 	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown ||
 		noise_now(pose, frame, &fit->at, &light) > 1.5);
 }

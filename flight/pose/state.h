@@ -98,7 +98,8 @@ struct pose {
 	double offset, offset_variance; /* what all ranges read too much, as far as the frames told, m and m^2 */
 	double sun; /* light that is not the camera's, in counts of amplitude */
 	int suns;   /* frames that it was measured in */
-	double evidence[3]; /* of the keys, against half a turn about x, y and z */
+	double evidence[3]
+		       [2]; /* against half a turn about x, y and z: of keys seen, and of none where it would have them */
 	double parts_seen; /* evidence that the parts are where they should be, not half a turn off nor any other way */
 	bool decided;
 	int weighed; /* frames that did not decide */
@@ -336,9 +337,9 @@ enum keys { KEYS_UNDECIDED, KEYS_UNSEEN, KEYS_RIGHT, KEYS_WRONG };
 /* Turned by half about an axis through the body's middle. */
 void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out);
 void keys_forget(struct pose *pose);
-/* What the keys say in one frame for `at` against `other`. */
-double keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		     const struct placed *other);
+/* What a frame says for `at` against `other`: by keys seen, and by none seen where `other` has them. */
+void keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+		   const struct placed *other, double evidence[2]);
 /* Weighs this frame; KEYS_WRONG: the target is not at `*at` but, now, turned to what is there afterwards. */
 enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at);
 

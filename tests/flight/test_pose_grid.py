@@ -16,6 +16,7 @@ from pose_flights import (  # noqa: E402
     CROSSINGS,
     DEGREES,
     DISTANCE2,
+    FRAME,
     MM,
     OK,
     STATUS,
@@ -97,7 +98,7 @@ def test_an_edge_that_hardly_a_line_crosses_says_nothing(number: int) -> None:
     deviations; in clutter and sun beyond 8."""
     rows = fly([flight(7404, number, 60)]).rows
     ok = rows[rows[:, STATUS] == OK]
-    assert (rows[:, STATUS] != 0).sum() >= 20
+    assert (rows[:, STATUS] != 0).sum() >= 15
     assert np.sqrt(ok[:, DISTANCE2].max(initial=0)) <= 5
 
 
@@ -110,12 +111,44 @@ def test_a_bare_face_does_not_tell_which_way_round() -> None:
     assert (told[:, DEGREES] > 170).sum() > 10 and told[:, WORST].max() <= 4
 
 
+def still(kind: str, frames: int, seed: int, place: tuple[float, ...], albedo: float, *more: object) -> Flight:
+    ends = [np.array(one, float) for one in (place, *more)]
+    return Flight(kind, frames, seed, ends[0], ends[-1], albedo=albedo)
+
+
+STRANGE = {
+    "found by one frame, which was off": flight(9917, 458, 60),
+    "the rear, cut by the picture, at the distance of the keys' tops": still(
+        "rear", 24, 1273476735,
+        (0.257773134, -0.188329231, 0.486591562, 0.120409072, 0.99185985, 0.0413993649, -0.00133620238), 0.566695907,
+    ),
+    "dark and close by, without an outline": still(
+        "dark", 40, 755140674,
+        (0.00496400469, 0.000197423602, 0.11208766, 0.929216875, -0.000828567097, 0.0973622832, 0.356477066),
+        0.0916415081,
+        (0.0158106716, 0.000953060505, 0.121003757, 0.929216875, -0.000828567097, 0.0973622832, 0.356477066),
+    ),
+    "tumbling": still(
+        "tumble", 90, 1397093681, (0.05682, -0.05351, 0.67488, 0.33683, 0.16059, -0.00106, 0.92777), 0.412,
+        (0.05682, -0.05351, 0.67488, 0.04398, 0.87012, 0.28062, 0.40276),
+    ),
+    "plates where the keys of a half turn would be": replace(
+        still("plates", 90, 231201731, (0.01035, 0.00608, 0.38125, 1, 0, 0, 0), 0.637),
+        clutter=(
+            (-0.0736, 0.0291, 0.3662, -0.0496, 0.0531, 0.3822), (0.0654, -0.0319, 0.3662, 0.1054, -0.0159, 0.3822)
+        ),
+    ),
+}  # fmt: skip
+
+
 @pytest.mark.guest
-def test_what_no_earlier_frame_bears_out_is_believed_less() -> None:
-    """The first frame in which it was found was 0.19 degrees off, beyond 6 deviations; the next ones were not."""
-    rows = fly([flight(9917, 458, 60)]).rows
-    ok = rows[rows[:, STATUS] == OK]
-    assert len(ok) > 50 and np.sqrt(ok[:, DISTANCE2].max()) <= 5
+@pytest.mark.parametrize("scene", STRANGE)
+def test_nothing_false_is_told_of_a_strange_scene(scene: str) -> None:
+    """Each was `ok` or thought known while half a turn or beyond six deviations off, some for a whole flight."""
+    rows = fly([STRANGE[scene]]).rows
+    told = rows[rows[:, STATUS] != 0]
+    assert len(told) > 3 and told[:, WORST].max() <= 5
+    assert np.sqrt(told[told[:, STATUS] == OK, DISTANCE2].max(initial=0)) <= 5.5
 
 
 @pytest.mark.guest
@@ -178,11 +211,12 @@ def test_drift_that_nobody_told_is_found_by_the_size_of_the_target() -> None:
 @pytest.mark.full
 def test_the_grid_without_amplitudes() -> None:
     """What a client of Z16 and of the driver's ring has: fewer frames are `ok`, and those are what they say."""
-    found = honesty(fly([flight(77, number, 18) for number in range(72)], 2, lit=False).rows)
+    rows = fly([flight(77, number, 18) for number in range(72)], 2, lit=False).rows
+    found = honesty(rows[rows[:, FRAME] >= SEARCH])
     print(found)
     assert found.inside >= 0.93
     assert found.beyond[1] <= 0.01 * found.ok
-    assert found.ok >= 0.4 * found.frames
+    assert found.ok >= 0.6 * found.frames
 
 
 @pytest.mark.full
@@ -193,7 +227,7 @@ def test_the_grid() -> None:
     all_of_them = honesty(grid.rows)
     easy = [number for number, one in enumerate(flights) if should(one)]
     rows = grid.of(easy)
-    good = honesty(rows[rows[:, 1] >= SEARCH])
+    good = honesty(rows[rows[:, FRAME] >= SEARCH])
     print(all_of_them, good)
     assert 0.93 <= all_of_them.inside <= 0.99
     assert all_of_them.beyond[1] <= 0.005 * all_of_them.ok
