@@ -192,11 +192,9 @@ def test_a_lost_target_is_not_found_until_it_is_back(programs: Path, fly: Fly, t
     both.write_bytes(still.read_bytes() + empty.read_bytes() + still.read_bytes())
     said = [one["status"] for one in estimate(programs, both)]
     first, back = said.index("ok"), said.index("ok", 20)
-    assert first <= SEARCH + 1
-    assert 32 <= back <= 33 + 2 * SEARCH  # every other frame looks where it was predicted
-    found = ["degenerate"]  # by one frame
-    assert said[:16] == ["not found"] * (first - 1) + found + ["ok"] * (16 - first)
-    assert said[16:] == ["not found"] * (back - 17) + found + ["ok"] * (48 - back)
+    assert first <= SEARCH + 1 and 32 <= back <= 33 + 2 * SEARCH  # every other frame looks where it was predicted
+    assert said[:16] == ["not found"] * (first - 1) + ["degenerate"] + ["ok"] * (16 - first)
+    assert said[16:] == ["not found"] * (back - 17) + ["degenerate"] + ["ok"] * (48 - back)
 
 
 def test_a_target_that_turns_around_at_once_is_still_told_and_nothing_false_of_it(fly: Fly) -> None:
