@@ -234,10 +234,10 @@ static double surprise(const struct fit *fit)
 
 static void fill(const struct pose *pose, const struct fit *fit, unsigned int undecided, struct pose_result *result)
 {
-	double along[3], range = norm3(pose->at.p), variance = 0;
+	double along[3], range = norm3(pose->at.p), variance = 0, times = fmax(pose->discord, surprise(fit));
 
 	for (int i = 0; i < 36; i++)
-		result->covariance[i] = pose->discord * (pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
+		result->covariance[i] = times * (pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
 	result->unobserved = unobserved(pose, fit);
 	for (int axis = 0; axis < 3; axis++)
 		if (undecided >> axis & 1)
@@ -315,7 +315,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	pose->misses = 0;
 	filter_update(pose, &fitted);
 	/* What was wrong in the last frames is still in the filter. */
-	pose->discord = fmax(surprise(&fitted), fmax(fitted.discord, DISCORD_KEPT * pose->discord));
+	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
 	learn_from(pose, &fitted, prior);
 	which = keys_weigh(pose, frame, &turned);
 	if (which == KEYS_WRONG) {
