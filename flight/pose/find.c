@@ -73,10 +73,9 @@ static double from_hint(const struct pose *pose, const struct placed *at)
 static double total_cost(const struct pose *pose, const struct pose_frame *frame, const struct placed *at, int wanted)
 {
 	struct placed turned;
-
-	placed_turned(pose, at, 2, &turned);
 	double now[2];
 
+	placed_turned(pose, at, 2, &turned);
 	keys_evidence(pose, frame, at, &turned, now);
 	double evidence = fmax(-1, fmin(1, (now[0] + now[1]) / MOST_EVIDENCE));
 

@@ -39,7 +39,7 @@ void placed_offset(const struct placed *from, const struct placed *to, double ou
 	vector_from_rotation(turned, out + 3);
 }
 
-void placed_deviations(const struct placed *at, const double cov[36], double out[3])
+void placed_deviations(const struct placed *at, const double *cov, double out[3])
 {
 	for (int k = 0; k < 3; k++) {
 		const double axis[3] = { at->r[k], at->r[3 + k], at->r[6 + k] };

@@ -12,7 +12,7 @@
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
 #define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
-#define MOST_DISCORD 4 /* in squared deviations */
+#define CONTRADICTED 4 /* in squared deviations */
 #define MOST_NOW 8 /* of one frame, whose errors its points may share */
 #define MOST 60 /* so that what speaks against it later is heard */
 
@@ -150,16 +150,14 @@ static double top_reach(const struct pose_part *part)
 /* What a frame says for the parts where `at` has them, against the bare body. */
 static SELDOM double parts_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
-	const double axis[3] = { at->r[2], at->r[5], at->r[8] };
-	double evidence = 0, cov[36], deviation[3], roll = 0;
+	double evidence = 0, cov[36], deviation[3], turn[3];
 
 	filter_cov(pose, cov);
 	placed_deviations(at, cov, deviation);
-	for (int i = 0; i < 9; i++)
-		roll += axis[i / 3] * cov[6 * (3 + i / 3) + 3 + i % 3] * axis[i % 3];
+	placed_deviations(at, cov + 21, turn);
 	for (int i = 1; i < pose->model.parts; i++) {
 		const struct pose_part *part = pose->model.part + i;
-		double aside = sqrt(roll * (part->centre[0] * part->centre[0] + part->centre[1] * part->centre[1]));
+		double aside = turn[2] * sqrt(part->centre[0] * part->centre[0] + part->centre[1] * part->centre[1]);
 
 		if (larger(deviation[0], deviation[1]) + aside < top_reach(part))
 			evidence += over_top(pose, frame, at, at, 1, part);
@@ -196,7 +194,7 @@ SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, s
 	int which = 0;
 
 	/* Where edges and rims contradict the pose, so may the places where parts are looked for. */
-	if (pose->discord > MOST_DISCORD)
+	if (pose->discord > CONTRADICTED)
 		return pose->decided ? KEYS_RIGHT : KEYS_UNDECIDED;
 	/* What is decided is looked at again in some frames, by one axis in turn. */
 	if (pose->decided && pose->frames % LOOK)

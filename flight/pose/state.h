@@ -325,8 +325,8 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 	 double slack, int rounds, bool fine, struct fit *out);
 void placed_offset(const struct placed *from, const struct placed *to, double out[6]);
 void placed_move(struct placed *at, const double step[6]);
-/* Standard deviations of its place along its own axes, m. */
-void placed_deviations(const struct placed *at, const double cov[36], double out[3]);
+/* Standard deviations of its place along its own axes, m; with `cov + 21`, of rows of six too, of its turn about them. */
+void placed_deviations(const struct placed *at, const double *cov, double out[3]);
 
 /* find.c: a step of the search for the target in the whole frame; true when its place is roughly known. */
 bool find(struct pose *pose, const struct pose_frame *frame, struct placed *out);
