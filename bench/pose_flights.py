@@ -4,7 +4,7 @@
 Each flight is of one of the CLASSES, in turn, so that a few flights already show all of them.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ CLASSES = ("open", "wall", "tilted", "corner", "sun", "clutter", "partial", "spi
 GAPS_M = (0.02, 0.1, 0.2, 0.4, 0.7, 1.1)  # from the target's rearmost point to the wall
 HALF_M = np.array([0.15, 0.17, 0.1])
 RATE_HZ = 60
+Box = tuple[float, float, float, float, float, float]  # low corner, high corner, m
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Flight:
     drift_mm_per_k: float = 0
     temperature_c: float = 25
     loss: float = 0
-    clutter: tuple[tuple[float, ...], ...] = ()
-    tilt_deg: float = field(default=0)
+    clutter: tuple[Box, ...] = ()
+    tilt_deg: float = 0
 
     @property
     def range_m(self) -> float:

@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import numpy.typing as npt
-from pose_flights import CLASSES, DISTANCE2, FLIGHT, OK, STATUS, Flight
+from pose_flights import DISTANCE2, FLIGHT, OK, STATUS, Flight
 from scipy.stats import chi2
 
 matplotlib.use("Agg")
@@ -18,7 +18,7 @@ def draw(flights: list[Flight], rows: npt.NDArray[np.float64], path: Path) -> No
     plt.rcParams["svg.hashsalt"] = "rtqual"
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
     ok = rows[rows[:, STATUS] == OK]
-    for kind in CLASSES:
+    for kind in dict.fromkeys(one.kind for one in flights):
         chosen = [n for n, one in enumerate(flights) if one.kind == kind]
         far = np.sort(np.sqrt(ok[np.isin(ok[:, FLIGHT], chosen), DISTANCE2]))
         left.plot(far, 1 - np.arange(len(far)) / max(1, len(far)), lw=1, label=kind)

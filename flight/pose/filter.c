@@ -91,3 +91,12 @@ void filter_update(struct pose *pose, const struct fit *fit)
 	pose->at = fit->at;
 	pose->foreseen = true;
 }
+
+void filter_doubt(struct pose *pose, double times)
+{
+	double root = sqrt(times);
+
+	for (int i = 0; i < 12; i++)
+		for (int j = 0; j < 12; j++)
+			pose->cov[12 * i + j] *= (i < 6 ? 1 : root) * (j < 6 ? 1 : root);
+}

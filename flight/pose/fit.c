@@ -11,6 +11,7 @@
 #define NEAR 0.3 /* pixels: deviation of a prediction that needs no coarse round */
 #define DISCORDANT 1.5 /* disagreement of the last frames, in what is expected, from which on no prediction is near */
 #define LINEAR 0.2 /* pixels: the largest step after which the equations are not set up again */
+#define SURPRISE 20 /* squared deviations of all six unknowns: three in a thousand are more */
 #define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))
@@ -124,6 +125,17 @@ static double discord(const struct normal *normal, const double step[6])
 	return count ? fmax(sum / count, most / MOST_ALONE) : 1;
 }
 
+/* By how much the prior was wrong, in squared deviations; 1 if it may have been right. */
+static double surprise(const struct fit *fit)
+{
+	double weighted[6], sum = 0;
+
+	multiply6_vector(fit->weight, fit->offset, weighted);
+	for (int k = 0; k < 6; k++)
+		sum += fit->offset[k] * weighted[k];
+	return sum > SURPRISE ? sum / 6 : 1;
+}
+
 /* How far the picture of the target moves by a step, pixels. */
 static double pixels_of(const struct pose *pose, const struct placed *at, const double step[6])
 {
@@ -182,5 +194,6 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 	memcpy(out->information, out->last.h, sizeof(out->information));
 	systematic(&out->last, out->systematic);
 	out->discord = discord(&out->last, step);
+	out->surprise = surprise(out);
 	return isfinite(out->at.p[0] + out->at.p[1] + out->at.p[2]) && out->at.p[2] > 0;
 }

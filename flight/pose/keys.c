@@ -12,7 +12,7 @@
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
 #define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
-#define CONTRADICTED 4 /* in squared deviations */
+#define CONTRADICTED 2 /* in squared deviations */
 #define MOST_NOW 8 /* of one frame, whose errors its points may share */
 #define MOST 60 /* so that what speaks against it later is heard */
 
@@ -179,12 +179,19 @@ static void add(double *sum, double evidence)
 	*sum = smaller(MOST, *sum + larger(-MOST_NOW, smaller(MOST_NOW, evidence)));
 }
 
-/* Keys that are seen where the pose has them, and where the other way round would have them too, tell nothing. */
+/* Keys that are seen where the pose has them, and where the other way round would have them too, tell nothing. Nor does what
+ * only one of both says about z: where the pose is a little off, so is half a turn of it. About x and y half a turn has its
+ * keys out of sight.
+ */
 static double against(const struct pose *pose, int axis)
 {
 	const double *evidence = pose->evidence[axis];
 
-	return evidence[0] * evidence[1] < 0 ? 0 : evidence[0] + evidence[1];
+	if (evidence[0] * evidence[1] < 0)
+		return 0;
+	if (axis != 2)
+		return evidence[0] + evidence[1];
+	return 2 * (evidence[0] < 0 ? larger(evidence[0], evidence[1]) : smaller(evidence[0], evidence[1]));
 }
 
 SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at)
@@ -237,7 +244,10 @@ unsigned int keys_undecided(const struct pose *pose)
 
 	if (pose->decided)
 		return 0;
+	/* What shows keys and contradicts itself about z is something else that stands out. */
+	if (pose->parts_seen <= ENOUGH || against(pose, 2) == 0)
+		return 7;
 	for (int axis = 0; axis < 3; axis++)
-		undecided |= (unsigned int)(against(pose, axis) <= ENOUGH || pose->parts_seen <= ENOUGH) << axis;
+		undecided |= (unsigned int)(against(pose, axis) <= ENOUGH) << axis;
 	return undecided;
 }

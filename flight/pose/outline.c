@@ -10,6 +10,7 @@
 #define STEEP 7.5 /* pixels: an edge that leaves the rows by more cuts each pixel in more than one place */
 #define FEW 8 /* in rounds that only have to get near */
 #define ALONE 3 /* of so many lines across an edge not one may cross it alone: what is seen so seldom is not the edge */
+#define LEAST_CROSSINGS 3 /* where fewer lie in the picture, another edge that ends there looks the same */
 #define PRIOR 6
 #define SHADE 0.004 /* pixels: how much more the means of true edges scatter than their crossings do */
 #define UNSEEN 0.2 /* of the power of noise: how far it may differ from what is expected, and hide light */
@@ -123,7 +124,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		error[count] = (end->at - line.predicted) * line.slant - (frame->amplitude ? 0 : WIDER);
 		memcpy(row[count++], line.row, sizeof(line.row));
 	}
-	if (count == 0 || ALONE * count < looked || grain > MOST_GRAIN * MOST_GRAIN * count)
+	if (count < LEAST_CROSSINGS || ALONE * count < looked || grain > MOST_GRAIN * MOST_GRAIN * count)
 		return;
 	double least = pose->set.least_amplitude, adds, beyond = unseen(ends, count, least, &adds);
 	double doubt = UNSEEN * dark_power(pose) / (least * least);

@@ -8,7 +8,6 @@
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
 #define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
-#define SURPRISE 30 /* squared deviations of all six unknowns: more is no chance */
 #define MOST_DISCORD_AT_FIRST 30 /* of a guess */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
@@ -221,20 +220,9 @@ static unsigned int half_turn(const struct pose *pose, int axis, double covarian
 	return POSE_RX << axis | (sqrt(moved) > pose->set.unobservable ? POSE_X | POSE_Y | POSE_Z : 0);
 }
 
-/* By how much what was expected was wrong, in squared deviations; 1 if it may have been right. */
-static double surprise(const struct fit *fit)
-{
-	double weighted[6], sum = 0;
-
-	multiply6_vector(fit->weight, fit->offset, weighted);
-	for (int k = 0; k < 6; k++)
-		sum += fit->offset[k] * weighted[k];
-	return sum > SURPRISE ? sum / 6 : 1;
-}
-
 static void fill(const struct pose *pose, const struct fit *fit, unsigned int undecided, struct pose_result *result)
 {
-	double along[3], range = norm3(pose->at.p), variance = 0, times = fmax(pose->discord, surprise(fit));
+	double along[3], range = norm3(pose->at.p), variance = 0, times = fmax(pose->discord, fit->surprise);
 
 	for (int i = 0; i < 36; i++)
 		result->covariance[i] = times * (pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
@@ -314,6 +302,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 
 	pose->misses = 0;
 	filter_update(pose, &fitted);
+	filter_doubt(pose, fitted.surprise);
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
 	learn_from(pose, &fitted, prior);

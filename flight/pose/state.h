@@ -314,6 +314,7 @@ struct fit {
 	double weight[36], cov[36]; /* the prior's inverse, and the pose's covariance after this frame */
 	double information[36]; /* of this frame alone */
 	double systematic[36]; /* covariance of what averaging does not remove */
+	double surprise; /* by how much the prior was wrong, in squared deviations; 1 if it may have been right */
 	double discord; /* by how much edges and rims differ from each other, in squared deviations; 1 if right */
 	struct normal last;
 };
@@ -361,5 +362,7 @@ void filter_start(struct pose *pose, const struct placed *at);
 void filter_cov(const struct pose *pose, double cov[36]);
 void filter_predict(struct pose *pose, double seconds);
 void filter_update(struct pose *pose, const struct fit *fit);
+/* The target moves as was not expected: the variances of its rates, this many times. */
+void filter_doubt(struct pose *pose, double times);
 
 #endif
