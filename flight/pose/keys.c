@@ -14,6 +14,8 @@
 #define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
 #define CONTRADICTED 2 /* in squared deviations */
 #define MOST_NOW 8 /* of one frame, whose errors its points may share */
+#define ROLLS 4 /* to either side of half a turn */
+#define ROLL 0.05 /* rad, from one to the next: 4 mm at the keys */
 #define MOST 60 /* so that what speaks against it later is heard */
 
 void placed_turned(const struct pose *pose, const struct placed *at, int axis, struct placed *out)
@@ -194,7 +196,34 @@ static double against(const struct pose *pose, int axis)
 	return 2 * (evidence[0] < 0 ? larger(evidence[0], evidence[1]) : smaller(evidence[0], evidence[1]));
 }
 
-SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at)
+/* Where no outline holds the roll, a pose that is half a turn off is also some degrees off, as it best covers the keys with the
+ * wrong ones. So is half a turn of the right one: the one near it that this frame speaks least against, and by how much.
+ */
+static SELDOM double rival(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			   struct placed *out)
+{
+	struct placed turned, rolled;
+	double least = 2 * MOST, now[2];
+
+	placed_turned(pose, at, 2, &turned);
+	for (int n = -ROLLS; n <= ROLLS; n++) {
+		double c = cos(n * ROLL), s = sin(n * ROLL);
+
+		rolled = turned;
+		for (int k = 0; k < 3; k++) {
+			rolled.r[3 * k] = c * turned.r[3 * k] + s * turned.r[3 * k + 1];
+			rolled.r[3 * k + 1] = c * turned.r[3 * k + 1] - s * turned.r[3 * k];
+		}
+		keys_evidence(pose, frame, at, &rolled, now);
+		if (now[0] + now[1] < least) {
+			least = now[0] + now[1];
+			*out = rolled;
+		}
+	}
+	return least;
+}
+
+SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, bool outlined, struct placed *at)
 {
 	double least = 2 * MOST;
 	struct placed turned[3];
@@ -223,8 +252,16 @@ SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, s
 		}
 	}
 	if (pose->decided ? pose->parts_seen >= 0 && least > 0 : pose->parts_seen > ENOUGH && least > ENOUGH) {
-		pose->decided = true;
-		return KEYS_RIGHT;
+		struct placed other;
+		double sure = outlined || pose->decided ? MOST_NOW : rival(pose, frame, at, &other);
+
+		if (sure < -MOST_NOW) {
+			*at = other;
+			keys_forget(pose);
+			return KEYS_WRONG;
+		}
+		pose->decided = sure >= MOST_NOW;
+		return pose->decided ? KEYS_RIGHT : KEYS_UNDECIDED;
 	}
 	if (!pose->decided && least < -ENOUGH) {
 		*at = turned[which];
@@ -240,14 +277,14 @@ SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, s
 
 unsigned int keys_undecided(const struct pose *pose)
 {
-	unsigned int undecided = 0;
+	unsigned int undecided = 4;
 
 	if (pose->decided)
 		return 0;
 	/* What shows keys and contradicts itself about z is something else that stands out. */
 	if (pose->parts_seen <= ENOUGH || against(pose, 2) == 0)
 		return 7;
-	for (int axis = 0; axis < 3; axis++)
+	for (int axis = 0; axis < 2; axis++)
 		undecided |= (unsigned int)(against(pose, axis) <= ENOUGH) << axis;
 	return undecided;
 }

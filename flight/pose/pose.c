@@ -306,7 +306,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
 	learn_from(pose, &fitted, prior);
-	which = keys_weigh(pose, frame, &turned);
+	which = keys_weigh(pose, frame, fitted.last.outline > 0, &turned);
 	if (which == KEYS_WRONG) {
 		filter_start(pose, &turned);
 		return;

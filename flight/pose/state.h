@@ -341,8 +341,8 @@ void keys_forget(struct pose *pose);
 /* What a frame says for `at` against `other`: by keys seen, and by none seen where `other` has them. */
 void keys_evidence(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
 		   const struct placed *other, double evidence[2]);
-/* Weighs this frame; KEYS_WRONG: the target is not at `*at` but, now, turned to what is there afterwards. */
-enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, struct placed *at);
+/* Weighs this frame, whose fit saw an outline or not; KEYS_WRONG: the target is not at `*at` but, now, turned to what is there afterwards. */
+enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, bool outlined, struct placed *at);
 
 /* The axes (bits 0 to 2) about which it may be half a turn off: all while no part was seen, a bare face being no proof. */
 unsigned int keys_undecided(const struct pose *pose);
