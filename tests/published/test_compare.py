@@ -11,7 +11,7 @@ from rtqual.analysis.figure.comparable import unlike
 from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.figure.summary import groups, measure
 from rtqual.mission import Mission
-from rtqual.published.compare import compare
+from rtqual.published.compare import agreement, compare
 from rtqual.record.schema import Kind, Record, Scalar, Series
 from rtqual.terminal.published_compare import comparison_text, comparison_values
 from support.analysis_records import one_group, record
@@ -61,9 +61,32 @@ def test_figures_stand_beside_those_of_the_system_that_a_candidate_repeats() -> 
         "max": False,
     }
     text = comparison_text(found)
-    assert "1 of 3 comparisons of two systems agree." in text
+    assert "1 of 3 comparisons of two systems agree, none of them with intervals that lie apart." in text
+    assert "linux (stock, virtual board): printed 8 us and 7 us, measured 6 us and 5 us (" in text.replace(
+        "\u00a0", " "
+    )
     assert f"| {idle}: max | 35 us | 70 us | 2 |" in text.replace("\u00a0", " ")
-    assert comparison_values(found)["study"] == "spacechain"
+    assert comparison_values(found)["orders"][0] == {
+        "what": f"{idle}: min", "systems": ["linux-rt", "linux"], "unit": "ns", "printed": [8_000, 7_000],
+        "measured": [6_000, 5_000], "agrees": True, "doubt": found.orders[0].doubt,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("stock_ns", "doubt"), [(7_000, ""), (6_002, "the intervals overlap")])
+def test_an_order_is_sure_where_the_intervals_lie_apart(stock_ns: int, doubt: str) -> None:
+    asked = mission(rt="spacechain/linux-rt", stock="spacechain/linux")
+    taken = [
+        latencies(name, low_ns + run, 70_000, seed=1 + run)
+        for name, low_ns in (("rt", 6_000), ("stock", stock_ns))
+        for run in range(12)
+    ]
+    found = compare("spacechain", asked, summaries(taken))
+    (average,) = [one for one in found.orders if one.what.endswith("avg")]
+    assert (average.agrees, average.doubt) == (True, doubt)
+    sure = "none" if doubt else "1"
+    assert agreement([average]) == (
+        f"1 of 1 comparison of two systems agree, {sure} of them with intervals that lie apart."
+    )
 
 
 def test_what_was_measured_otherwise_is_set_apart_with_the_reason() -> None:

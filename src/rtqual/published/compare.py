@@ -68,12 +68,38 @@ class Order:
 
     what: str
     pairs: tuple[Pair, Pair]
-    measured: int
-    printed: int
+
+    @property
+    def both_measured(self) -> tuple[Figure, Figure]:
+        first, second = self.pairs
+        return first.figures[self.what][0], second.figures[self.what][0]
+
+    @property
+    def both_printed(self) -> tuple[float, float]:
+        first, second = self.pairs
+        return first.figures[self.what][1], second.figures[self.what][1]
+
+    @property
+    def measured(self) -> int:
+        first, second = self.both_measured
+        return _sign(first.value, second.value)
+
+    @property
+    def printed(self) -> int:
+        return _sign(*self.both_printed)
 
     @property
     def agrees(self) -> bool:
         return self.measured == self.printed
+
+    @property
+    def doubt(self) -> str:
+        """Why the measured order may be chance; empty where the intervals lie apart."""
+        first, second = self.both_measured
+        if not (first.interval and second.interval):
+            return first.why_no_interval or second.why_no_interval or "no interval"
+        overlap = first.interval.low <= second.interval.high and second.interval.low <= first.interval.high
+        return "the intervals overlap" if overlap else ""
 
 
 @dataclass(frozen=True)
@@ -219,12 +245,17 @@ def _is_of_space(probe: Probe, printed: Operations) -> bool:
 def _orders(pairs: Sequence[Pair]) -> Iterator[Order]:
     for a, b in combinations(pairs, 2):
         if a.among == b.among and a.printed != b.printed:
-            for what in a.figures:
-                if what in b.figures:
-                    (first, printed), (second, other) = a.figures[what], b.figures[what]
-                    if printed != other:  # else the study's digits tell no order
-                        yield Order(what, (a, b), _sign(first.value, second.value), _sign(printed, other))
+            orders = (Order(what, (a, b)) for what in a.figures if what in b.figures)
+            yield from (one for one in orders if one.printed)  # else the study's digits tell no order
 
 
 def _sign(a: float, b: float) -> int:
     return (b > a) - (b < a)
+
+
+def agreement(orders: Sequence[Order]) -> str:
+    """'8 of 12 comparisons of two systems agree, 5 of them with intervals that lie apart.'"""
+    agreeing = [one for one in orders if one.agrees]
+    sure = sum(not one.doubt for one in agreeing)
+    said = f"{len(agreeing)} of {count(len(orders), 'comparison')} of two systems agree"
+    return f"{said}, {sure or 'none'} of them with intervals that lie apart."

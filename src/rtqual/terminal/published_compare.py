@@ -3,11 +3,10 @@
 
 from collections.abc import Iterator
 
+from rtqual.analysis.figure.wording import figure
 from rtqual.base.units import format_value
 from rtqual.base.words import clean, count
-from rtqual.published.compare import Order, Pair, Repeated
-
-_SIDES = {-1: "the first", 0: "neither", 1: "the second"}
+from rtqual.published.compare import Order, Pair, Repeated, agreement
 
 
 def comparison_text(found: Repeated) -> str:
@@ -18,8 +17,7 @@ def comparison_text(found: Repeated) -> str:
         lines += [f"## {one.measured}, beside {one.printed}", "", *_table(one), "", _agreement(one), ""]
     agreeing = [one for one in found.orders if one.agrees]
     if found.orders:
-        said = f"{len(agreeing)} of {count(len(found.orders), 'comparison')} of two systems agree"
-        lines += ["## Which of two systems has the larger figure", "", f"{said}.", ""]
+        lines += ["## Which of two systems has the larger figure", "", agreement(found.orders), ""]
         lines += [f"- does not agree: {_order(one)}" for one in found.orders if not one.agrees]
         lines += [f"- agrees: {_order(one)}" for one in agreeing] + [""]
     if found.apart:
@@ -30,9 +28,9 @@ def comparison_text(found: Repeated) -> str:
 def _table(one: Pair) -> Iterator[str]:
     yield "| figure | printed | measured | measured / printed |"
     yield "|---|---|---|---|"
-    for what, (figure, printed) in one.figures.items():
-        ratio = f"{figure.value / printed:.3g}" if printed else "-"
-        shown = [format_value(value, figure.unit) for value in (printed, figure.value)]
+    for what, (own, printed) in one.figures.items():
+        ratio = f"{own.value / printed:.3g}" if printed else "-"
+        shown = [format_value(value, own.unit) for value in (printed, own.value)]
         yield f"| {what} | {shown[0]} | {shown[1]} | {ratio} |"
 
 
@@ -46,9 +44,13 @@ def _agreement(one: Pair) -> str:
 
 
 def _order(one: Order) -> str:
-    a, b = one.pairs
-    larger = f"printed: {_SIDES[one.printed]}, measured: {_SIDES[one.measured]}"
-    return f"{one.what}, {a.printed} ({a.measured}) and {b.printed} ({b.measured}); larger: {larger}"
+    first, second = one.pairs
+    unit = one.both_measured[0].unit
+    printed = " and ".join(format_value(value, unit) for value in one.both_printed)
+    measured = " and ".join(map(figure, one.both_measured))
+    doubt = f" ({one.doubt})" if one.doubt else ""
+    systems = f"{first.printed} ({first.measured}) and {second.printed} ({second.measured})"
+    return f"{one.what}, {systems}: printed {printed}, measured {measured}{doubt}"
 
 
 def comparison_values(found: Repeated) -> dict[str, object]:
@@ -62,14 +64,22 @@ def comparison_values(found: Repeated) -> dict[str, object]:
                 "rank_correlation": one.rank and one.rank[0],
                 "median_ratio": one.ratio,
                 "figures": [
-                    {"what": what, "unit": figure.unit, "printed": printed, "measured": figure.value}
-                    for what, (figure, printed) in one.figures.items()
+                    {"what": what, "unit": own.unit, "printed": printed, "measured": own.value}
+                    for what, (own, printed) in one.figures.items()
                 ],
             }
             for one in found.pairs
         ],
         "orders": [
-            {"what": one.what, "systems": [pair.printed for pair in one.pairs], "agrees": one.agrees}
+            {
+                "what": one.what,
+                "systems": [pair.printed for pair in one.pairs],
+                "unit": one.both_measured[0].unit,
+                "printed": list(one.both_printed),
+                "measured": [own.value for own in one.both_measured],
+                "agrees": one.agrees,
+                "doubt": one.doubt or None,
+            }
             for one in found.orders
         ],
         "apart": list(found.apart),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from rtqual.base.words import count
 from rtqual.mission import PUBLISHED
-from rtqual.published.compare import Order, Pair, Repeated, compare
+from rtqual.published.compare import Order, Pair, Repeated, agreement, compare
 from rtqual.report.material import Material, timing_mark, timing_notes
 from rtqual.report.page.document import Block, Cell, Paragraph, Table, bullets, numbers, texts
 from rtqual.report.page.text import clean, marked, number
@@ -53,10 +53,7 @@ def _orders(one: Repeated) -> Iterator[Block]:
     if not one.orders:
         return
     against = [order for order in one.orders if not order.agrees]
-    yield Paragraph(
-        f"Which of two systems has the larger figure: {len(one.orders) - len(against)} of "
-        f"{count(len(one.orders), 'comparison')} as printed."
-    )
+    yield Paragraph(f"Which of two systems has the larger figure: {agreement(one.orders)}")
     left = len(against) - _MOST_ORDERS
     more = [f"and {left} more, which `rtqual published compare {one.study}` lists"] if left > 0 else []
     yield from bullets("Not as printed", [*map(_order, against[:_MOST_ORDERS]), *more])
@@ -67,4 +64,5 @@ def _order(one: Order) -> str:
     printed, other = (first, second) if one.printed < 0 else (second, first)
     measured = {-1: f"larger of {first.measured}", 0: "equal", 1: f"larger of {second.measured}"}[one.measured]
     beside = f"{first.measured} and {second.measured}"
-    return f"{one.what}, {beside}: printed larger of {printed.printed} than of {other.printed}, measured {measured}"
+    said = f"printed larger of {printed.printed} than of {other.printed}, measured {measured}"
+    return f"{one.what}, {beside}: {said}" + (f" ({one.doubt})" if one.doubt else "")
