@@ -199,6 +199,18 @@ def test_the_share_of_a_context_switch_is_shown(mission: Mission) -> None:
     assert rows(battery(made, one, "none"))["mq workload: context switch, its share"] == ["25 %"]
 
 
+def test_the_share_of_a_context_switch_is_told_of_the_shortest_and_the_longest_too(mission: Mission) -> None:
+    """As the FreeRTOS study draws it (figure 2)."""
+    of = ([2_000, 2_000, 2_000], "mq workload: context switch"), ([4_000, 8_000, 20_000], "mq workload: time")
+    series = [Series.raw(samples, name=name) for samples, name in of]
+    made = material(mission, [record(series, candidate="linux", instrument="probe-primitives", load="none")])
+    (one,) = made.places()
+    row = next(row for row in battery(made, one, "none").rows if row[0].text.endswith("its share"))
+    assert (row[1].text, row[1].detail) == tuple(
+        text.replace(" %", f"{NBSP}%") for text in ("25 %", "50 % of the shortest to 10 % of the longest")
+    )
+
+
 def test_a_share_has_the_interval_of_both_its_figures() -> None:
     part = Figure(2.0, "ns", 100, 10, Interval(1.9, 2.1, "m"))
     whole = Figure(8.0, "ns", 100, 10, Interval(7.9, 8.1, "m"))

@@ -2,6 +2,7 @@
 """Instruments that measure many things at once: a row for each, its median with the least and the largest below."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rtqual.analysis.figure.model import Summary
 from rtqual.analysis.figure.operations import share
@@ -91,12 +92,16 @@ def _belongs(name: str, benchmark: str) -> bool:
 
 
 def _share(summary: Summary, name: str, notes: Notes) -> Cell:
-    """How much of an operation's time its context switch is, by the medians."""
-    part, whole = (
-        summary.figures.get(figure_name(summary, one, "p50")) for one in (name, name.removesuffix(_SWITCH) + _TIME)
-    )
-    found = share(part, whole) if part and whole else None
-    return figure_cell(found, notes, counted=False)
+    """How much of an operation's time its context switch is, by the medians; and of its shortest and longest."""
+    of = name.removesuffix(_SWITCH) + _TIME
+    part, whole = (summary.figures.get(figure_name(summary, one, "p50")) for one in (name, of))
+    if not (part and whole):
+        return figure_cell(None, notes, counted=False)
+    cell = figure_cell(share(part, whole), notes, counted=False)
+    ends = (summary.figures.get(figure_name(summary, of, end)) for end in _ENDS)
+    shares = [figure_value(found) for end in ends if end and (found := share(part, end))]
+    spread = " of the shortest to ".join(shares) + " of the longest" if len(shares) == len(_ENDS) else ""
+    return replace(cell, detail="; ".join(filter(None, (cell.detail, spread))))
 
 
 def _statistics(summary: Summary) -> set[str]:
