@@ -3,7 +3,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +50,7 @@ class Problem:
     is_missing: bool = False  # often the consequence of a misspelt key, so told after the others
 
 
-def problem(error: ErrorDetails, schema: Mapping[str, Any]) -> Problem:
+def _problem(error: ErrorDetails, schema: Mapping[str, Any]) -> Problem:
     """What one error of `ValidationError.errors()` says, with the schema's help on what is allowed."""
     path: KeyPath = tuple(key for key in error["loc"] if key != "[key]")  # pydantic's mark for a table's name
     cause = error.get("ctx", {}).get("error")
@@ -59,13 +59,18 @@ def problem(error: ErrorDetails, schema: Mapping[str, Any]) -> Problem:
     return Problem(path, _sentence(error, path, schema), error["type"] == "missing")
 
 
-def problems_in(error: ValidationError, schema: Mapping[str, Any]) -> list[Problem]:
-    """Of each error, but for lists that are too short since their elements have errors, told by themselves."""
+def problems_in(
+    error: ValidationError, schema: Mapping[str, Any], place: Callable[[KeyPath], KeyPath] = tuple
+) -> list[Problem]:
+    """Of each error, but for lists that are too short since their elements have errors, told by themselves. `place`:
+    where a key of what was validated stands in the file."""
     errors = [
         one
         for one in error.errors(include_url=False)
         if one["type"] != "too_short" or not isinstance(one["input"], list) or not one["input"]
     ]
+    for one in errors:
+        one["loc"] = place(one["loc"])
     return list(_problems(errors, schema, frozenset()))
 
 
@@ -75,7 +80,7 @@ def _problems(errors: Iterable[ErrorDetails], schema: Mapping[str, Any], chosen:
     for one in errors:
         place = _choice(one["loc"], schema, chosen)
         if place is None:
-            yield problem(one, schema)
+            yield _problem(one, schema)
         else:
             choices.setdefault(place, []).append(one)
     for place, of_all in choices.items():

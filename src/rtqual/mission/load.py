@@ -22,7 +22,7 @@ from rtqual.instrument.registry import INSTRUMENTS
 from rtqual.load.registry import LOADS
 from rtqual.mission.board import problems_of_plan
 from rtqual.mission.candidate import Candidate
-from rtqual.mission.explain import Problem, dotted, problem, problems_in, shown, suggest
+from rtqual.mission.explain import Problem, dotted, problems_in, shown, suggest
 from rtqual.mission.model import Mission, Plan, PlannedCell
 from rtqual.mission.schema import mission_schema
 from rtqual.mission.toml_lines import KeyPath, key_lines, line_of
@@ -296,23 +296,27 @@ def _parameter_problems(mission: Mission) -> Iterator[Problem]:
 
 def _load_problems(mission: Mission) -> Iterator[Problem]:
     for name, table in mission.loads.items():
-        try:
-            LOADS[name].shape.model_validate(table)
-        except ValidationError as error:
-            for one in error.errors(include_url=False):
-                one["loc"] = ("load", name, *one["loc"])
-                yield problem(one, mission_schema())
+        yield from _problems_of_load(name, table)
+
+
+def _problems_of_load(name: str, table: Mapping[str, object]) -> Iterator[Problem]:
+    try:
+        LOADS[name].shape.model_validate(table)
+    except ValidationError as error:
+        yield from problems_in(error, mission_schema(), lambda loc: ("load", name, *loc))
 
 
 def _refused(
     instrument: str, together: dict[str, Any], tables: Mapping[KeyPath, Mapping[str, dict[str, Any]]]
 ) -> Iterator[Problem]:
     """What an instrument does not take, told where it is written: in the first table that has it."""
+
+    def place(loc: KeyPath) -> KeyPath:
+        given = ((path, table.get(instrument, {})) for path, table in tables.items())
+        table = next((path for path, own in given if (loc[0] in own if loc else own)), ())
+        return (*table, "parameters", instrument, *loc)
+
     try:
         INSTRUMENTS[instrument].parameters.model_validate(together, context=AS_WRITTEN)
     except ValidationError as error:
-        for one in error.errors(include_url=False):
-            given = ((path, table.get(instrument, {})) for path, table in tables.items())
-            table = next((path for path, own in given if (one["loc"][0] in own if one["loc"] else own)), ())
-            one["loc"] = (*table, "parameters", instrument, *one["loc"])
-            yield problem(one, mission_schema())
+        yield from problems_in(error, mission_schema(), place)
