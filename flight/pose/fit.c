@@ -9,7 +9,6 @@
 #define COARSE 150 /* pixels of the first round, which only has to get near */
 #define FINE 400
 #define NEAR 0.3 /* pixels: deviation of a prediction that needs no coarse round */
-#define DISCORDANT 1.5 /* disagreement of the last frames, in what is expected, from which on no prediction is near */
 #define LINEAR 0.2 /* pixels: the largest step after which the equations are not set up again */
 #define SURPRISE 20 /* squared deviations of all six unknowns: three in a thousand are more */
 #define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
@@ -149,7 +148,7 @@ static bool prior_near(const struct pose *pose, const struct placed *guess, cons
 {
 	double deviation[6];
 
-	if (pose->discord > DISCORDANT)
+	if (pose->discord > DISCORD_NEAR)
 		return false;
 	for (int k = 0; k < 6; k++)
 		deviation[k] = sqrt(prior[7 * k]);

@@ -12,7 +12,6 @@
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
 #define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
-#define CONTRADICTED 2 /* in squared deviations */
 #define MOST_NOW 8 /* of one frame, whose errors its points may share */
 #define ROLLS 4 /* to either side of half a turn */
 #define ROLL 0.05 /* rad, from one to the next: 4 mm at the keys */
@@ -230,7 +229,7 @@ SELDOM enum keys keys_weigh(struct pose *pose, const struct pose_frame *frame, b
 	int which = 0;
 
 	/* Where edges and rims contradict the pose, so may the places where parts are looked for. */
-	if (pose->discord > CONTRADICTED)
+	if (pose->discord > DISCORD_DECIDED)
 		return pose->decided ? KEYS_RIGHT : KEYS_UNDECIDED;
 	/* What is decided is looked at again in some frames, by one axis in turn. */
 	if (pose->decided && pose->frames % LOOK)

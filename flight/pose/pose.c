@@ -7,8 +7,6 @@
 #define LEAST_AGREEMENT 0.6
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
-#define MOST_DISCORD 150 /* a frame whose edges disagree by more shows something else, or is damaged */
-#define MOST_DISCORD_AT_FIRST 30 /* of a guess */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
@@ -182,8 +180,8 @@ static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 static bool plausible(const struct pose *pose, const struct fit *fit, double *agreement)
 {
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
-	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT && fit->discord <= MOST_DISCORD &&
-	       norm3(fit->at.p) < pose->set.most_range + 1;
+	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
+	       fit->discord <= DISCORD_OF_FRAME && norm3(fit->at.p) < pose->set.most_range + 1;
 }
 
 /* The whole picture has to agree with a guess. And a view that does not show all of the pose does not show whether this
@@ -193,8 +191,7 @@ static bool borne_out(const struct pose *pose, const struct pose_frame *frame, c
 {
 	double light;
 
-	return unobserved(pose, fit) == 0 && fit->discord < MOST_DISCORD_AT_FIRST &&
-	       !overhanging(pose, frame, &fit->at) &&
+	return unobserved(pose, fit) == 0 && fit->discord < DISCORD_OF_GUESS && !overhanging(pose, frame, &fit->at) &&
 	       (fit->last.contrary <= MOST_CONTRARY * fit->last.shown ||
 		noise_now(pose, frame, &fit->at, &light) > 1.5);
 }

@@ -307,6 +307,12 @@ void rim_measure(const struct pose *pose, const struct pose_frame *frame, const 
 /* overhang.c: does what is seen of the docking face go on beyond an edge of it? */
 bool overhanging(const struct pose *pose, const struct pose_frame *frame, const struct placed *at);
 
+/* How far edges and rims may contradict a pose, in squared deviations (1 if it is right), so that ... */
+#define DISCORD_NEAR 1.5 /* the next prediction needs no coarse round: the target moves as the filter foresees */
+#define DISCORD_DECIDED 2 /* the keys are where they are looked for, and decide which way round it is */
+#define DISCORD_OF_GUESS 30 /* a guess is the target at all */
+#define DISCORD_OF_FRAME 150 /* a tracked target is what the frame shows, and the frame is not damaged */
+
 /* fit.c */
 struct fit {
 	struct placed at;
@@ -315,7 +321,7 @@ struct fit {
 	double information[36]; /* of this frame alone */
 	double systematic[36]; /* covariance of what averaging does not remove */
 	double surprise; /* by how much the prior was wrong, in squared deviations; 1 if it may have been right */
-	double discord; /* by how much edges and rims differ from each other, in squared deviations; 1 if right */
+	double discord; /* by how much edges and rims differ from each other */
 	struct normal last;
 };
 /* Fits a pose, from a guess with its covariance; false if the equations have no solution. With `fine`, the last round
