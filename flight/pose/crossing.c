@@ -227,7 +227,7 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 		if (profile.range[j + reach] > 0)
 			out->dim += bare * least / expected;
 		else if (bare < 1)
-			out->hidden += bare * least / expected;
+			out->hidden += bare * least / (expected - beyond);
 	}
 	return true;
 }

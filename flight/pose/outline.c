@@ -20,6 +20,7 @@
 #define CLOSE 0.6
 #define CLOSE_BY 0.8
 #define UNLIKE 0.5 /* of what such light may do: by how much that differs from edge to edge */
+#define IN_STEP 2 /* times what such light may do: by how much its pixels without a range turn an edge along the rows */
 #define LIT 0.012 /* pixels: where light comes from beyond the edge, since how much does is not known exactly */
 #define MOST_GRAIN 0.15 /* pixels: an edge that the sun makes noisier is not one */
 #define MOST_STRIP 0.1 /* pixels: an edge that a dark strip beside it may move farther is not one */
@@ -130,7 +131,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 	double doubt = UNSEEN * dark_power(pose) / (least * least);
 
 	for (int i = 0; i < count; i++)
-		error[i] -= CLOSE * adds * ends[i].dim;
+		error[i] -= CLOSE * adds * ends[i].dim - (1 - CLOSE) * beyond * ends[i].hidden;
 	adds = sqrt(CLOSE_BY * CLOSE_BY * adds * adds + doubt);
 	beyond = sqrt(CLOSE_BY * CLOSE_BY * beyond * beyond + doubt);
 	/* How far the edge leaves the rows, the columns or the diagonals. */
@@ -174,7 +175,7 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 
 	bias->sigma = shared + (frame->amplitude ? SHADE + (LIT * lit + strip + UNLIKE * unlike) / count : UNLIT);
 	tilt->sigma = TILT * place_error * (1 / larger(1, span) + 0.5 / larger(1, parts * half)) +
-		      TILT * UNLIKE * unlike / count;
+		      TILT * (UNLIKE + IN_STEP / larger(1, away)) * unlike / count;
 }
 
 void outline_measure(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,

@@ -77,10 +77,11 @@ def test_what_edges_share_is_in_the_offset_learnt_from_them() -> None:
 
 
 @pytest.mark.guest
-def test_light_beyond_the_edge_without_a_range_is_an_unknown_of_the_frame() -> None:
+@pytest.mark.parametrize(("seed", "number", "frames"), [(6201, 87, 20), (20261125, 859, 32)])
+def test_light_beyond_the_edge_without_a_range_is_an_unknown_of_the_frame(seed: int, number: int, frames: int) -> None:
     """A wall 1.3 m behind takes from the target's light. Taken for light that adds, it made the target smaller, and the
-    pose 10 mm off, beyond 8 deviations."""
-    honest(fly([flight(6201, 87, 20)]))
+    pose 10 mm off, beyond 8 deviations. Of pixels that have no range it takes twice as much, and they turn an edge."""
+    honest(fly([flight(seed, number, frames)]))
 
 
 @pytest.mark.guest
