@@ -299,7 +299,8 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 
 	pose->misses = 0;
 	filter_update(pose, &fitted);
-	filter_doubt(pose, fitted.surprise);
+	if (fitted.surprise > 1)
+		filter_doubt(pose, fitted.surprise);
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
 	learn_from(pose, &fitted, prior);
