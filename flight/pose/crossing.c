@@ -7,6 +7,8 @@
 #define LEAST_CONTRAST 0.12 /* of what is beyond the edge, as a part of the target's light; */
 #define CLEAR 8 /* and in deviations of a pixel's light */
 #define NOTHING 4 /* times the power of noise: no light is taken for some by less */
+#define SEEN_LIGHT 2 /* times what gives a range: a target of so much light is seen */
+#define SAME 0.5 /* deviations of a range: what is close behind an edge is farther on average */
 #define DAZZLED 30 /* counts of the sun's light: pixels of little light beyond the edge are noise */
 
 /* Does pixel `j` of a line show this face, not another one beside it? */
@@ -38,7 +40,7 @@ struct light {
 struct profile {
 	double expected[2 * MOST_REACH + 1], range[2 * MOST_REACH + 1], across[2 * MOST_REACH + 1];
 	bool inside[2 * MOST_REACH + 1];
-	double gate; /* m between ranges of different things */
+	double noise, gate; /* m: of a range, and between those of different things */
 };
 
 /* Turned so that a range of `from` has the angle 0; `wave` in 1/m. */
@@ -74,7 +76,8 @@ static bool read_profile(const struct pose *pose, const struct pose_frame *frame
 		out->expected[j + reach] = face->level / out->across[j + reach];
 		out->range[j + reach] = frame_range(frame, pixel);
 	}
-	out->gate = 5 * range_noise(pose, frame, line->pixel - line->step, out->expected[reach]) + 0.01 + slack;
+	out->noise = range_noise(pose, frame, line->pixel - line->step, out->expected[reach]);
+	out->gate = 5 * out->noise + 0.01 + slack;
 	for (int j = 0; j <= 2 * reach; j++)
 		out->inside[j] = out->range[j] > 0 && fabs(out->range[j] - out->expected[j]) < out->gate;
 	return true;
@@ -103,8 +106,29 @@ static bool last_inside(const struct profile *profile, int reach, int *last)
 	return within >= 2 && beyond <= 1;
 }
 
-bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line, const struct face *face,
-	      int reach, double slack, struct end *out)
+/* Where no end is seen: the target goes on beyond it, or what is seen inside is farther, or is nothing although `light` (at 1 m)
+ * is enough.
+ */
+static bool elsewhere(const struct profile *profile, int reach, double light)
+{
+	int on = 0, off = 0;
+	double behind = 0;
+
+	for (int j = 0; j <= 2 * reach; j++) {
+		double expected = profile->expected[j], range = profile->range[j];
+
+		on += profile->inside[j];
+		if (j > reach)
+			behind += range - expected;
+		else if (j < reach)
+			off += range == 0 ? light * fabs(profile->across[j]) > SEEN_LIGHT * expected * expected :
+					    range > expected + profile->gate;
+	}
+	return off == reach || (on == 2 * reach + 1 && behind < SAME * reach * profile->noise);
+}
+
+enum ends crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+		   const struct face *face, double light_at_1m, int reach, double slack, struct end *out)
 {
 	double *end = &out->at, power = 0, all = 0, least = pose->set.least_amplitude;
 	struct profile profile;
@@ -116,8 +140,10 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 	double shot = angle * angle * pose->set.amplitude_at_1m, noise = dark_power(pose);
 
 	*out = (struct end){ 0 };
-	if (!read_profile(pose, frame, line, face, reach, slack, &profile) || !last_inside(&profile, reach, &last))
-		return false;
+	if (!read_profile(pose, frame, line, face, reach, slack, &profile))
+		return NO_END;
+	if (!last_inside(&profile, reach, &last))
+		return elsewhere(&profile, reach, light_at_1m / least) ? ELSEWHERE : NO_END;
 	*end = last + 0.5;
 	if (!frame->amplitude) {
 		/* A pixel that shows two things has a range between theirs, and without light nothing tells how much of
@@ -125,12 +151,12 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 		 */
 		for (int j = last + 1; j <= last + BEYOND && j <= reach; j++)
 			if (profile.range[j + reach] > 0)
-				return false;
-		return true;
+				return NO_END;
+		return END;
 	}
 	/* Pixels from last - 1 to last + 2 may show both sides. */
 	if (last - 3 < -reach || last + BEYOND > reach)
-		return false;
+		return NO_END;
 	int first = last - 4 < -reach ? -reach : last - 4;
 
 	for (int j = first; j <= last + BEYOND; j++)
@@ -150,7 +176,7 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 			continue;
 		/* Something in front hides where the target ends. */
 		if (range < profile.expected[j + reach] - profile.gate)
-			return false;
+			return NO_END;
 		struct light one = vector_of(light[j + reach], wave, range, profile.expected[last + reach]);
 
 		dark.i += one.i;
@@ -159,7 +185,7 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 		outer++;
 	}
 	if (inner < 2 || full <= 0 || !on_face(pose, line, face, first, profile.expected[first + reach]))
-		return false;
+		return NO_END;
 	full /= inner;
 	if (outer) {
 		double size = sqrt(dark.i * dark.i + dark.q * dark.q);
@@ -176,9 +202,9 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 		for (int j = last + 3; j <= last + BEYOND; j++)
 			if (profile.range[j + reach] == 0 ? !dim :
 							    fabs(profile.range[j + reach] - dark_range) > profile.gate)
-				return false;
+				return NO_END;
 		if (dark_range < profile.expected[last + reach] + profile.gate || (dim && pose->sun > DAZZLED))
-			return false;
+			return NO_END;
 	}
 	double slope = sqrt(larger(0, 1 - line->slant * line->slant)) / line->slant;
 
@@ -196,7 +222,7 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 
 		if (contrast < larger(LEAST_CONTRAST * LEAST_CONTRAST * expected * expected,
 				      CLEAR * CLEAR * shot * (expected + pose->sun)))
-			return false;
+			return NO_END;
 		out->grain += shot * (light[j + reach] + least + pose->sun) / contrast;
 		if (profile.range[j + reach] > 0) {
 			struct light seen = vector_of(light[j + reach], wave, profile.range[j + reach],
@@ -214,7 +240,7 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 			double power_here = light[j + reach] * light[j + reach], between = expected - beyond;
 
 			if (outer || between * between < CLEAR * CLEAR * shot * (expected + pose->sun))
-				return false;
+				return NO_END;
 			if (power_here > (beyond > 0 ? 1 : NOTHING) * noise)
 				*end += sqrt(power_here - noise) / between;
 			*end -= beyond / between;
@@ -229,5 +255,5 @@ bool crossing(const struct pose *pose, const struct pose_frame *frame, const str
 		else if (bare < 1)
 			out->hidden += bare * least / (expected - beyond);
 	}
-	return true;
+	return END;
 }

@@ -92,11 +92,9 @@ void filter_update(struct pose *pose, const struct fit *fit)
 	pose->foreseen = true;
 }
 
-void filter_doubt(struct pose *pose, double times)
+void filter_doubt(struct pose *pose, double place, double rate)
 {
-	double root = sqrt(times);
-
 	for (int i = 0; i < 12; i++)
 		for (int j = 0; j < 12; j++)
-			pose->cov[12 * i + j] *= (i < 6 ? 1 : root) * (j < 6 ? 1 : root);
+			pose->cov[12 * i + j] *= (i < 6 ? place : rate) * (j < 6 ? place : rate);
 }

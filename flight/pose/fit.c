@@ -11,6 +11,8 @@
 #define NEAR 0.3 /* pixels: deviation of a prediction that needs no coarse round */
 #define LINEAR 0.2 /* pixels: the largest step after which the equations are not set up again */
 #define SURPRISE 20 /* squared deviations of all six unknowns: three in a thousand are more */
+#define LITTLE 1e-4 /* of the prior's information */
+#define MOST_ELSEWHERE 5 /* of so many lines one may contradict edges and rims */
 #define MOST_ALONE 9 /* squared deviations of one edge: three deviations */
 /* Covariance that tames unobserved directions when a shared unknown's effect is worked out: 0.1 m, 0.3 rad */
 #define WIDE_P (1 / (0.1 * 0.1))
@@ -124,14 +126,23 @@ static double discord(const struct normal *normal, const double step[6])
 	return count ? fmax(sum / count, most / MOST_ALONE) : 1;
 }
 
-/* By how much the prior was wrong, in squared deviations; 1 if it may have been right. */
+/* By how much the prior was wrong, in squared deviations; 1 if it may have been right. That is how far this frame alone would
+ * have the target from there, by the variances of both: with x the fit's offset, W the prior's inverse, H the frame's
+ * information, x^T W x + (W x)^T H^-1 (W x). Bar-Shalom, Li, Kirubarajan 2001, section 5.4.2.
+ */
 static double surprise(const struct fit *fit)
 {
-	double weighted[6], sum = 0;
+	double pulled[6], back[6], inverse[36], sum = 0;
 
-	multiply6_vector(fit->weight, fit->offset, weighted);
+	multiply6_vector(fit->weight, fit->offset, pulled);
+	/* What the frame does not show pulls at nothing, so that a little more of it changes nothing. */
+	for (int i = 0; i < 36; i++)
+		inverse[i] = fit->last.h[i] + LITTLE * fit->weight[i];
+	if (!invert6(inverse, inverse))
+		return 1;
+	multiply6_vector(inverse, pulled, back);
 	for (int k = 0; k < 6; k++)
-		sum += fit->offset[k] * weighted[k];
+		sum += pulled[k] * (fit->offset[k] + back[k]);
 	return sum > SURPRISE ? sum / 6 : 1;
 }
 
@@ -155,12 +166,19 @@ static bool prior_near(const struct pose *pose, const struct placed *guess, cons
 	return pixels_of(pose, guess, deviation) < NEAR;
 }
 
+/* Is the target seen beside where it was fitted? */
+static bool elsewhere(const struct normal *normal)
+{
+	return MOST_ELSEWHERE * normal->elsewhere > normal->looked;
+}
+
 bool fit(const struct pose *pose, const struct pose_frame *frame, const struct placed *guess, const double prior[36],
 	 double slack, int rounds, bool fine, struct fit *out)
 {
 	double *weight = out->weight, step[6] = { 0 }, deviation[3] = { 0 };
 	bool near = prior_near(pose, guess, prior);
 
+	out->elsewhere = false;
 	if (!invert6(prior, weight))
 		return false;
 	if (fine && pose->foreseen)
@@ -194,5 +212,6 @@ bool fit(const struct pose *pose, const struct pose_frame *frame, const struct p
 	systematic(&out->last, out->systematic);
 	out->discord = discord(&out->last, step);
 	out->surprise = surprise(out);
+	out->elsewhere = elsewhere(&out->last);
 	return isfinite(out->at.p[0] + out->at.p[1] + out->at.p[2]) && out->at.p[2] > 0;
 }

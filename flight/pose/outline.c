@@ -79,7 +79,7 @@ static double unseen(const struct end ends[SAMPLES], int count, double least, do
 
 /* One edge, from corner to corner (target coordinates). */
 static void measure_edge(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-			 const double corners[2][3], const struct face *face, int reach, double slack,
+			 const double corners[2][3], const struct face *face, double light, int reach, double slack,
 			 struct normal *normal, struct offset *unknown)
 {
 	double from[3], along[3], out[3], noise = edge_noise(pose, frame), grain = 0, strip = 0, unlike = 0;
@@ -111,7 +111,11 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		if (!line_across(pose, at, arm, along, out, reach, &line))
 			continue;
 		looked++;
-		if (!crossing(pose, frame, &line, face, reach, slack, end))
+		enum ends seen = crossing(pose, frame, &line, face, light, reach, slack, end);
+
+		normal->looked += seen != NO_END;
+		normal->elsewhere += seen == ELSEWHERE;
+		if (seen != END)
 			continue;
 		if (end->strip * face->strip > MOST_STRIP)
 			continue;
@@ -152,8 +156,10 @@ static void measure_edge(const struct pose *pose, const struct pose_frame *frame
 		double z = fabs(error[i]) / gate;
 
 		/* As with pixels: full weight up to `gate`, none from 5/3 of it on. */
-		if (z > 5.0 / 3)
+		if (z > 5.0 / 3) {
+			normal->elsewhere++;
 			continue;
+		}
 		double weight = (z < 1 ? 1 : (5 - 3 * z) / 2) / (own * own);
 
 		normal->crossings++;
@@ -186,6 +192,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 	 * seems wider on all sides, WIDER pixels give or take WIDER_BY, since every pixel counts that shows some of it.
 	 */
 	struct offset unknown = { 0 };
+	double light = normal->light > 0 ? normal->light / normal->samples : 0;
 	struct sight sights[3][2];
 
 	sight_of(pose, at, weight, normal, sights);
@@ -216,7 +223,7 @@ void outline_measure(const struct pose *pose, const struct pose_frame *frame, co
 			for (int k = 0; k < 3; k++)
 				corner[k] += at->p[k];
 			face.level = dot3(face.normal, corner);
-			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, reach, slack, normal,
+			measure_edge(pose, frame, at, (const double (*)[3])corners, &face, light, reach, slack, normal,
 				     &unknown);
 		}
 	}

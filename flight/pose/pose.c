@@ -8,6 +8,7 @@
 #define MOST_CONTRARY 0.004 /* share of pixels: at most 0.002 if right, 0.016 close by if turned over */
 #define DISCORD_KEPT 0.8 /* from one frame to the next */
 #define MOST_MISSES 10 /* frames for which the prediction is still tried */
+#define UNFORESEEN 10 /* times the deviations of a target that is not where it was expected */
 #define MOST_GAP 1.0 /* s without a frame after which nothing is predicted */
 
 void pose_default_model(struct pose_model *model)
@@ -180,8 +181,16 @@ static unsigned int unobserved(const struct pose *pose, const struct fit *fit)
 static bool plausible(const struct pose *pose, const struct fit *fit, double *agreement)
 {
 	*agreement = fit->last.shown ? (double)fit->last.agreeing / fit->last.shown : 0;
-	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT &&
+	return fit->last.samples >= LEAST_SAMPLES && *agreement >= LEAST_AGREEMENT && !fit->elsewhere &&
 	       fit->discord <= DISCORD_OF_FRAME && norm3(fit->at.p) < pose->set.most_range + 1;
+}
+
+/* Looks for the target around where it is expected, as far as its covariance tells. */
+static bool follow(const struct pose *pose, const struct pose_frame *frame, double prior[36], struct fit *fitted,
+		   double *agreement)
+{
+	filter_cov(pose, prior);
+	return fit(pose, frame, &pose->at, prior, 0.004, 2, true, fitted) && plausible(pose, fitted, agreement);
 }
 
 /* The whole picture has to agree with a guess. And a view that does not show all of the pose does not show whether this
@@ -257,6 +266,10 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	memset(result, 0, sizeof(*result));
 	result->time_ns = frame->time_ns;
 	result->noise_scale = pose->noise_scale;
+	if (pose->frames > 0 && seconds < -MOST_GAP) { /* the clock began anew, or a stamp before was wrong */
+		pose_reset(pose);
+		seconds = MOST_GAP;
+	}
 	if (pose->frames++ > 0 && !(seconds > 0))
 		return;
 	pose->time_ns = frame->time_ns;
@@ -270,10 +283,12 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		tried = pose->misses % 2 == 0;
 	}
 	if (tried) {
-		filter_cov(pose, prior);
 		learn_sun(pose, frame, &pose->at);
-		good = fit(pose, frame, &pose->at, prior, 0.004, 2, true, &fitted) &&
-		       plausible(pose, &fitted, &result->agreement);
+		good = follow(pose, frame, prior, &fitted, &result->agreement);
+		if (!good && fitted.elsewhere) {
+			filter_doubt(pose, UNFORESEEN, UNFORESEEN);
+			good = follow(pose, frame, prior, &fitted, &result->agreement);
+		}
 	}
 	if (!good) {
 		struct placed at;
@@ -300,7 +315,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 	pose->misses = 0;
 	filter_update(pose, &fitted);
 	if (fitted.surprise > 1)
-		filter_doubt(pose, fitted.surprise);
+		filter_doubt(pose, 1, sqrt(fitted.surprise));
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
 	learn_from(pose, &fitted, prior);

@@ -85,16 +85,22 @@ static void measure_point(const struct pose *pose, const struct pose_frame *fram
 			return;
 		double sigma = range_noise(pose, frame, pixel, hit.range);
 
-		if (fabs(range - hit.range) > jump + 5 * sigma)
+		if (fabs(range - hit.range) > jump + 5 * sigma) {
+			normal->looked++;
+			normal->elsewhere++;
 			return;
+		}
 		error += range - pose->offset - hit.range;
 		variance += sigma * sigma;
 	}
 	/* All pixels show one side: the rim is not here, and two that would be opposite each other must not hold a key
 	 * where there is none.
 	 */
-	if (fabs(error) > reach * jump)
+	normal->looked++;
+	if (fabs(error) > reach * jump) {
+		normal->elsewhere++;
 		return;
+	}
 	rotate(at->r, sum, row);
 	rotate(at->r, sum + 3, row + 3);
 	/* Pixels nearer the camera where the rim moves outwards. */

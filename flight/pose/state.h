@@ -53,6 +53,7 @@ struct normal {
 	double light;              /* amplitude of a face seen straight on at 1 m, summed over the samples */
 	int pixel_errors[64];      /* of |error| / sigma in eighths */
 	int outline;               /* crossings of the outline */
+	int looked, elsewhere;     /* where edges and rims were looked for; where what is seen contradicts them */
 	double scatter;            /* the crossings' squared errors in units of those expected, summed */
 };
 
@@ -281,9 +282,10 @@ static inline double dark_power(const struct pose *pose)
 	return 2 * (shot * (pose->set.least_amplitude + pose->sun) + 1.0 / 12);
 }
 
-/* False where no end is seen. */
-bool crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line, const struct face *face,
-	      int reach, double slack, struct end *out);
+/* Is an end seen? ELSEWHERE: the target goes on along the whole line, or `light` (at 1 m) of it should be seen and is not. */
+enum ends { NO_END, END, ELSEWHERE };
+enum ends crossing(const struct pose *pose, const struct pose_frame *frame, const struct line *line,
+		   const struct face *face, double light, int reach, double slack, struct end *out);
 
 /* sight.c: is a face of the body in the picture, by axis and side? After this frame's pixels, before its outline. `weight`
  * is the inverse of the prediction's covariance.
@@ -322,6 +324,7 @@ struct fit {
 	double systematic[36]; /* covariance of what averaging does not remove */
 	double surprise; /* by how much the prior was wrong, in squared deviations; 1 if it may have been right */
 	double discord; /* by how much edges and rims differ from each other */
+	bool elsewhere; /* more of the edges and rims than chance explains are seen beside where it has them */
 	struct normal last;
 };
 /* Fits a pose, from a guess with its covariance; false if the equations have no solution. With `fine`, the last round
@@ -368,7 +371,7 @@ void filter_start(struct pose *pose, const struct placed *at);
 void filter_cov(const struct pose *pose, double cov[36]);
 void filter_predict(struct pose *pose, double seconds);
 void filter_update(struct pose *pose, const struct fit *fit);
-/* The target moves as was not expected: the variances of its rates, this many times. */
-void filter_doubt(struct pose *pose, double times);
+/* The target moves as was not expected: its deviations, this many times. */
+void filter_doubt(struct pose *pose, double place, double rate);
 
 #endif

@@ -170,7 +170,9 @@ int main(int argc, char **argv)
 	if (!pose || pose_init(&model, &camera, &settings, workspace, bytes - 1))
 		return 2;
 	for (long n = atol(argv[2]); n > 0; n--) {
-		struct pose_frame frame = { image.range, draw(50) ? image.amplitude : NULL, time_ns };
+		/* Now and then a bit of the time stamp is flipped: 18 minutes. */
+		struct pose_frame frame = { image.range, draw(50) ? image.amplitude : NULL,
+					    draw(300) ? time_ns : time_ns + (1ull << 40) };
 		struct pose_result result;
 		bool tracking = pose->tracking;
 
