@@ -30,6 +30,7 @@ class Flight:
     start: Floats  # position m, quaternion w x y z
     end: Floats
     step_s: float = 1 / RATE_HZ
+    moving: float = 1  # share of the time in which it goes from start to end, where it then stands
     sun: float = 0
     albedo: float = 0.5
     wall_m: float = 0
@@ -49,7 +50,8 @@ class Flight:
         """As bench/grid/grid_scene.c reads it."""
         head = (
             *(self.frames, self.step_s, self.seed, self.sun, self.albedo, self.wall_m, self.wall_albedo),
-            *(self.offset_mm, self.drift_mm_per_k, self.temperature_c, self.loss, len(self.clutter)),
+            *(self.offset_mm, self.drift_mm_per_k, self.temperature_c, self.loss),
+            *(self.moving * self.frames * self.step_s, len(self.clutter)),
         )
         rest = [*self.start, *self.end, *(value for box in self.clutter for value in box)]
         return " ".join(f"{float(value):.9g}" for value in (*head, *rest))

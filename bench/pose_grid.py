@@ -33,7 +33,7 @@ from pose_flights import (
     flight,
 )
 from pose_picture import draw
-from pose_strange import strange
+from pose_strange import STRANGE, strange
 from scipy.stats import chi2
 
 from support.built import built
@@ -169,8 +169,11 @@ def main() -> None:
     parser.add_argument("--strange", action="store_true", help="flights that the grid does not draw")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
-    made = strange if options.strange else flight
-    flights = [made(options.seed, n, options.frames) for n in range(options.flights)]
+    if options.strange:
+        kinds = tuple(STRANGE) * (1 + options.flights // len(STRANGE))
+        flights = [strange(kinds[n], options.seed, n, options.frames) for n in range(options.flights)]
+    else:
+        flights = [flight(options.seed, n, options.frames) for n in range(options.flights)]
     grid = fly(flights, options.workers, options.program, lit=not options.ranges_only)
     print(table(grid))
     if options.worst:

@@ -44,6 +44,22 @@ def rushing(random: Random, frames: int) -> Flight:
     return flown(random, frames, random.uniform(0.4, 0.9), speed=random.uniform(0.2, 0.5))
 
 
+def stopping(random: Random, frames: int) -> Flight:
+    """At once, after half of the time."""
+    turns = random.random() < 0.5
+    one = flown(random, frames // 2, random.uniform(0.3, 0.9), speed=0 if turns else random.uniform(0.02, 0.2),
+                rate=random.uniform(2, 20) if turns else 0)  # fmt: skip
+    return replace(one, frames=frames, moving=0.5)
+
+
+def contact(random: Random, frames: int) -> Flight:
+    """Comes to 0.1 m and stands there."""
+    one = flown(random, frames // 2, 0.1, (random.uniform(-180, 180), *random.uniform(-2, 2, 2)), 0.3, 0, 0)
+    start = one.start.copy()
+    start[2] += random.uniform(0.01, 0.1) * frames / 2 / RATE_HZ
+    return replace(one, frames=frames, moving=0.5, start=start, end=one.start, albedo=float(random.uniform(0.05, 0.7)))
+
+
 def rear(random: Random, frames: int) -> Flight:
     tilt = random.uniform(-20, 20, 2)
     return flown(random, frames, random.uniform(0.2, 0.9), (random.uniform(-180, 180), 180 + tilt[0], tilt[1]), 0.6)
@@ -116,12 +132,26 @@ def all_at_once(random: Random, frames: int) -> Flight:
 STRANGE: dict[str, Callable[[Random, int], Flight]] = {
     made.__name__.replace("_", " "): made
     for made in (
-        *(tumbling, rushing, rear, side, dark, decoys, plates, within, beside, no_target, offset, all_at_once),
+        *(
+            tumbling,
+            rushing,
+            stopping,
+            contact,
+            rear,
+            side,
+            dark,
+            decoys,
+            plates,
+            within,
+            beside,
+            no_target,
+            offset,
+            all_at_once,
+        ),
     )
 }
 
 
-def strange(seed: int, number: int, frames: int) -> Flight:
-    """Flight `number` of those that `seed` draws, each of the kinds in turn."""
-    kind = tuple(STRANGE)[number % len(STRANGE)]
+def strange(kind: str, seed: int, number: int, frames: int) -> Flight:
+    """Flight `number` of those that `seed` draws of a kind."""
     return replace(STRANGE[kind](np.random.default_rng([seed, number]), frames), kind=kind)

@@ -32,11 +32,11 @@ static bool numbers(FILE *file, double *out, int count)
 
 bool flight_read(struct flight *flight, FILE *file, int *frames, double *step_s)
 {
-	double v[12], end[7];
+	double v[13], end[7];
 	struct scene *scene = &flight->scene;
 
-	/* frames, step, seed, sun, albedo, wall, wall's albedo, offset, drift, temperature, loss, clutter */
-	if (!numbers(file, v, 12))
+	/* frames, step, seed, sun, albedo, wall, wall's albedo, offset, drift, temperature, loss, time of moving, clutter */
+	if (!numbers(file, v, 13))
 		return false;
 	scene_default(scene);
 	sensor_default(&flight->sensor);
@@ -57,10 +57,10 @@ bool flight_read(struct flight *flight, FILE *file, int *frames, double *step_s)
 		if (!numbers(file, end, 7))
 			return false;
 		scene->waypoints[k] = (struct waypoint){
-			k * *frames * *step_s, { { end[0], end[1], end[2] }, { end[3], end[4], end[5], end[6] } }
+			k * v[11], { { end[0], end[1], end[2] }, { end[3], end[4], end[5], end[6] } }
 		};
 	}
-	scene->clutter_count = (int)v[11];
+	scene->clutter_count = (int)v[12];
 	if (scene->clutter_count > CLUTTER)
 		return false;
 	for (int k = 0; k < scene->clutter_count; k++) {

@@ -110,7 +110,7 @@ def test_a_bare_face_does_not_tell_which_way_round(number: int) -> None:
     """Turned over, it has no keys on the side that is seen, and where they were looked for none are: that was taken for
     proof, with the place 100 mm off and thought known to 2 mm but for a turn about z. Cut by the picture, its side was.
     """
-    rows = fly([strange(4242, number, 60)]).rows
+    rows = fly([strange("rear", 4242, number, 60)]).rows
     told = rows[rows[:, STATUS] != 0]
     assert (told[:, DEGREES] > 170).sum() > 5 and told[:, WORST].max() <= 4
 
@@ -123,9 +123,9 @@ def still(kind: str, frames: int, seed: int, place: tuple[float, ...], albedo: f
 STRANGE = {
     "found by one frame, which was off": flight(9917, 458, 60),
     "a corner of one edge, where another one should leave the picture": flight(3391, 174, 60),
-    "tumbling at first sight": strange(4243, 132, 60),
-    "tumbling between boxes in the sun": strange(4243, 155, 60),
-    "keys cut by the picture, and none of the outline in it": strange(4242, 124, 60),
+    "tumbling at first sight": strange("tumbling", 4243, 132, 60),
+    "tumbling between boxes in the sun": strange("all at once", 4243, 155, 60),
+    "keys cut by the picture, and none of the outline in it": strange("dark", 4242, 124, 60),
     "the rear, cut by the picture, at the distance of the keys' tops": still(
         "rear", 24, 1273476735,
         (0.257773134, -0.188329231, 0.486591562, 0.120409072, 0.99185985, 0.0413993649, -0.00133620238), 0.566695907,
