@@ -109,7 +109,7 @@ static bool last_inside(const struct profile *profile, int reach, int *last)
 /* Where no end is seen: the target goes on beyond it, or what is seen inside is farther, or is nothing although `light` (at 1 m)
  * is enough.
  */
-static bool elsewhere(const struct profile *profile, int reach, double light)
+static SELDOM bool elsewhere(const struct profile *profile, int reach, double light)
 {
 	int on = 0, off = 0;
 	double behind = 0;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-void filter_start(struct pose *pose, const struct placed *at)
+SELDOM void filter_start(struct pose *pose, const struct placed *at)
 {
 	const double speed = pose->set.first_speed, rate = pose->set.first_rate;
 
@@ -92,7 +92,7 @@ void filter_update(struct pose *pose, const struct fit *fit)
 	pose->foreseen = true;
 }
 
-void filter_doubt(struct pose *pose, double place, double rate)
+SELDOM void filter_doubt(struct pose *pose, double place, double rate)
 {
 	for (int i = 0; i < 12; i++)
 		for (int j = 0; j < 12; j++)

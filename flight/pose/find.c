@@ -201,7 +201,7 @@ static void try_guess(const struct pose *pose, const struct pose_frame *frame, s
  * decided between the two. Here all are judged on the same frame, so that the blocks or the expected orientation
  * decide.
  */
-static void settle_turn(const struct pose *pose, const struct pose_frame *frame, struct guess *best)
+static SELDOM void settle_turn(const struct pose *pose, const struct pose_frame *frame, struct guess *best)
 {
 	const struct placed fitted = best->at;
 

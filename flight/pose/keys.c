@@ -11,7 +11,6 @@
 #define POINTS (GRID * GRID)
 #define ENOUGH 15 /* e^15 to one; half a turn that is wrong is worse than waiting */
 #define UNSEEN 20 /* frames in which nothing spoke for either way round: the keys are not where they are looked for */
-#define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
 #define MOST_NOW 8 /* of one frame, whose errors its points may share */
 #define ROLLS 4 /* to either side of half a turn */
 #define ROLL 0.05 /* rad, from one to the next: 4 mm at the keys */

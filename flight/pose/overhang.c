@@ -11,8 +11,8 @@
 #define SAME 0.5 /* deviations of a range: what is behind the face, though close, is farther on average */
 
 /* Does the plane of the docking face go on beyond one edge, from `from` to `to` (target coordinates)? */
-static bool goes_on(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
-		    const double middle[3], int across, double sign)
+static SELDOM bool goes_on(const struct pose *pose, const struct pose_frame *frame, const struct placed *at,
+			   const double middle[3], int across, double sign)
 {
 	const struct pose_part *body = pose->model.part;
 	double normal[3], centre[3], along[3], out[3], off = 0;
@@ -52,7 +52,7 @@ static bool goes_on(const struct pose *pose, const struct pose_frame *frame, con
 	return 2 * on > count && off < SAME * on;
 }
 
-bool overhanging(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
+SELDOM bool overhanging(const struct pose *pose, const struct pose_frame *frame, const struct placed *at)
 {
 	const struct pose_part *body = pose->model.part;
 	double eye[3], middle[3];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the pose estimator share; not for its users. */
 #ifndef FLIGHT_POSE_STATE_H
+#define SELDOM __attribute__((cold)) /* few frames come here: small before fast */
 #define FLIGHT_POSE_STATE_H
 
 #include "algebra.h"

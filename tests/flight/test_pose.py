@@ -21,8 +21,7 @@ from support.software_camera import programs as emulator_programs
 
 ROOT = Path(__file__).parents[2]
 POSE = ROOT / "flight" / "pose"
-# A frame, each, at the virtual board's 2 ns: 2.4 ms when an approach is followed (where the target changes its speed at
-# once), 4 while the target is looked for.
+# A frame, each, at the virtual board's 2 ns: 2.4 ms when an approach is followed, 4 while the target is looked for.
 MOST_INSTRUCTIONS, MOST_AT_FIRST_SIGHT = 1_200_000, 2_000_000
 SEARCH = 6  # frames at first sight, at most, that are "not found" yet
 UNSEEN = 20  # frames after which one that was taken for it by mistake is given up (flight/pose/keys.c)
