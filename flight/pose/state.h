@@ -312,7 +312,7 @@ bool overhanging(const struct pose *pose, const struct pose_frame *frame, const 
 
 /* How far edges and rims may contradict a pose, in squared deviations (1 if it is right), so that ... */
 #define DISCORD_NEAR 1.5 /* the next prediction needs no coarse round: the target moves as the filter foresees */
-#define DISCORD_DECIDED 2 /* the keys are where they are looked for, and decide which way round it is */
+#define DISCORD_DECIDED 4 /* the keys are where they are looked for, and decide which way round it is */
 #define DISCORD_OF_GUESS 30 /* a guess is the target at all */
 #define DISCORD_OF_FRAME 150 /* a tracked target is what the frame shows, and the frame is not damaged */
 
