@@ -78,6 +78,12 @@ def rotated(q: Floats, points: Floats) -> Floats:
     return np.asarray(points + 2 * w * np.cross(v, points) + 2 * np.cross(v, np.cross(v, points)))
 
 
+def rear_m(p: Floats, q: Floats) -> float:
+    """How far the rearmost point of the body is."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (0, 1)]) * HALF_M
+    return float((p + rotated(q, corners))[:, 2].max())
+
+
 def flight(seed: int, number: int, frames: int) -> Flight:
     """Flight `number` of the grid that `seed` draws."""
     random = np.random.default_rng([seed, number])
@@ -104,8 +110,7 @@ def flight(seed: int, number: int, frames: int) -> Flight:
     spin = random.uniform(0, 10) if kind == "spin" or every else random.uniform(0, 1)
     speed = random.uniform(-1, 1, 3) * min(0.05, 0.1 * reach)
     end_q = product(turn(spin * seconds, rate), q)
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (0, 1)]) * HALF_M
-    rear = max(float((p + rotated(q, corners))[:, 2].max()), float((p + rotated(end_q, corners))[:, 2].max()))
+    rear = max(rear_m(p, q), rear_m(p, end_q))
     wall = 0.0
     if kind in ("wall", "clutter") or random.random() < 0.3 or (every and random.random() < 0.7):
         wall = rear + GAPS_M[random.integers(len(GAPS_M))]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from pose_flights import HALF_M, RATE_HZ, Box, Flight, attitude, product, rotated, turn
+from pose_flights import HALF_M, RATE_HZ, Box, Flight, attitude, product, rear_m, turn
 
 Random = np.random.Generator
 KEYS_M = ((0.072, -0.035, 0.012, 0.012), (-0.075, 0.03, 0.02, 0.008))  # middle and half sizes on the face
@@ -121,8 +121,7 @@ def offset(random: Random, frames: int) -> Flight:
 
 def all_at_once(random: Random, frames: int) -> Flight:
     one = flown(random, frames, random.uniform(0.25, 1), aside=0.5, rate=random.uniform(5, 60))
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (0, 1)]) * HALF_M
-    rearmost = float(max((end[:3] + rotated(end[3:], corners))[:, 2].max() for end in (one.start, one.end)))
+    rearmost = max(rear_m(end[:3], end[3:]) for end in (one.start, one.end))
     where = one.start[:3] + np.array([*random.choice([-1, 1], 2) * random.uniform(0.25, 0.5, 2), 0.1])
     return replace(one, sun=float(random.uniform(20, 500)), wall_m=rearmost + float(random.uniform(0.02, 0.5)),
                    wall_albedo=float(random.uniform(0.1, 0.9)), loss=0.2,

@@ -299,10 +299,8 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 			return;
 		filter_start(pose, &at);
 		keys_forget(pose);
-		filter_cov(pose, prior);
-		learn_sun(pose, frame, &at);
-		good = fit(pose, frame, &at, prior, 0.004, 2, true, &fitted) &&
-		       plausible(pose, &fitted, &result->agreement) && borne_out(pose, frame, &fitted);
+		learn_sun(pose, frame, &pose->at);
+		good = follow(pose, frame, prior, &fitted, &result->agreement) && borne_out(pose, frame, &fitted);
 		if (!good) {
 			forget(pose);
 			return;

@@ -66,6 +66,7 @@ def test_figures_stand_beside_those_of_the_system_that_a_candidate_repeats() -> 
         "\u00a0", " "
     )
     assert f"| {idle}: max | 35 us | 70 us | 2 |" in text.replace("\u00a0", " ")
+    assert comparison_values(found)["study"] == "spacechain"
     assert comparison_values(found)["orders"][0] == {
         "what": f"{idle}: min", "systems": ["linux-rt", "linux"], "unit": "ns", "printed": [8_000, 7_000],
         "measured": [6_000, 5_000], "agrees": True, "doubt": found.orders[0].doubt,
