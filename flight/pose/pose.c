@@ -226,13 +226,35 @@ static unsigned int half_turn(const struct pose *pose, int axis, double covarian
 	return POSE_RX << axis | (sqrt(moved) > pose->set.unobservable ? POSE_X | POSE_Y | POSE_Z : 0);
 }
 
-static void fill(const struct pose *pose, const struct fit *fit, unsigned int undecided, struct pose_result *result)
+/* A frame that was damaged on its way looks as if the target had moved: until the next one tells, it is here or where it
+ * was predicted. The axes along which these lie apart.
+ */
+static SELDOM unsigned int sudden(const struct pose *pose, const struct fit *fit, double covariance[36])
+{
+	unsigned int bits = 0;
+
+	for (int axis = 0; axis < 6; axis++) {
+		const double *moved = fit->offset + axis / 3 * 3, *r = fit->at.r + axis % 3;
+		double along = moved[0] * r[0] + moved[1] * r[3] + moved[2] * r[6];
+
+		if (fabs(along) * (axis < 3 ? 1 : pose->set.lever) > pose->set.unobservable)
+			bits |= 1u << axis;
+	}
+	for (int i = 0; i < 36; i++)
+		covariance[i] += fit->offset[i / 6] * fit->offset[i % 6];
+	return bits;
+}
+
+static void fill(const struct pose *pose, const struct fit *fit, bool moved, unsigned int undecided,
+		 struct pose_result *result)
 {
 	double along[3], range = norm3(pose->at.p), variance = 0, times = fmax(pose->discord, fit->surprise);
 
 	for (int i = 0; i < 36; i++)
 		result->covariance[i] = times * (pose->cov[12 * (i / 6) + i % 6] + pose->systematic[i]);
 	result->unobserved = unobserved(pose, fit);
+	if (moved)
+		result->unobserved |= sudden(pose, fit, result->covariance);
 	for (int axis = 0; axis < 3; axis++)
 		if (undecided >> axis & 1)
 			result->unobserved |= half_turn(pose, axis, result->covariance);
@@ -261,7 +283,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 {
 	struct fit fitted;
 	double prior[36], seconds = 1e-9 * (double)(int64_t)(frame->time_ns - pose->time_ns);
-	bool tried = false, good = false;
+	bool tried = false, good = false, moved = false;
 
 	memset(result, 0, sizeof(*result));
 	result->time_ns = frame->time_ns;
@@ -287,6 +309,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		good = follow(pose, frame, prior, &fitted, &result->agreement);
 		if (!good && fitted.elsewhere) {
 			filter_doubt(pose, UNFORESEEN, UNFORESEEN);
+			moved = true;
 			good = follow(pose, frame, prior, &fitted, &result->agreement);
 		}
 	}
@@ -312,8 +335,10 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 
 	pose->misses = 0;
 	filter_update(pose, &fitted);
-	if (fitted.surprise > 1)
+	if (fitted.surprise > 1) {
 		filter_doubt(pose, 1, sqrt(fitted.surprise));
+		moved = true;
+	}
 	/* What was wrong in the last frames is still in the filter. */
 	pose->discord = fmax(1, fmax(fitted.discord, DISCORD_KEPT * pose->discord));
 	learn_from(pose, &fitted, prior);
@@ -326,7 +351,7 @@ void pose_update(struct pose *pose, const struct pose_frame *frame, struct pose_
 		pose_reset(pose);
 		return;
 	}
-	fill(pose, &fitted, keys_undecided(pose), result);
+	fill(pose, &fitted, moved, keys_undecided(pose), result);
 	if (result->status == POSE_NOT_FOUND)
 		pose_reset(pose);
 }
