@@ -131,11 +131,11 @@ quick: $(VENV)/.built
 test: test-packages check
 	$(PYTEST) -m "guest and not full and not manual"
 
-test-full: test-packages $(VENV)/.dev $(VENV)/.built
+test-full: test-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
 	$(PYTEST) -m "full and not manual"
 
 # What takes too long for every change; the figures of the last time stand in the docs.
-test-manual: test-packages ground-packages $(VENV)/.dev $(VENV)/.built
+test-manual: test-packages ground-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
 	$(BIN)/pytest -m manual
 
 # The next make goes back to the locked ones: their stamps go before anything changes. A line with $(MAKE) runs under
@@ -151,10 +151,12 @@ UV_COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-versi
 lock: $(VENV)/.created
 	$(PIP) --upgrade uv
 	echo uv > $(VENV)/uv.in
+	echo opencv-python-headless > $(VENV)/opencv.in
 	$(BIN)/python scripts/requirements analysis report > $(VENV)/demo.in
 	$(BIN)/python scripts/requirements analysis report dev > $(VENV)/dev.in
-	for set in uv demo dev; do $(UV_COMPILE) $(VENV)/$$set.in $$([ $$set != dev ] || echo -c lock/demo.txt) \
-		-o $(VENV)/$$set.txt && { echo "# SPDX-License-Identifier: MIT"; echo "# Made by make lock from pyproject.toml."; \
+	for set in uv demo dev opencv; do case $$set in uv|demo) with=;; *) with='-c lock/demo.txt';; esac; \
+		$(UV_COMPILE) $(VENV)/$$set.in $$with \
+		-o $(VENV)/$$set.txt && { echo "# SPDX-License-Identifier: MIT"; echo "# Made by make lock."; \
 		cat $(VENV)/$$set.txt; } > lock/$$set.txt || exit; done
 
 # Our own programs for ARM guests are built where their compiler is found, so once more.
@@ -243,6 +245,10 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml lock/dev.txt
 	$(call LOCKED,lock/dev.txt)
 	$(PIP_OWN) .
 	@touch $(VENV)/.installed $@
+
+# What the camera and its poses are compared with. Where it cannot be had, its tests are skipped and say so.
+$(VENV)/.opencv: $(VENV)/.created lock/opencv.txt
+	@($(call LOCKED,lock/opencv.txt)) && touch $@ || echo 'make: no OpenCV could be installed: its tests are skipped' >&2
 
 # Programs and the sources that rtqual carries: into the environment anew, where nothing that was removed stays. Links
 # beside the Python sources lead there.

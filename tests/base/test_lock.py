@@ -19,7 +19,12 @@ def wanted(*extras: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("lock", "names"),
-    [("uv", {"uv"}), ("demo", wanted("analysis", "report")), ("dev", wanted("analysis", "report", "dev"))],
+    [
+        ("uv", {"uv"}),
+        ("demo", wanted("analysis", "report")),
+        ("dev", wanted("analysis", "report", "dev")),
+        ("opencv", {"opencv-python-headless"}),
+    ],
 )
 def test_every_library_is_locked_by_its_hash_and_no_registry_is_named(lock: str, names: set[str]) -> None:
     text = (ROOT / "lock" / f"{lock}.txt").read_text()

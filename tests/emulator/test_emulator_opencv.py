@@ -60,7 +60,7 @@ def test_opencv_gets_every_byte(tmp_path: Path) -> None:
     """Frames go round: each is the one after the one before."""
     found = find_spec("cv2")
     if found is None or found.origin is None:
-        pytest.skip("OpenCV was not tried on the camera: `pip install opencv-python-headless` and run it again")
+        pytest.skip("OPENCV WAS NOT TRIED ON THE CAMERA: `make .venv/.opencv` installs it")
     (tmp_path / "program").write_text(PROGRAM)
     extra = dict(files(tmp_path / "standard", Path(found.origin).parents[1])) | {"program": tmp_path / "program"}
     common = f"ds325-emulator --write ring --frames {RING} --step 6\n"

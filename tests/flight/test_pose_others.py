@@ -11,9 +11,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 
-@pytest.mark.manual  # half a minute of processor
+@pytest.mark.full  # half a minute of processor
 def test_ours_is_nearer_to_the_truth_and_less_often_wrong_and_sure() -> None:
-    pytest.importorskip("cv2", reason="nothing was compared: `pip install opencv-python-headless` and run it again")
+    pytest.importorskip("cv2", reason="NOTHING WAS COMPARED: `make .venv/.opencv` installs what is missing")
     from pose_flights import flight
     from pose_others import compare
 
