@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The pose of the docking target by two methods that are not ours, on the same frames (docs/pose.md).
 
-    pip install opencv-python-headless
+    make .venv/.opencv
     PYTHONPATH=tests .venv/bin/python bench/pose_others.py --flights 48 --seed 7
 
 `pnp`: the four corners of the outline, found by OpenCV, and its solvePnP (IPPE); of its answers that fit alike, that
