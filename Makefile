@@ -9,7 +9,7 @@
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make ground-packages  what starts Yamcs, the flight program's ground (docs/ground.md)
-# make xenomai KERNEL=TREE XENOMAI=TREE EVL_KERNEL=TREE LIBEVL=TREE   build and measure Xenomai's cores (docs/xenomai.md)
+# make xenomai [ARCH=arm64] KERNEL=TREE XENOMAI=TREE EVL_KERNEL=TREE LIBEVL=TREE   build and measure Xenomai's cores (docs/xenomai.md)
 # make one-board CHIBIOS_IMAGE=... RTEMS_IMAGE=... NUTTX_IMAGE=... NUTTX_TICKLESS_IMAGE=...   five systems (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
@@ -86,20 +86,22 @@ board-demo: packages image-packages $(VENV)/.built
 # Of trees that are only read; or, instead of trees, of what others built: COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER.
 BUILT := COBALT EVL PROGRAMS
 TREES := KERNEL XENOMAI EVL_KERNEL LIBEVL
+DUAL_AT := out/dual-kernel-built$(if $(filter arm64,$(ARCH)),/arm64)
+DUAL := scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(filter arm64,$(ARCH)),arm64,demo)
 ifneq ($(strip $(COBALT)$(EVL)$(PROGRAMS)),)
 xenomai: packages $(VENV)/.built
 	@$(foreach one,$(BUILT),test -d "$($(one))" || { echo "make xenomai: $(one)='$($(one))' is no folder: give the \
 	folders of built kernels and programs, COBALT, EVL and PROGRAMS (docs/xenomai.md)" >&2; exit 2; };) \
-	mkdir -p out/dual-kernel-built; $(foreach one,$(BUILT),ln -sfn "$$(realpath '$($(one))')" \
-	out/dual-kernel-built/$(shell echo $(one) | tr A-Z a-z);)
-	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml
+	mkdir -p $(DUAL_AT); $(foreach one,$(BUILT),ln -sfn "$$(realpath '$($(one))')" \
+	$(DUAL_AT)/$(shell echo $(one) | tr A-Z a-z);)
+	$(DUAL)
 else
 xenomai:
-	@$(foreach one,$(TREES),$(one)='$($(one))') scripts/xenomai-build --check
+	@$(foreach one,$(TREES) ARCH,$(one)='$($(one))') scripts/xenomai-build --check
 	@scripts/debian-packages $(PACKAGES) $(KERNEL_PACKAGES) $(XENOMAI_PACKAGES)
-	$(MAKE) --no-print-directory $(VENV)/.built
-	@env -u MAKEFLAGS -u MFLAGS $(foreach one,$(TREES),$(one)='$($(one))') scripts/xenomai-build out/dual-kernel-built
-	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml
+	$(MAKE) --no-print-directory $(if $(filter arm64,$(ARCH)),image-packages arm,$(VENV)/.built)
+	@env -u MAKEFLAGS -u MFLAGS $(foreach one,$(TREES) ARCH,$(one)='$($(one))') scripts/xenomai-build $(DUAL_AT)
+	$(DUAL)
 endif
 
 # Not built here: the files that these systems were linked into stand where the mission looks for them.

@@ -16,6 +16,7 @@ from rtqual.kernel.needs import check_needs
 from rtqual.mission import load_mission
 from support.mission_texts import GOOD
 
+IMAGE, IMAGE_ARM64 = given.IMAGES["amd64"], given.IMAGES["arm64"]
 BUILT = '\n[[candidate]]\nname = "core"\ntitle = "Core"\n[candidate.built]\nkernel = "{kernel}"\ncore = "cobalt"\n'
 PLAN = '\n[[scale.demo.plan]]\ncandidates = ["{on}"]\ninstruments = ["{instrument}"]\nruns = 1\n'
 
@@ -23,17 +24,17 @@ PLAN = '\n[[scale.demo.plan]]\ncandidates = ["{on}"]\ninstruments = ["{instrumen
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for name, text in ((given.IMAGE, "image"), (given.CONFIG, "CONFIG_EVL=y\n"), (given.RELEASE, "5.10.0\n")):
+    for name, text in ((IMAGE, "image"), (given.CONFIG, "CONFIG_EVL=y\n"), (given.RELEASE, "5.10.0\n")):
         (tmp_path / "kernel" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "kernel" / name).write_text(text)
     return tmp_path / "kernel"
 
 
 def test_a_kernel_is_known_by_its_contents_and_outlives_its_folder(folder: Path) -> None:
-    first = given._kept("core", folder)
+    first = given._kept("core", folder, IMAGE)
     assert first.version.startswith("5.10.0 ")
-    (folder / given.IMAGE).write_text("image of another build")
-    second = given._kept("core", folder)
+    (folder / IMAGE).write_text("image of another build")
+    second = given._kept("core", folder, IMAGE)
     assert first.sha256 != second.sha256
     shutil.rmtree(folder)
     image = first.tree / "boot/vmlinuz-5.10.0"
@@ -42,18 +43,18 @@ def test_a_kernel_is_known_by_its_contents_and_outlives_its_folder(folder: Path)
     assert (second.tree / "boot/config-5.10.0").read_text() == "CONFIG_EVL=y\n"
 
 
-@pytest.mark.parametrize("name", [given.IMAGE, given.CONFIG, given.RELEASE])
+@pytest.mark.parametrize("name", [IMAGE, given.CONFIG, given.RELEASE])
 def test_a_folder_without_a_part_of_a_kernel_is_refused_with_its_name(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(BadInput, match=rf"candidate core: .*{name}: No such file or directory; built.kernel is"):
-        given._kept("core", folder)
+        given._kept("core", folder, IMAGE)
 
 
 @pytest.mark.parametrize("release", ["", "../../etc", "5.10.0 and more", "5\n10"])
 def test_a_release_that_is_no_name_is_refused(folder: Path, release: str) -> None:
     (folder / given.RELEASE).write_text(release)
     with pytest.raises(BadInput, match="holds no kernel release"):
-        given._kept("core", folder)
+        given._kept("core", folder, IMAGE)
 
 
 def test_programs_must_be_there_and_need_nothing_of_the_guest(tmp_path: Path) -> None:
@@ -72,7 +73,13 @@ def test_missions_name_what_a_kernel_has_not(tmp_path: Path) -> None:
     path.write_text(good.format(on="core", instrument="latency-user"))
     candidate = load_mission(path).candidates[-1]
     assert (candidate.board, candidate.source) == (load_mission(path).candidates[0].board, f"built in {tmp_path}")
-    assert why_not(candidate) == f"there is no {tmp_path}/{given.IMAGE}"
+    assert why_not(candidate) == f"there is no {tmp_path}/{IMAGE}"
+    path.write_text(
+        good.format(on="core", instrument="latency-user").replace("core = ", 'architecture = "arm64"\ncore = ')
+    )
+    candidate = load_mission(path).candidates[-1]
+    assert candidate.board == "virtual-arm64"
+    assert why_not(candidate) == f"there is no {tmp_path}/{IMAGE_ARM64}"
     for on, instrument, core in (("rt", "latency-user", "cobalt"), ("core", "latmus-irq", "evl"),
                                  ("stock", "probe-alchemy-itc", "cobalt"),
                                  ("core", "probe-evl-itc", "evl")):  # fmt: skip

@@ -16,6 +16,8 @@ from rtqual.record.schema import Timing
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "scripts/xenomai-build"
 CONFIG = ROOT / "probe/xenomai/kernel.config"
+IMAGES = {"x86": "bzImage", "arm64": "Image.gz"}
+CROSS = "aarch64-linux-gnu-"
 # Each tree, and the file by which it is known.
 TREES = {
     "KERNEL": "include/linux/dovetail.h",
@@ -29,11 +31,12 @@ needs_trees = pytest.mark.skipif(
 )
 # In place of make, gcc and what trees bring: each tells its work and leaves what is expected of it.
 MAKE = f"""#!/bin/sh
-for word; do case $word in O=*) at=${{word#O=}} ;; BUILD=*) at=${{word#BUILD=}} ;; LIBEVL=*) probe=evl ;; esac; done
+for word; do case $word in O=*) at=${{word#O=}} ;; BUILD=*) at=${{word#BUILD=}} ;; LIBEVL=*) probe=evl ;;
+	ARCH=*) arch=${{word#ARCH=}} ;; esac; done
 case "$*" in
-*allnoconfig*) grep =y {CONFIG} > "$at/.config" ;;
-*bzImage*) echo built "$at" >> "$TOLD"; mkdir -p "$at/arch/x86/boot" "$at/include/config"
-	echo image > "$at/arch/x86/boot/bzImage"; echo 5.10.0 > "$at/include/config/kernel.release" ;;
+*allnoconfig*) grep -h =y {CONFIG} "$(dirname {CONFIG})/kernel-$arch.config" > "$at/.config" ;;
+*Image*) echo built "$at" >> "$TOLD"; mkdir -p "$at/arch/$arch/boot" "$at/include/config"
+	echo image > "$at/arch/$arch/boot/$word"; echo 5.10.0 > "$at/include/config/kernel.release" ;;
 *" install") mkdir -p "$(cat prefix)/bin"; echo latency > "$(cat prefix)/bin/latency" ;;
 *BUILD=*) mkdir -p "$at"; echo probe > "$at/rtqual-probe-${{probe:-xenomai-static}}" ;;
 esac
@@ -43,16 +46,16 @@ GCC = (
     '#!/bin/sh\ncase "$*" in *" -o "*) while [ "$1" != -o ]; do shift; done; echo > "$2" ;; *-c*) echo > a.o ;; esac\n'
 )
 FILES = {
-    "KERNEL": {"arch/x86/Kconfig": "\tselect HAVE_STATIC_CALL_INLINE\n\tselect X\n"},
+    "KERNEL": {f"arch/{arch}/Kconfig": "\tselect HAVE_STATIC_CALL_INLINE\n\tselect X\n" for arch in IMAGES},
     "XENOMAI": {
         "scripts/prepare-kernel.sh": "#!/bin/sh\n",
         "scripts/bootstrap": "#!/bin/sh\necho made > made\n",
         "configure": CONFIGURE,
     },
     "EVL_KERNEL": {
-        "arch/x86/Kconfig": "\tselect X\n",
-        "arch/x86/include/asm/dovetail.h": "#endif\n",
-        "arch/x86/include/uapi/asm/evl/fptest.h": "",
+        **{f"arch/{arch}/Kconfig": "\tselect X\n" for arch in IMAGES},
+        **{f"arch/{arch}/include/asm/dovetail.h": "#endif\n" for arch in IMAGES},
+        **{f"arch/{arch}/include/uapi/asm/evl/fptest.h": "" for arch in IMAGES},
         "include/uapi/asm-generic/dovetail.h": "",
     },
     "LIBEVL": {
@@ -85,7 +88,7 @@ parameters.probe-alchemy-primitives.iterations = 256
 
 
 def run(into: Path | str, trees: dict[str, str], **more: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in TREES} | trees | more
+    environment = {name: value for name, value in os.environ.items() if name not in (*TREES, "ARCH")} | trees | more
     return subprocess.run([BUILD, into], env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -105,7 +108,9 @@ def trees(tmp_path: Path) -> dict[str, str]:
 def shims(tmp_path: Path) -> dict[str, str]:
     folder = tmp_path / "shims"
     folder.mkdir()
-    for name, text in {"make": MAKE, "gcc": GCC, "ccache": '#!/bin/sh\nexec "$@"\n', "ar": "#!/bin/sh\n"}.items():
+    tools = {"gcc": GCC, "ar": "#!/bin/sh\n"}
+    tools |= {f"{CROSS}{name}": text for name, text in tools.items()}
+    for name, text in {"make": MAKE, "ccache": '#!/bin/sh\nexec "$@"\n', **tools}.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     return {
@@ -130,6 +135,12 @@ def test_a_missing_tree_is_named_in_one_line(tmp_path: Path, trees: dict[str, st
     assert not (tmp_path / "into").exists()
 
 
+def test_a_processor_that_is_not_known_is_refused(tmp_path: Path, trees: dict[str, str]) -> None:
+    done = run(tmp_path / "into", trees, ARCH="mips")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "ARCH='mips' is no processor whose kernels are built here: give x86 or arm64" in done.stderr
+
+
 def test_make_without_trees_says_so_before_anything_else() -> None:
     done = subprocess.run(
         ["make", "-s", "-C", ROOT, "xenomai", *(f"{name}=" for name in TREES)],
@@ -147,9 +158,11 @@ def test_a_blank_in_a_name_is_refused(tmp_path: Path, trees: dict[str, str]) -> 
     assert "has a blank" in done.stderr
 
 
+@pytest.mark.parametrize("arch", IMAGES)
 def test_trees_are_only_read_and_what_was_built_is_used_again(
-    tmp_path: Path, trees: dict[str, str], shims: dict[str, str]
+    tmp_path: Path, trees: dict[str, str], shims: dict[str, str], arch: str
 ) -> None:
+    shims["ARCH"] = arch
     before = {name: contents(Path(path)) for name, path in trees.items()}
     for _ in range(2):
         done = run(tmp_path / "into", trees, **shims)
@@ -157,7 +170,7 @@ def test_trees_are_only_read_and_what_was_built_is_used_again(
     into = tmp_path / "into"
     assert {path.name for path in into.iterdir()} == {"cobalt", "evl", "programs"}
     for core in ("cobalt", "evl"):
-        assert (into / core / "arch/x86/boot/bzImage").read_text() == "image\n"
+        assert (into / core / "arch" / arch / "boot" / IMAGES[arch]).read_text() == "image\n"
         assert "CONFIG_DOVETAIL=y" in (into / core / ".config").read_text()
     assert {path.name for path in (into / "programs").iterdir() if path.exists()} == {
         "latency", "latmus", "rtqual-probe-xenomai", "rtqual-probe-evl",
@@ -169,7 +182,7 @@ def test_trees_are_only_read_and_what_was_built_is_used_again(
 
     (Path(trees["LIBEVL"]) / "lib/syscall.c").write_text("changed\n")
     assert run(tmp_path / "into", trees, **shims).returncode == 0
-    assert [Path(one).parent.name for one in told.read_text().splitlines()][2:] == ["evl-at-work"]
+    assert [Path(one).parent.name for one in told.read_text().splitlines()][2:] == [f"evl-{arch}-at-work"]
 
 
 def test_what_links_of_a_tree_lead_to_is_only_read_too_and_built_anew_when_it_changes(
@@ -189,7 +202,7 @@ def test_what_links_of_a_tree_lead_to_is_only_read_too_and_built_anew_when_it_ch
     (elsewhere / "KERNEL/linux/dovetail.h").write_text("changed\n")
     assert run(tmp_path / "into", trees, **shims).returncode == 0
     told = Path(shims["TOLD"]).read_text().splitlines()
-    assert [Path(one).parent.name for one in told] == ["cobalt-at-work", "evl-at-work", "cobalt-at-work"]
+    assert [Path(one).parent.name for one in told] == ["cobalt-x86-at-work", "evl-x86-at-work", "cobalt-x86-at-work"]
 
 
 def test_a_build_that_fails_is_told_and_not_kept(tmp_path: Path, trees: dict[str, str], shims: dict[str, str]) -> None:
@@ -204,7 +217,7 @@ def test_a_tree_without_a_needed_symbol_is_refused(
     tmp_path: Path, trees: dict[str, str], shims: dict[str, str]
 ) -> None:
     make = Path(shims["PATH"].partition(":")[0]) / "make"
-    make.write_text(re.sub(r"grep =y (\S+)", r"grep =y \1 | grep -v EVL_LATMUS", make.read_text()))
+    make.write_text(make.read_text().replace('> "$at/.config"', '| grep -v EVL_LATMUS > "$at/.config"'))
     done = run(tmp_path / "into", trees, **shims)
     assert done.returncode == 3
     assert "does not let CONFIG_EVL_LATMUS be set" in done.stderr
@@ -222,13 +235,16 @@ def test_evl_without_libevl_ends_with_one_clear_line(tmp_path: Path) -> None:
 
 @pytest.mark.manual
 @needs_trees
-def test_both_cores_are_built_of_their_trees_and_give_the_same_samples_twice() -> None:
+@pytest.mark.parametrize(("arch", "scale"), [("x86", "demo"), ("arm64", "arm64")])
+def test_both_cores_are_built_of_their_trees_and_give_the_same_samples_twice(arch: str, scale: str) -> None:
     trees = [f"{name}={os.environ[f'{name}_TREE']}" for name in TREES]
-    subprocess.run(["make", "-C", ROOT, "xenomai", *trees], check=True)
-    result = kept.load(ROOT / "out/dual-kernel-demo").result
+    subprocess.run(["make", "-C", ROOT, "xenomai", f"ARCH={arch}", *trees], check=True)
+    result = kept.load(ROOT / f"out/dual-kernel-{scale}").result
     assert not result.failures
     measured = [one for one in result.records if one.inputs.instrument != "footprint"]
-    assert {one.inputs.candidate for one in measured} == {"cobalt", "evl", "debian-rt"}
+    assert {one.inputs.candidate for one in measured} == {
+        name + ("-arm64" if arch == "arm64" else "") for name in ("cobalt", "evl", "debian-rt")
+    }
     assert {one.manifest.timing for one in measured} == {Timing.INSTRUCTIONS}
 
 

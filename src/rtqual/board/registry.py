@@ -149,11 +149,10 @@ def _of_kernels(
     *programs: Program,
     lacks: tuple[str, ...],
     leads: bool = False,
-    built: bool = False,
 ) -> Row:
     """QEMU's machine for kernels of a processor (machine.py)."""
     return Row(
-        name, (PACKAGE, TAILOR, *([BUILT] if built else [])), _virtual, _emulated_s, Starts.KERNEL, architecture,
+        name, (PACKAGE, TAILOR, BUILT), _virtual, _emulated_s, Starts.KERNEL, architecture,
         Clock.INSTRUCTIONS, leads=leads, lacks=lacks,
         why_not=lambda _: why_no_guest(architecture), programs=programs,
         rebuilt=partial(_rebuilt, architecture=architecture),
@@ -167,7 +166,7 @@ BOARDS = (
         Program("cpio", "cpio", "virtual board: guest image", demo=True),
         Program("depmod", "kmod", "virtual board: guest image", demo=True),
         Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
-        lacks=("spi", "gpio"), leads=True, built=True,
+        lacks=("spi", "gpio"), leads=True,
     ),
     _of_kernels("virtual-arm64", ARM64, lacks=("i2c", "spi")),
     _of_kernels(

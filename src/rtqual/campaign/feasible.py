@@ -11,7 +11,7 @@ from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.board.local import program
 from rtqual.campaign.cell import Cell
-from rtqual.candidate.given import IMAGE
+from rtqual.candidate.given import IMAGES
 from rtqual.candidate.linked import look
 from rtqual.candidate.rtos import COMPILER
 from rtqual.image.needs import programs_of
@@ -38,8 +38,10 @@ def why_not(candidate: Candidate) -> str:
         named = [*candidate.tailor.patches, *(p for p in (candidate.tailor.source, candidate.tailor.start) if "/" in p)]
         if missing := [name for name in named if not Path(name).exists()]:
             return f"there is no {missing[0]}"
-    if candidate.built and not (image := Path(candidate.built.kernel).expanduser() / IMAGE).is_file():
-        return f"there is no {image}"
+    if candidate.built:
+        image = Path(candidate.built.kernel).expanduser() / IMAGES[candidate.built.architecture]
+        if not image.is_file():
+            return f"there is no {image}"
     return ""
 
 

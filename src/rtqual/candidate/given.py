@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A kernel that was built elsewhere, as a candidate: Xenomai's Cobalt and EVL beside Linux, or any other for this PC.
+"""A kernel that was built elsewhere, as a candidate: Xenomai's Cobalt and EVL beside Linux, or any other.
 
 What is used of its build folder is copied into the cache under the hash of its contents: a folder that was built anew
 is another kernel, and a record can be reproduced after the folder is gone.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rtqual.base import named
 from rtqual.base.apt import Package
-from rtqual.base.architecture import AMD64
+from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
@@ -23,7 +23,8 @@ from rtqual.initramfs.contents import needed
 from rtqual.instrument.dual.probes import PROGRAMS as PROBES
 from rtqual.mission import Candidate
 
-IMAGE, CONFIG, RELEASE = "arch/x86/boot/bzImage", ".config", "include/config/kernel.release"
+IMAGES = {AMD64.name: "arch/x86/boot/bzImage", ARM64.name: "arch/arm64/boot/Image.gz"}
+CONFIG, RELEASE = ".config", "include/config/kernel.release"
 # Programs that no package brings, by the name that instruments call them.
 PROGRAMS = ("latency", "latmus", *PROBES)
 _RELEASE = re.compile(r"[A-Za-z0-9][\w.+~-]{0,63}")
@@ -33,8 +34,9 @@ def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collect
     """The kernel with the programs beside it that instruments of these programs run. Raises BadInput, naming the file
     that is missing or of another kind."""
     wanted = candidate.built
-    assert wanted is not None, "a kernel that was built"  # noqa: S101
-    package = _kept(candidate.name, Path(wanted.kernel).expanduser())
+    architecture = candidate.architecture
+    assert wanted is not None and architecture is not None, "a kernel that was built"  # noqa: S101
+    package = _kept(candidate.name, Path(wanted.kernel).expanduser(), IMAGES[architecture.name])
     extra = {}
     for name in sorted({*PROGRAMS} & {*programs}):
         if wanted.programs is None:
@@ -42,13 +44,13 @@ def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collect
         extra[f"usr/bin/{name}"] = _static(candidate.name, Path(wanted.programs).expanduser() / name)
     facts = {"core": wanted.core} if wanted.core else {}
     return make_ready(
-        candidate.name, package, boot=candidate.boot, tools=tools, architecture=AMD64, extra=extra, facts=facts
+        candidate.name, package, boot=candidate.boot, tools=tools, architecture=architecture, extra=extra, facts=facts
     )
 
 
-def _kept(name: str, folder: Path) -> Package:
+def _kept(name: str, folder: Path, image_at: str) -> Package:
     """Its image and configuration, laid out as in Debian's packages."""
-    image, config, said = ((folder / place) for place in (IMAGE, CONFIG, RELEASE))
+    image, config, said = ((folder / place) for place in (image_at, CONFIG, RELEASE))
     try:
         contents = [named.read(path) for path in (image, config, said)]
     except OSError as error:

@@ -103,10 +103,12 @@ class Core(StrEnum):
 
 
 class Built(Table):
-    """A kernel for the PC that was built elsewhere (docs/xenomai.md)."""
+    """A kernel that was built elsewhere (docs/xenomai.md)."""
 
     kernel: Text
-    """The folder it was built in, with arch/x86/boot/bzImage and .config."""
+    """The folder it was built in, with .config and arch/x86/boot/bzImage, or arch/arm64/boot/Image.gz."""
+    architecture: Literal["amd64", "arm64"] = "amd64"
+    """The processor it is built for."""
     core: Core | None = None
     """The real-time core in it: "cobalt" (Xenomai 3) or "evl" (Xenomai 4); without one, it is plain Linux."""
     programs: Text | None = None
@@ -230,10 +232,8 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     @property
     def architecture(self) -> Architecture | None:
         """Of a kernel that boots on a virtual board."""
-        if self.tailor:
-            return ARM64 if self.tailor.architecture == ARM64.name else AMD64
-        if self.built:
-            return AMD64
+        if made := self.tailor or self.built:
+            return ARM64 if made.architecture == ARM64.name else AMD64
         return of_kernel(self.package) if self.package else None
 
     @property
