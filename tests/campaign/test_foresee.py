@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput, RunFailed
@@ -175,6 +176,7 @@ def test_a_size_needs_one_run_and_a_rate_needs_ten(tmp_path: Path) -> None:
     [
         (Tailor(forbid=("CONFIG_PREEMPT_RT",)), ("realtime",), "PREEMPT_RT is to be left out (forbidden by name), but"),
         (Tailor(require={"PREEMPT_RT": "n"}), ("realtime",), "PREEMPT_RT is to be left out (asked for by name), but"),
+        (Tailor(require={"PREEMPT_RT": "m"}), ("realtime",), "PREEMPT_RT is to be m (asked for by name), but realtime"),
         (Tailor(forbid=("PREEMPT_RT",)), ("usb",), ""),
         (Tailor(forbid=("PREEMPT_RT",), source="/a/tree"), ("realtime",), ""),  # says no version
     ],
@@ -185,3 +187,8 @@ def test_needs_and_symbols_that_exclude_each_other_are_foreseen(
     found = feasible.contradiction(tailor, needs, AMD64)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
+
+
+def test_a_symbol_is_asked_for_once() -> None:
+    with pytest.raises(ValidationError, match="USB_ACM is asked for twice, with and without CONFIG_; leave one out"):
+        Tailor(require={"USB_ACM": "y", "CONFIG_USB_ACM": "n"})

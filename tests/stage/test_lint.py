@@ -161,8 +161,42 @@ def test_a_parameter_that_the_kernel_ignores_is_told() -> None:
 
 
 def test_parameters_built_into_the_kernel() -> None:
-    text = 'CONFIG_X86=y\nCONFIG_CMDLINE="highres=off quiet"\n'
+    text = 'CONFIG_X86=y\nCONFIG_CMDLINE_BOOL=y\nCONFIG_CMDLINE="highres=off quiet"\n'
     assert states(from_config(text, "one"))["high-res-switched-off"] == State.UNKNOWN
     assert states(from_config(text, "one", parameters="debug"))["high-res-switched-off"] == State.FOUND
     overriding = from_config(text + "CONFIG_CMDLINE_OVERRIDE=y\n", "one", parameters="highres=on")
     assert overriding.parameters == {"highres": "off", "quiet": ""}
+
+
+def test_a_device_trees_kernel_takes_its_own_parameters_if_none_are_passed_or_after_them() -> None:
+    text = 'CONFIG_ARM64=y\nCONFIG_CMDLINE="highres=off nowatchdog"\n'
+    assert from_config(text, "one", parameters="quiet").parameters == {"quiet": ""}
+    assert from_config(text, "one", parameters="").parameters == {"highres": "off", "nowatchdog": ""}
+    extended = from_config(text + "CONFIG_CMDLINE_EXTEND=y\n", "one", parameters="quiet highres=on")
+    assert extended.parameters == {"quiet": "", "highres": "off", "nowatchdog": ""}
+
+
+@pytest.mark.parametrize("off", ["off", "OFF", "Off", "oF", "0", "n", "No", "false", "F"])
+def test_a_switch_is_read_as_the_kernel_reads_it(off: str) -> None:
+    def state(rule: str, parameters: str) -> State:
+        return states(from_config("CONFIG_X86=y\nCONFIG_EFI=y\n", "one", parameters=parameters))[rule]
+
+    assert state("high-res-switched-off", f"highres={off}") == State.FOUND
+    for other in ("on", "ON", "1", "yes", "maybe", ""):
+        assert state("high-res-switched-off", f"highres={other}") == State.HOLDS
+    assert state("page-debugging-at-boot", "debug_pagealloc=1") == State.FOUND
+    assert state("page-debugging-at-boot", f"debug_pagealloc={off}") == State.HOLDS
+    assert state("efi-runtime-at-boot", "efi=debug,runtime") == State.FOUND
+    assert state("efi-runtime", "efi=debug,noruntime") == State.HOLDS
+
+
+def test_real_time_patches_of_old_kernels_are_known_by_their_name() -> None:
+    old = states(from_config("# Linux/x86 4.9.0 Kernel Configuration\nCONFIG_PREEMPT_RT_FULL=y\n", "one"))
+    assert (old["preempt-rt"], old["futex-pi"]) == (State.HOLDS, State.NOT_APPLICABLE)
+
+
+def test_a_line_ends_where_the_kernel_ends_it() -> None:
+    hidden = "# CONFIG_PREEMPT_RT is not set\nCONFIG_X86=y\n# note{}CONFIG_PREEMPT_RT=y\n"
+    for sign in ("\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r"):
+        assert not from_config(hidden.format(sign), "one").realtime
+    assert from_config('CONFIG_X86=y\r\nCONFIG_LOCALVERSION="a\u2028b"\r\nCONFIG_PREEMPT_RT=y\r\n', "one").realtime

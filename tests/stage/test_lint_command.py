@@ -80,13 +80,13 @@ def test_a_fragment_is_judged_as_the_tree_completes_it_or_not_at_all(
     rtqual: Run, fails: Callable[..., str], tmp_path: Path
 ) -> None:
     fragment = tmp_path / "fragment"
-    fragment.write_text("CONFIG_WANTED=y\nCONFIG_NOT_THERE=y\nCONFIG_HIGH_RES_TIMERS=y\n")
+    fragment.write_text("CONFIG_WANTED=y\nCONFIG_NOT_THERE=y\nCONFIG_HIGH_RES_TIMERS=y\n# CONFIG_FUTEX_PI is not set\n")
     assert "a fragment of 3 symbols, not judged" in fails(2, "lint", fragment)
     timers = 'config HIGH_RES_TIMERS\n    bool "timers"\nconfig WANTED\n    bool "wanted"\n    select FUTEX_PI\n'
     tree = write_tree(tmp_path / "tree", timers + "config FUTEX_PI\n    bool\nconfig CC_IS_GCC\n    def_bool y\n")
     done = rtqual("lint", fragment, "--tree", tree.path, "--json")
     found = json.loads(done.stdout)
-    assert found["remark"] == "Linux 6.12.5 does not take all of its symbols as they are: NOT_THERE"
+    assert found["remark"] == "Linux 6.12.5 does not take all of its symbols as they are: NOT_THERE and FUTEX_PI"
     seen = {one["id"]: one["state"] for one in found["findings"]}
     assert (seen["high-res-timers"], seen["futex-pi"], seen["preempt-rt"]) == ("holds", "holds", "found")
     assert "has no arch/arm/Kconfig" in fails(2, "lint", fragment, "--tree", tree.path, "--architecture", "armhf")
@@ -104,9 +104,32 @@ def test_a_configuration_that_is_cut_off_is_not_judged(tmp_path: Path) -> None:
     )
     config.write_text(f"{head}CONFIG_PROVE_LOCKING=y\n# end of Kernel hacking\n")
     assert states(of_file(config))["lock-debugging"] == State.FOUND
-    config.write_text(head)
-    with pytest.raises(BadInput, match="is cut off, not judged"):
-        of_file(config)
+    old = head.replace("6.12.1", "4.19.1").replace("# end of General setup\n", "CONFIG_CC_IS_GCC=y\n")
+    for cut in (
+        head,
+        re.sub("# .*\n", "CONFIG_CC_IS_GCC=y\n", head),
+        old,
+        head.replace("# end of General setup\n", ""),
+    ):
+        config.write_text(cut)
+        with pytest.raises(BadInput, match="is cut off, not judged"):
+            of_file(config)
+    for whole in (f"{head}# end of Kernel hacking\n".replace("\n", "\r\n"), f"{old}CONFIG_HAS_IOMEM=y\n"):
+        config.write_bytes(whole.encode())
+        assert of_file(config).realtime
+
+
+def test_a_pipe_is_no_configuration_and_a_processor_that_is_not_known_is_not_judged(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadInput, match=r"pipe: cannot be read \(is a pipe or a device"):
+        of_file(tmp_path / "pipe")
+    place = tmp_path / "arch/mips/configs/malta_defconfig"
+    place.parent.mkdir(parents=True)
+    place.write_text("CONFIG_MIPS_MALTA=y\n")
+    with pytest.raises(
+        BadInput, match="malta_defconfig: is for mips, which is not known here; add --architecture amd64"
+    ):
+        of_fragment(place, str(tmp_path), None)
 
 
 def test_a_tree_that_is_none_is_told_at_once(tmp_path: Path) -> None:

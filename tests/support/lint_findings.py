@@ -20,6 +20,7 @@ CONFIG_PREEMPT_RT=y
 CONFIG_HZ=100
 CONFIG_FUTEX_PI=y
 CONFIG_LOCALVERSION=""
+# end of Kernel hacking
 """
 
 

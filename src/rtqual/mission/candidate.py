@@ -4,7 +4,7 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, Strict, create_model, model_validator
+from pydantic import Field, Strict, create_model, field_validator, model_validator
 
 from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
 from rtqual.base.words import listed
@@ -87,6 +87,14 @@ class Tailor(Table):
     """Further symbols that must be off."""
     goals: dict[Text, Margin] = Field({})
     """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
+
+    @field_validator("require", mode="before")
+    @classmethod
+    def _named_once(cls, given: object) -> object:
+        names = [str(name).removeprefix("CONFIG_") for name in given] if isinstance(given, dict) else []
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"{twice[0]} is asked for twice, with and without CONFIG_; leave one out")
+        return given
 
     def __str__(self) -> str:
         return self.source

@@ -135,7 +135,7 @@ Slug = Annotated[str, *matching(r"[a-z0-9][a-z0-9-]*", "a short name: write lowe
 PackageName = Annotated[str, *matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package name, as 'linux-image-rt-amd64'")]
 Symbol = Annotated[
     str,
-    *matching(r"[A-Za-z0-9_]+", "a kernel symbol, as 'USB_XHCI_HCD'"),
+    *matching(r"[A-Za-z0-9_]{1,99}", "a kernel symbol, as 'USB_XHCI_HCD'"),
     AfterValidator(lambda written: written.removeprefix("CONFIG_")),
 ]
 Release = Annotated[str, *matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, as `uname -r` prints it")]

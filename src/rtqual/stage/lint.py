@@ -137,7 +137,7 @@ def of_fragment(
         tree = debian_tree(processor, source, tailored=False)
     whole = completed(text, str(path), tree)
     system = from_config(whole.text, str(path), parameters=parameters, cpus=cpus)
-    return replace(system, remark=told(whole, tree))
+    return replace(system, version=system.version or tree.number, remark=told(whole, tree))
 
 
 def of_this_machine() -> System:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.kernel.configure.config import Config, parse
+from rtqual.kernel.configure.config import Config, lines_of, parse
 from rtqual.kernel.configure.kconfig import Kconfig
 from rtqual.kernel.configure.resolve import resolve_wishes
 from rtqual.kernel.configure.rules import ASKED, Wish
@@ -53,10 +53,10 @@ class Between:
             return self.texts[1]
         place = self.folder / "step"
         place.mkdir(parents=True, exist_ok=True)
-        lines = [line for line in self.texts[0].splitlines() if symbol_of(line) not in wanted]
+        lines = [line for line in lines_of(self.texts[0]) if symbol_of(line) not in wanted]
         # What only the second asks and has not: a step that is asked it too would have it by its default.
         asked = {*map(symbol_of, lines), *wanted}
-        off = [line for line in self.texts[1].splitlines() if line.endswith(" is not set")]
+        off = [line for line in lines_of(self.texts[1]) if line.endswith(" is not set")]
         lines += [line for line in off if symbol_of(line) not in asked]
         lines += [self._line(name, value) for name, value in wanted.items()]
         start = place / "start"

@@ -14,6 +14,7 @@ _UNSET = re.compile(r"# CONFIG_(\w+) is not set", re.ASCII)
 @dataclass(frozen=True)
 class Config(Mapping[str, str]):
     symbols: Mapping[str, str]
+    off: tuple[str, ...] = ()  # what it says to be off, by name
 
     def __getitem__(self, symbol: str) -> str:
         return self.symbols[symbol]
@@ -29,19 +30,25 @@ class Config(Mapping[str, str]):
         return self.symbols.get(symbol) in ("y", "m")
 
 
+def lines_of(text: str) -> list[str]:
+    """As Kconfig has them: nothing but a line feed ends one, a carriage return before it belongs to it."""
+    return [line.rstrip(" \t\r") for line in text.split("\n")]
+
+
 def parse(text: str, what: str) -> Config:
     """`what` names the text in errors. Raises BadInput with the line that does not belong in a .config."""
     values: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if found := _SET.fullmatch(line.rstrip()):
+    for number, line in enumerate(lines_of(text), 1):
+        if found := _SET.fullmatch(line):
             values[found[1]] = _value(found[2])
-        elif unset := _UNSET.fullmatch(line.rstrip()):
-            values.pop(unset[1], None)
+        elif unset := _UNSET.fullmatch(line):
+            values[unset[1]] = "n"
         elif line.strip() and not line.lstrip().startswith("#"):
             raise BadInput(f"{what}, line {number}: not a line of a kernel configuration: {line.strip()[:60]!r}")
-    if not values:
+    if set(values.values()) <= {"n"}:
         raise BadInput(f"{what}: no kernel configuration: not one CONFIG_ symbol is set in it")
-    return Config({symbol: value for symbol, value in values.items() if value != "n"})
+    off = tuple(symbol for symbol, value in values.items() if value == "n")
+    return Config({symbol: value for symbol, value in values.items() if value != "n"}, off)
 
 
 def _value(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from kconfiglib import AND, OR, Choice, Symbol
 
 from rtqual.kernel.configure.chain import Expression
+from rtqual.kernel.configure.config import lines_of
 from rtqual.kernel.configure.kconfig import Kconfig
 from rtqual.kernel.configure.rules import Removal
 from rtqual.kernel.configure.start import DEBIAN, Start, start_from, symbol_of
@@ -24,7 +25,7 @@ def restored(start: Start, kconfig: Kconfig, entries: Iterable[Removal]) -> Star
         return start
     names = falling(kconfig, {name for entry in wanted for name in symbols_of(kconfig, entry)})
     names |= {name for entry in wanted for name in entry.along if name in kconfig}
-    debian = start_from(DEBIAN, kconfig.tree).text.splitlines()
+    debian = lines_of(start_from(DEBIAN, kconfig.tree).text)
     lines = [line for line in debian if line.startswith("CONFIG_") and symbol_of(line) in names]
     told = f"{start.name} with {len(wanted)} entries of the removal list as Debian has them"
     return replace(start, name=told, text="\n".join([start.text.rstrip(), *lines]) + "\n")

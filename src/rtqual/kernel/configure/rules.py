@@ -144,7 +144,7 @@ def merged(own: Iterable[Wish], require: Mapping[str, str], forbid: Iterable[str
     asked += [Wish(symbol, "n", ASKED, "forbidden by name") for symbol in forbid]
     for wish in asked:
         before = found.get(wish.symbol)
-        if before and before.value != wish.value and {before.value, wish.value} != {"m", "y"}:
+        if before and before.value != wish.value and (before.value, wish.value) != ("m", "y"):
             raise BadInput(
                 f"{wish.symbol} is {'to be left out' if wish.value == 'n' else f'to be {wish.value}'} ({wish.reason}), "
                 f"but {before.need} wants {before.value} ({before.reason}); leave one out"

@@ -9,7 +9,7 @@ from pathlib import Path
 from rtqual.base import named
 from rtqual.base.apt import fetch
 from rtqual.base.errors import BadInput
-from rtqual.kernel.configure.config import Config, parse
+from rtqual.kernel.configure.config import Config, lines_of, parse
 from rtqual.kernel.configure.tree import Tree
 
 DEBIAN, MINIMAL = "debian", "minimal"
@@ -40,7 +40,7 @@ class Start:
     def complete(self, tree: Tree, values: Mapping[str, str], folder: Path) -> Config:
         """The final .config in `folder` for this start with `values` instead of its own, written by the kernel's
         own program. Values are as .config writes them: texts in quotes."""
-        lines = [line for line in self.text.splitlines() if symbol_of(line) not in values]
+        lines = [line for line in lines_of(self.text) if symbol_of(line) not in values]
         lines += [f"# CONFIG_{name} is not set" if v == "n" else f"CONFIG_{name}={v}" for name, v in values.items()]
         text = "\n".join(lines) + "\n"
         config = folder / ".config"
@@ -97,6 +97,6 @@ def _debian(tree: Tree) -> str:
 
 def buildable(text: str) -> str:
     """Debian's configuration as it builds elsewhere than on Debian's machines."""
-    lines = [line for line in text.splitlines() if symbol_of(line) not in _DEBIANS_OWN]
+    lines = [line for line in lines_of(text) if symbol_of(line) not in _DEBIANS_OWN]
     lines += [f"# CONFIG_{name} is not set" if v == "n" else f"CONFIG_{name}={v}" for name, v in _DEBIANS_OWN.items()]
     return "\n".join(lines) + "\n"

@@ -17,6 +17,7 @@ from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
+from rtqual.base.words import listed
 
 DEBIAN_SOURCE = "linux-source-6.12"  # the first of Debian's whose source has PREEMPT_RT; 6.1's has not
 _UNPACKED_B = 2 * 2**30  # of that one: 1.7 GB
@@ -122,10 +123,15 @@ def open_tree(path: Path, architecture: Architecture = AMD64, *, tailored: bool 
 
 
 def of_configuration(path: Path) -> Architecture | None:
-    """The architecture of a tree's own configuration, arch/NAME/configs/..., by its path."""
+    """The architecture of a tree's own configuration, arch/NAME/configs/..., by its path; None for any other file.
+    Raises BadInput for an architecture that is not known here."""
     parts = path.absolute().parts
     folder = parts[-3] if len(parts) > 3 and parts[-4] == "arch" and parts[-2] == "configs" else ""
-    return next((one for one, name in _FOLDER.items() if name == folder), None)
+    found = next((one for one, name in _FOLDER.items() if name == folder), None)
+    if folder and found is None:
+        known = listed([one.name for one in _FOLDER], "or")
+        raise BadInput(f"{path}: is for {folder}, which is not known here; add --architecture {known}, or take another")
+    return found
 
 
 def _version(path: Path) -> str:

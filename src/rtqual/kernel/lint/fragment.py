@@ -3,22 +3,25 @@
 files of a tree, so the rules may judge them only once the tree's own program has completed them."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.base.words import count
 from rtqual.kernel.configure.chain import few
-from rtqual.kernel.configure.config import Config, parse
+from rtqual.kernel.configure.config import Config, lines_of, parse
 from rtqual.kernel.configure.start import Start
 from rtqual.kernel.configure.tree import Tree
+from rtqual.kernel.lint.system import version_of
 
 # What the configuration program writes into every configuration and into no defconfig: its title, and what it found of
 # the compiler (a symbol without a prompt, since 4.18).
 _TITLE = re.compile(r"^# Linux/\S+ \d+\.\d+\S* Kernel Configuration$", re.MULTILINE | re.ASCII)
 _COMPILERS = ("CC_IS_GCC", "CC_IS_CLANG")
 # Since 5.4 it ends every menu so; the last one has the locks' checks, so a file that is cut off would lack the worst.
-_MENU_ENDS, _LAST_MENU = "\n# end of ", "\n# end of Kernel hacking\n"
+# Before, the last one was that of lib/Kconfig, where this is on for every processor that has memory-mapped devices.
+_ENDS_MENUS, _LAST_MENU, _LAST_SYMBOL = (5, 4), "# end of Kernel hacking", "HAS_IOMEM"
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,23 @@ class Completed:
 def check_complete(text: str, name: str) -> None:
     """Raises BadInput on what is no whole configuration, in one line."""
     config = parse(text, name)
-    if _MENU_ENDS in text and _LAST_MENU not in f"{text}\n":
-        raise BadInput(f"{name}: is cut off, not judged: its last menu (Kernel hacking) does not end: copy it again")
     if not is_complete(text, config):
         raise BadInput(
             f"{name}: a fragment of {count(len(config), 'symbol')}, not judged: what it leaves out is decided by the "
             "kernel's Kconfig files; add --tree with the path of its source"
         )
+    if not _ends(text, config):
+        raise BadInput(
+            f"{name}: is cut off, not judged: its last menu does not end; copy it again as the kernel's build wrote "
+            "it, with its comments"
+        )
+
+
+def _ends(text: str, config: Config) -> bool:
+    version = version_of(text)
+    if version is not None and version < _ENDS_MENUS:
+        return config.on(_LAST_SYMBOL)
+    return _LAST_MENU in lines_of(text)
 
 
 def is_complete(text: str, config: Config) -> bool:
@@ -51,7 +64,12 @@ def completed(text: str, name: str, tree: Tree) -> Completed:
     with scratch() as folder:
         whole = Start(name, text, nothing_else=False).complete(tree, {}, folder / "objects")
         final = (folder / "objects/.config").read_text(errors="replace")
-    return Completed(final, tuple(symbol for symbol, value in asked.items() if whole.get(symbol, "n") != value))
+    return Completed(final, tuple(symbol for symbol, value in _each(asked) if whole.get(symbol, "n") != value))
+
+
+def _each(asked: Config) -> Iterator[tuple[str, str]]:
+    yield from asked.items()
+    yield from ((symbol, "n") for symbol in asked.off)
 
 
 def told(completed: Completed, tree: Tree) -> str:

@@ -7,7 +7,7 @@ configuration's default. The first place that is known decides; if none is, the 
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -32,6 +32,20 @@ class State(StrEnum):
     HOLDS = "holds"
     UNKNOWN = "not known"
     NOT_APPLICABLE = "does not apply"
+
+
+def _boolean(value: str) -> list[str]:
+    """As kstrtobool() of lib/kstrtox.c has it; what that refuses stays as it is."""
+    if re.match("[yYtT1]|[oO][nN]", value):
+        return ["on"]
+    return ["off" if re.match("[nNfF0]|[oO][fF]", value) else value]
+
+
+_READ: Mapping[str, Callable[[str], list[str]]] = {
+    "word": lambda value: [value],
+    "boolean": _boolean,
+    "list": lambda value: value.split(","),
+}
 
 
 def _several(value: object) -> object:
@@ -66,6 +80,8 @@ class Check(_Table):
     """What to take from a reading: a regular expression's group, every time it matches."""
     allowed: Names | None = Field(None, alias="is")
     forbidden: Names | None = Field(None, alias="is-not")
+    kind: Literal["word", "boolean", "list"] = Field("word", alias="as")
+    """How the kernel reads a parameter: "boolean" (kstrtobool) is compared as "on" or "off", of a "list" each word."""
     at_least: int | None = Field(None, alias="at-least")
     at_most: int | None = Field(None, alias="at-most")
     present: bool | None = None
@@ -96,7 +112,7 @@ class Check(_Table):
             value = system.parameters.get(self.parameter)
             if value is None:
                 return self._missing(f"no boot parameter {self.parameter}")
-            return self._judge([value], f"boot parameter {self.parameter}{'=' if value else ''}{value}")
+            return self._judge(_READ[self.kind](value), f"boot parameter {self.parameter}{'=' if value else ''}{value}")
         return self._reading(system)
 
     def _symbols(self, system: System) -> Answer:
@@ -136,7 +152,8 @@ class Check(_Table):
         if self.present is not None:
             return Answer(self.present, seen)
         try:
-            good = all(self._good(value) for value in values)
+            some = any if self.kind == "list" and self.allowed is not None else all
+            good = some(self._good(value) for value in values)
         except ValueError:
             return Answer(None, f"{seen} is no number")
         return Answer(good, seen)

@@ -5,10 +5,11 @@ import gzip
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 
+from rtqual.base import named
 from rtqual.base.errors import BadInput
 from rtqual.kernel.configure.config import Config, parse
 
@@ -77,28 +78,44 @@ def from_config(text: str, name: str, *, parameters: str | None = None, cpus: in
     Raises BadInput when `text` is not a kernel configuration.
     """
     config = parse(text, name)
-    header = _HEADER.search(text[:1000])
-    known = None if parameters is None else parse_parameters(parameters)
-    built_in = parse_parameters(config.get("CMDLINE", ""))
-    if config.on("CMDLINE_OVERRIDE") or config.on("CMDLINE_FORCE"):  # x86 and arm: no other parameter counts
-        known = built_in
-    elif known is not None:
-        known = {**built_in, **known}
+    if config.on("PREEMPT_RT_FULL"):  # as patches called it up to 5.2
+        config = replace(config, symbols={**config.symbols, "PREEMPT_RT": "y"})
     return System(
         name,
         config,
-        known,
+        _parameters(config, parameters),
         cpus=1 if not config.on("SMP") else cpus,
-        version=(int(header[1]), int(header[2])) if header else None,
+        version=version_of(text),
         architecture=architecture_of(config),
     )
+
+
+def version_of(text: str) -> Version | None:
+    """Of the kernel whose build wrote a configuration, by its title."""
+    header = _HEADER.search(text[:1000])
+    return (int(header[1]), int(header[2])) if header else None
+
+
+def _parameters(config: Config, given: str | None) -> dict[str, str] | None:
+    """The built-in command line and what the boot loader passes, None where that is not known, put together as the
+    kernel does (arch/x86/kernel/setup.c, drivers/of/fdt.c)."""
+    built_in = parse_parameters(config.get("CMDLINE", ""))
+    if config.on("CMDLINE_OVERRIDE") or config.on("CMDLINE_FORCE"):
+        return built_in
+    if given is None:
+        return None
+    known = parse_parameters(given)
+    if config.on("CMDLINE_BOOL"):  # the PC's, before what is passed
+        return {**built_in, **known}
+    if config.on("CMDLINE_EXTEND"):
+        return {**known, **built_in}
+    return known if given.strip() else built_in
 
 
 def read_config(path: Path) -> str:
     """A .config, /boot/config-* or /proc/config.gz. Raises BadInput."""
     try:
-        with path.open("rb") as file:
-            content = file.read(_LONGEST_CONFIG_B + 1)
+        content = named.read(path, _LONGEST_CONFIG_B)
         if content[:2] == b"\x1f\x8b":
             with gzip.GzipFile(fileobj=BytesIO(content)) as unpacked:
                 content = unpacked.read(_LONGEST_CONFIG_B + 1)
@@ -108,4 +125,4 @@ def read_config(path: Path) -> str:
         raise BadInput(f"{path}: cannot be read ({error.strerror}): name a kernel's .config") from None
     if len(content) > _LONGEST_CONFIG_B:
         raise BadInput(f"{path}: more than {_LONGEST_CONFIG_B >> 20} MiB, so no kernel configuration")
-    return content.decode(errors="replace")
+    return content.decode(errors="replace").replace("\r\n", "\n")
