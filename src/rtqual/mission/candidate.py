@@ -66,7 +66,7 @@ class Tailor(Table):
     """A kernel cut down to the mission's needs and built from source (docs/tailor.md)."""
 
     source: Text = "linux-source-6.12"
-    """Debian package of the kernel's source, or the path of a tree (with a "/" in it)."""
+    """Debian package of the kernel's source, or the path of a tree (with a "/" in it), whose makefiles run as you."""
     patches: Annotated[tuple[Text, ...], Distinct] = ()
     """Paths of patches applied to the tree first, in this order, as the RT patch of an older kernel."""
     architecture: Literal["amd64", "arm64"] = "amd64"
