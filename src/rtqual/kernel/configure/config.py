@@ -32,7 +32,7 @@ class Config(Mapping[str, str]):
 
 def lines_of(text: str) -> list[str]:
     """As Kconfig has them: nothing but a line feed ends one, a carriage return before it belongs to it."""
-    return [line.rstrip(" \t\r") for line in text.split("\n")]
+    return [line.rstrip(" \t\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def parse(text: str, what: str) -> Config:
