@@ -306,3 +306,6 @@ def test_the_modules_keyword_of_todays_kernels_is_read(tmp_path: Path) -> None:
     (tree.path / "Kconfig").write_text(without + "nonsense\n")
     with pytest.raises(BadInput, match=r"its Kconfig files cannot be read: Kconfig:\d+"):
         Kconfig(tree)
+    deep = write_tree(tmp_path / "deep", f"config DEEP\n    bool\n    depends on {'(' * 5000}DEEP{')' * 5000}\n")
+    with pytest.raises(BadInput, match="its Kconfig files cannot be read: maximum recursion depth"):
+        Kconfig(deep)

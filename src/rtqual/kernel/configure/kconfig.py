@@ -37,7 +37,7 @@ class Kconfig:
             _mirror(tree.path, folder / "tree")
             try:
                 self._kconf = kconfiglib.Kconfig("Kconfig", warn_to_stderr=False)
-            except (KconfigError, OSError) as error:
+            except (KconfigError, OSError, RecursionError) as error:
                 told = str(error).strip().splitlines()[0].replace(f"{folder}/tree/", "")
                 raise BadInput(f"{tree.path}: its Kconfig files cannot be read: {told}") from None
         self._defined: dict[str, Symbol] = {symbol.name: symbol for symbol in self._kconf.unique_defined_syms}
