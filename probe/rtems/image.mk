@@ -46,7 +46,7 @@ $(PACKAGE): $(MADE)
 		-e 's/VPL011_BASE 0x22000000/VPL011_BASE 0x09000000/' $(TREE)/bsps/arm/xen/include/bsp.h
 	sed -i '/^- role/{N; /libdebugger\|librtemscxx/d}' $(TREE)/spec/build/cpukit/grp.yml
 	rm -f $(TREE)/config.ini && echo "$$CONFIG" >$(TREE)/config.ini
-	cd $(TREE) && ./waf configure --prefix=$(WHERE)/installed --rtems-tools=$(abspath $(TOOLS)) && ./waf && ./waf install
+	cd $(TREE) && export GIT_CEILING_DIRECTORIES=$(abspath $(TREE)/..) && ./waf configure --prefix=$(WHERE)/installed --rtems-tools=$(abspath $(TOOLS)) && ./waf && ./waf install
 
 # Debian's newlib is configured without RTEMS. Its makefile copies some of the mathematics' objects into libc.a by names
 # that they do not have; libm.a has them.

@@ -198,6 +198,18 @@ def test_without_the_headers_of_the_system_one_line_says_what_is_missing(tmp_pat
     assert named in line and f"docs/{system}.md" in line
 
 
+def test_another_configuration_of_nuttx_is_another_probe(tmp_path: Path) -> None:
+    """The tickless image once had the probe of the one with a tick."""
+    header, kept = tmp_path / "nuttx/config.h", tmp_path / "build/configured"
+    header.parent.mkdir()
+    states = []
+    for text in ("a tick\n", "a tick\n", "no tick\n"):
+        header.write_text(text)
+        assert made(Named.NUTTX, f"NUTTX_INCLUDE={tmp_path}", f"BUILD={tmp_path}/build", str(kept)).returncode == 0
+        states.append((kept.stat().st_ino, text in kept.read_text()))
+    assert states[0] == states[1] and states[2] != states[1] and all(told for _, told in states)
+
+
 # --- of trees -----------------------------------------------------------------------------------------
 
 # What is built of them, by the words of the docs; NuttX's own makefile builds its image.
