@@ -3,6 +3,7 @@
 
 import platform
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -62,3 +63,10 @@ def kernel_complaints(console: str, *, resets: bool = False) -> list[str]:
     return [f"the kernel said: {line.strip()[:160]}" for line in console.splitlines() if any(s in line for s in signs)][
         :3
     ]
+
+
+def missing_cpus(facts: Mapping[str, str], asked: int) -> list[str]:
+    """A kernel may find fewer than its machine has. What is told are those that any program may run on."""
+    told = facts.get("cpus", "")
+    fewer = told.isascii() and told.isdigit() and int(told) < asked and "isolcpus=" not in facts.get("cmdline", "")
+    return [f"the kernel ran on {told} of {asked} CPUs"] if fewer else []

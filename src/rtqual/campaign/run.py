@@ -25,7 +25,7 @@ from rtqual.campaign.looks import Looks
 from rtqual.campaign.lost import begun, ended, lost_in
 from rtqual.campaign.plan import plan
 from rtqual.campaign.prepared import Prepared
-from rtqual.campaign.provenance import kernel_complaints, provenance, replayed
+from rtqual.campaign.provenance import kernel_complaints, missing_cpus, provenance, replayed
 from rtqual.campaign.stated import Before, before, is_of, why_waits
 from rtqual.mission import Mission
 from rtqual.published.records import records as published_records
@@ -277,7 +277,7 @@ class Campaign:
         outcome = replace(outcome, facts={**outcome.facts, **self._prepared.sizes(cell.candidate)})
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
         complaints = kernel_complaints(outcome.console, resets=cell.instrument.resets)
-        problems = (*measurement.problems, *outcome.problems, *complaints)
+        problems = (*measurement.problems, *outcome.problems, *complaints, *missing_cpus(outcome.facts, cell.cpus))
         measurement = replace(measurement, problems=problems)
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
