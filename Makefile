@@ -86,8 +86,9 @@ board-demo: packages image-packages $(VENV)/.built
 # Of trees that are only read; or, instead of trees, of what others built: COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER.
 BUILT := COBALT EVL PROGRAMS
 TREES := KERNEL XENOMAI EVL_KERNEL LIBEVL
-DUAL_AT := out/dual-kernel-built$(if $(filter arm64,$(ARCH)),/arm64)
-DUAL := scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(filter arm64,$(ARCH)),arm64,demo)
+ON_ARM64 := $(filter arm64,$(ARCH))
+DUAL_AT := out/dual-kernel-built$(if $(ON_ARM64),/arm64)
+DUAL := scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(ON_ARM64),arm64,demo)
 ifneq ($(strip $(COBALT)$(EVL)$(PROGRAMS)),)
 xenomai: packages $(VENV)/.built
 	@$(foreach one,$(BUILT),test -d "$($(one))" || { echo "make xenomai: $(one)='$($(one))' is no folder: give the \
@@ -99,7 +100,7 @@ else
 xenomai:
 	@$(foreach one,$(TREES) ARCH,$(one)='$($(one))') scripts/xenomai-build --check
 	@scripts/debian-packages $(PACKAGES) $(KERNEL_PACKAGES) $(XENOMAI_PACKAGES)
-	$(MAKE) --no-print-directory $(if $(filter arm64,$(ARCH)),image-packages arm,$(VENV)/.built)
+	$(MAKE) --no-print-directory $(if $(ON_ARM64),image-packages arm,$(VENV)/.built)
 	@env -u MAKEFLAGS -u MFLAGS $(foreach one,$(TREES) ARCH,$(one)='$($(one))') scripts/xenomai-build $(DUAL_AT)
 	$(DUAL)
 endif

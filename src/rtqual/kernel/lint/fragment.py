@@ -3,7 +3,6 @@
 files of a tree, so the rules may judge them only once the tree's own program has completed them."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rtqual.base.errors import BadInput
@@ -64,12 +63,8 @@ def completed(text: str, name: str, tree: Tree) -> Completed:
     with scratch() as folder:
         whole = Start(name, text, nothing_else=False).complete(tree, {}, folder / "objects")
         final = (folder / "objects/.config").read_text(errors="replace")
-    return Completed(final, tuple(symbol for symbol, value in _each(asked) if whole.get(symbol, "n") != value))
-
-
-def _each(asked: Config) -> Iterator[tuple[str, str]]:
-    yield from asked.items()
-    yield from ((symbol, "n") for symbol in asked.off)
+    wanted = {**asked, **dict.fromkeys(asked.off, "n")}
+    return Completed(final, tuple(symbol for symbol, value in wanted.items() if whole.get(symbol, "n") != value))
 
 
 def told(completed: Completed, tree: Tree) -> str:
