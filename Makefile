@@ -9,7 +9,7 @@
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make ground-packages  what starts Yamcs, the flight program's ground (docs/ground.md)
-# make xenomai [ARCH=arm64] KERNEL=TREE XENOMAI=TREE EVL_KERNEL=TREE LIBEVL=TREE   build and measure Xenomai's cores (docs/xenomai.md)
+# make xenomai [ARCH=arm64] COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure Xenomai's cores (docs/xenomai.md)
 # make one-board CHIBIOS_IMAGE=... RTEMS_IMAGE=... NUTTX_IMAGE=... NUTTX_TICKLESS_IMAGE=...   five systems (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
@@ -34,8 +34,6 @@ ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross ma
 	libnewlib-arm-none-eabi
 # What a Linux kernel is built with (rtqual tailor; docs/tailor.md).
 KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils zstd
-# What configures and builds Xenomai's library (docs/xenomai.md).
-XENOMAI_PACKAGES := autoconf automake libtool libltdl-dev pkg-config
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
 IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 # What fetches and runs Yamcs (docs/ground.md).
@@ -83,27 +81,17 @@ demo: packages $(VENV)/.built
 board-demo: packages image-packages $(VENV)/.built
 	PYTHONPATH=tests $(BIN)/python -m support.stand_in
 
-# Of trees that are only read; or, instead of trees, of what others built: COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER.
+# Of kernels and programs that were built elsewhere: their folders stand where the mission looks for them.
 BUILT := COBALT EVL PROGRAMS
-TREES := KERNEL XENOMAI EVL_KERNEL LIBEVL
 ON_ARM64 := $(filter arm64,$(ARCH))
 DUAL_AT := out/dual-kernel-built$(if $(ON_ARM64),/arm64)
-DUAL := scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(ON_ARM64),arm64,demo)
-ifneq ($(strip $(COBALT)$(EVL)$(PROGRAMS)),)
-xenomai: packages $(VENV)/.built
-	@$(foreach one,$(BUILT),test -d "$($(one))" || { echo "make xenomai: $(one)='$($(one))' is no folder: give the \
-	folders of built kernels and programs, COBALT, EVL and PROGRAMS (docs/xenomai.md)" >&2; exit 2; };) \
-	mkdir -p $(DUAL_AT); $(foreach one,$(BUILT),ln -sfn "$$(realpath '$($(one))')" \
-	$(DUAL_AT)/$(shell echo $(one) | tr A-Z a-z);)
-	$(DUAL)
-else
 xenomai:
-	@$(foreach one,$(TREES) ARCH,$(one)='$($(one))') scripts/xenomai-build --check
-	@scripts/debian-packages $(PACKAGES) $(KERNEL_PACKAGES) $(XENOMAI_PACKAGES)
-	$(MAKE) --no-print-directory $(if $(ON_ARM64),image-packages arm,$(VENV)/.built)
-	@env -u MAKEFLAGS -u MFLAGS $(foreach one,$(TREES) ARCH,$(one)='$($(one))') scripts/xenomai-build $(DUAL_AT)
-	$(DUAL)
-endif
+	@$(foreach folder,$(BUILT),test -d "$($(folder))" || { echo "make xenomai: $(folder)='$($(folder))' is no folder: \
+	give the folders of built kernels and programs, COBALT, EVL and PROGRAMS (docs/xenomai.md)" >&2; exit 2; };)
+	$(MAKE) --no-print-directory $(if $(ON_ARM64),arm,install)
+	@mkdir -p $(DUAL_AT); $(foreach folder,$(BUILT),ln -sfn "$$(realpath '$($(folder))')" \
+	$(DUAL_AT)/$(shell echo $(folder) | tr A-Z a-z);)
+	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(ON_ARM64),arm64,demo)
 
 # Not built here: the files that these systems were linked into stand where the mission looks for them.
 IMAGES := CHIBIOS_IMAGE RTEMS_IMAGE NUTTX_IMAGE NUTTX_TICKLESS_IMAGE

@@ -208,34 +208,3 @@ def test_another_configuration_of_nuttx_is_another_probe(tmp_path: Path) -> None
         assert made(Named.NUTTX, f"NUTTX_INCLUDE={tmp_path}", f"BUILD={tmp_path}/build", str(kept)).returncode == 0
         states.append((kept.stat().st_ino, text in kept.read_text()))
     assert states[0] == states[1] and states[2] != states[1] and all(told for _, told in states)
-
-
-# --- of trees -----------------------------------------------------------------------------------------
-
-# What is built of them, by the words of the docs; NuttX's own makefile builds its image.
-TREES = {Named.CHIBIOS: ("CHIBIOS",), Named.RTEMS: ("RTEMS", "NEWLIB")}
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    "system",
-    [pytest.param(one, marks=given(*(f"{tree}_TREE" for tree in names), system=one)) for one, names in TREES.items()],
-)
-def test_one_command_builds_an_image_of_trees_that_it_only_reads(system: Named, tmp_path: Path) -> None:
-    trees = [f"{name}={os.environ[f'{name}_TREE']}" for name in TREES[system]]
-    done = made(system, *trees, f"BUILD={tmp_path}", "-j2", "image")
-    assert done.returncode == 0, done.stderr[-2_000:]
-    image = Image(system, tmp_path / f"{system}.elf")
-    assert str(tmp_path).encode() not in image.path.read_bytes()
-    assert {one.status.value for one in measured(image, "primitives", "iterations=10").benchmarks} == {"ok"}
-
-
-@pytest.mark.parametrize(("there", "named"), [((), "RTEMS"), (("bsps/arm/xen/include/bsp.h",), "NEWLIB")])
-def test_an_image_of_rtems_asks_for_its_trees_in_one_line(tmp_path: Path, there: tuple[str, ...], named: str) -> None:
-    for header in there:
-        (tmp_path / header).parent.mkdir(parents=True)
-        (tmp_path / header).write_text("")
-    done = made(Named.RTEMS, f"RTEMS={tmp_path}", f"NEWLIB={tmp_path}", f"BUILD={tmp_path}/build", "image")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert f"{named}='" in done.stderr and "docs/rtems.md" in done.stderr
-    assert not (tmp_path / "build").exists()
