@@ -59,9 +59,9 @@ PIP := $(BIN)/pip install --disable-pip-version-check
 # takes 78, and pip takes over where uv cannot (it does not read pip's settings).
 LOCKED = $(PIP) --quiet --require-hashes -r lock/uv.txt && $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--compile-bytecode --require-hashes -r $(1) || $(PIP) --require-hashes -r $(1)
+# Each key once: pip before 23.1, as Debian 12's, keeps only the last of equal ones.
 PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
-	--config-settings=build-dir=$(BUILD) --config-settings=setup-args=-Ddevelop=true \
-	--config-settings=setup-args=-Dpython.install_env=venv
+	--config-settings=build-dir=$(BUILD) "--config-settings=setup-args=--native-file=$(CURDIR)/scripts/develop.ini"
 
 # Half of a test run's start is compiling Python where nobody keeps the bytecode.
 unexport PYTHONDONTWRITEBYTECODE
