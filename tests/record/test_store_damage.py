@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
 from rtqual.record import store as store_module
-from rtqual.record.parquet import RAW
+from rtqual.record.parquet import RAW, connected
 from rtqual.record.schema import SCHEMA_VERSION
 from rtqual.record.store import MANIFEST, SAMPLES, Store, read, verify
 from support.store_records import INPUTS, alter, as_version_1, change_manifest, content, record, reseal, vouch
@@ -37,6 +37,16 @@ def test_a_truncated_samples_file_is_named(kept: Path, name: str) -> None:
         assert f"{kept / name}: the samples are damaged" in refusal(kept)
         vouch(kept)
         assert f"{kept / name}: the samples cannot be read" in refusal(kept)
+
+
+@pytest.mark.parametrize(
+    "error", [duckdb.Error(), duckdb.IOException("\n"), IndexError(), MemoryError(), RuntimeError()]
+)
+def test_an_error_of_the_library_that_says_nothing_is_called_by_its_name(tmp_path: Path, error: Exception) -> None:
+    """DuckDB's for byte 125 of a raw.parquet := 128; what C++ throws comes as Python's own (pybind11)."""
+    with pytest.raises(BadInput) as caught, connected(tmp_path / "x"):
+        raise error
+    assert str(caught.value) == f"{tmp_path / 'x'}: the samples cannot be read: {type(error).__name__}"
 
 
 @pytest.mark.guest

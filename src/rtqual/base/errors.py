@@ -56,6 +56,11 @@ def told(error: OSError) -> str:
     return f"{error.filename}: {what}" if error.filename else what
 
 
+def first_line(error: BaseException) -> str:
+    """Of what an error says; the errors of libraries may say nothing, and are then called by their name."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def damaged(path: Path, error: Exception, mend: str) -> BadInput:
     """For a file of our own that cannot be read: the first problem, its place in the file, and how to `mend` it."""
     from pydantic import ValidationError  # noqa: PLC0415 - slow to load, and rarely raised
@@ -63,4 +68,4 @@ def damaged(path: Path, error: Exception, mend: str) -> BadInput:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return BadInput(f"{path}: damaged: {'.'.join(map(str, first['loc']))}: {first['msg']}; {mend}")
-    return BadInput(f"{path}: damaged: {str(error).splitlines()[0]}; {mend}")
+    return BadInput(f"{path}: damaged: {first_line(error)}; {mend}")

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rtqual.analysis.figure.model import Group
-from rtqual.base.errors import BadInput, RtqualError, RunFailed
+from rtqual.base.errors import BadInput, RtqualError, RunFailed, first_line
 from rtqual.base.scratch import scratch
 from rtqual.base.words import clean
 from rtqual.campaign.cell import Cell
@@ -83,7 +83,7 @@ def _client(address: str) -> Iterator[Any]:
     try:
         client = Client(address, timeout=_CONNECT_S, security=secure)
     except (OSError, TimeoutError, RuntimeError, ValueError, TypeError) as error:
-        first = clean(str(error).splitlines()[0] if str(error) else type(error).__name__)
+        first = clean(first_line(error))
         raise RunFailed(f"--cluster {address}: no scheduler answers there: {first}") from None
     try:
         yield client

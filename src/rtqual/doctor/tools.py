@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 from rtqual.base.apt import KERNELS, names
 from rtqual.base.cache import cache_dir
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import RunFailed, first_line
 from rtqual.base.libraries import install_command
 from rtqual.board.registry import BOARDS, Program
 from rtqual.board.trial import try_guest
@@ -175,7 +175,7 @@ def _pango() -> Check:
     except ModuleNotFoundError:
         return Check(name, "missing", "not tried: weasyprint is missing", matters, demo=True)
     except (ImportError, OSError) as error:
-        found = f"WeasyPrint cannot load it: {str(error).splitlines()[0]}"
+        found = f"WeasyPrint cannot load it: {first_line(error)}"
         return Check(name, "missing", found, matters, install(_PANGO_PACKAGES), _PANGO_PACKAGES, demo=True)
     return Check(name, "ok", "WeasyPrint loads it", matters, demo=True)
 

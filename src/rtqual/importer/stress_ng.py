@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from rtqual.base.errors import first_line
 from rtqual.importer.account import bad
 from rtqual.importer.reading import Reading
 from rtqual.importer.source import Source
@@ -68,7 +69,7 @@ def _documents(source: Source) -> list[dict[str, Any]]:
         mark = error.problem_mark
         raise bad(path, mark.line + 1 if mark else None, f"not YAML: {error.problem}; give the whole file") from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise bad(path, None, f"not YAML: {str(error).splitlines()[0] if str(error) else 'nested too deep'}") from None
+        raise bad(path, None, f"not YAML: {first_line(error) if str(error) else 'nested too deep'}") from None
     _KNOWN.account(source, iter(values))
     return [document for document in documents if isinstance(document, dict)]
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import duckdb
 
+from rtqual.base.errors import first_line
 from rtqual.importer.account import bad
 from rtqual.importer.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.importer.source import Source, cleaned, open_file
@@ -85,7 +86,7 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
             copy(connection, f"FROM {rows} SELECT {whole}", scratch.folder / "column.parquet")
     except duckdb.Error as error:
         line_number = re.search(r"CSV Error on Line: (\d+)", str(error))
-        what = "cannot be read as comma-separated text" if line_number else str(error).splitlines()[0]
+        what = "cannot be read as comma-separated text" if line_number else first_line(error)
         raise bad(
             path, int(line_number[1]) if line_number else None, f"{what}: every line must have {len(titles)} cells"
         ) from None

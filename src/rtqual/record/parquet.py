@@ -19,7 +19,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput, RunFailed, first_line
 from rtqual.base.scratch import place_of, scratch
 from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Series, SeriesInfo
 
@@ -27,6 +27,8 @@ SAMPLES, RAW = "samples.parquet", "raw.parquet"
 _MEMORY = "256MB"  # what DuckDB may take for a query; more goes to scratch files
 _THREADS = 4  # each has buffers of its own
 _PAGE = 2 * CHUNK  # rows of one query: each reads the file's footer anew
+# What pybind11 makes of C++'s own exceptions, which DuckDB lets through of damaged files.
+_THROWN = (ValueError, TypeError, ArithmeticError, LookupError, MemoryError, RuntimeError)
 _EMPTY32, _EMPTY64 = np.empty(0, np.int32), np.empty(0, np.int64)
 # Version 2 stores integers as differences: it is smaller, and is read 4 times as fast where values hardly repeat.
 _FORMAT = "(FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd)"
@@ -38,8 +40,8 @@ def connected(what: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         with connect() as connection:
             yield connection
-    except (duckdb.Error, ValueError, TypeError, OverflowError) as error:
-        raise BadInput(f"{what}: the samples cannot be read: {str(error).splitlines()[0]}") from None
+    except (duckdb.Error, *_THROWN) as error:
+        raise BadInput(f"{what}: the samples cannot be read: {first_line(error)}") from None
 
 
 @contextmanager
@@ -166,9 +168,7 @@ class Spool:
         try:
             save(held, self._parts[-1])
         except duckdb.Error as error:
-            raise RunFailed(
-                f"{self._parts[-1]}: cannot keep samples: {str(error).splitlines()[0]}: make room"
-            ) from None
+            raise RunFailed(f"{self._parts[-1]}: cannot keep samples: {first_line(error)}: make room") from None
 
 
 def write_samples(folder: Path, series: Sequence[Series]) -> list[str]:

@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from rtqual.base import unlinked
-from rtqual.base.errors import BadInput, NewerVersion, RunFailed, naming
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, first_line, naming
 from rtqual.record.files import file_digest
 from rtqual.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
 from rtqual.record.schema import (
@@ -88,7 +88,7 @@ class Store:
         except (OSError, duckdb.Error) as error:
             shutil.rmtree(fresh, ignore_errors=True)
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-            what = "the disk is full" if full or "No space" in str(error) else str(error).splitlines()[0]
+            what = "the disk is full" if full or "No space" in str(error) else first_line(error)
             raise RunFailed(
                 f"{self.folder}: cannot write a record: {what}; finished records are kept: make room, run it again"
             ) from None
@@ -188,7 +188,7 @@ def read_manifest(path: Path) -> Manifest:
         raise BadInput(f"{path}: no record there ({MANIFEST} is missing)") from None
     except (OSError, ValueError, RecursionError) as error:
         where = ".".join(map(str, error.errors()[0]["loc"])) if isinstance(error, ValidationError) else ""
-        what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error).splitlines()[0]
+        what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else first_line(error)
         raise BadInput(f"{file}: not a record's manifest: {where + ': ' if where else ''}{what}") from None
 
 

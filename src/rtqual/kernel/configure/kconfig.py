@@ -16,7 +16,7 @@ from threading import Lock
 import kconfiglib
 from kconfiglib import BOOL, COMMENT, MENU, STRING, TRISTATE, KconfigError, MenuNode, Symbol, expr_value
 
-from rtqual.base.errors import BadInput
+from rtqual.base.errors import BadInput, first_line
 from rtqual.base.scratch import scratch
 from rtqual.kernel.configure.tree import Tree
 
@@ -38,7 +38,7 @@ class Kconfig:
             try:
                 self._kconf = kconfiglib.Kconfig("Kconfig", warn_to_stderr=False)
             except (KconfigError, OSError, RecursionError) as error:
-                told = str(error).strip().splitlines()[0].replace(f"{folder}/tree/", "")
+                told = first_line(error).replace(f"{folder}/tree/", "")
                 raise BadInput(f"{tree.path}: its Kconfig files cannot be read: {told}") from None
         self._defined: dict[str, Symbol] = {symbol.name: symbol for symbol in self._kconf.unique_defined_syms}
 
