@@ -47,3 +47,15 @@ def test_a_file_takes_the_place_of_a_hard_link(folder: Path) -> None:
     assert unlinked.read(folder, "hard") == unlinked.read(folder, "made/here") == b"ours"
     assert unlinked.names(folder, "made") == ["here"]
     assert unlinked.names(folder, "none") == []
+
+
+def test_no_file_is_read_beyond_its_bound(folder: Path) -> None:
+    """Sparse, it is some KB in an archive; in memory it would be all that there is."""
+    with (folder / "sparse").open("wb") as file:
+        file.truncate(40 << 30)
+    with pytest.raises(BadInput, match="sparse: holds more than 67,108,864 bytes"):
+        unlinked.read(folder, "sparse")
+    unlinked.write(folder, "short", b"1234")
+    assert unlinked.read(folder, "short", 4) == b"1234"
+    with pytest.raises(BadInput):
+        unlinked.read(folder, "short", 3)

@@ -16,18 +16,19 @@ from pathlib import Path, PurePosixPath
 from rtqual.base.errors import BadInput, naming
 
 _LONGEST_NAME_B = 255  # Linux, NAME_MAX
+MOST_B = 64 << 20  # of a file that is read whole; a sparse one of terabytes is some KB in an archive
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _OLD = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def read(folder: Path, name: str, most_b: int | None = None) -> bytes:
+def read(folder: Path, name: str, most_b: int = MOST_B) -> bytes:
     """Raises BadInput for a link and for more than `most_b`, OSError as any reading."""
     with _above(folder, name) as (above, last):
         _plain(folder / name, above, last)
         with os.fdopen(os.open(last, _OLD, dir_fd=above), "rb") as file:
-            content = file.read() if most_b is None else file.read(most_b + 1)
-    if most_b is not None and len(content) > most_b:
+            content = file.read(most_b + 1) if os.fstat(file.fileno()).st_size <= most_b else None
+    if content is None or len(content) > most_b:
         raise BadInput(f"{folder / name}: holds more than {most_b:,} bytes")
     return content
 

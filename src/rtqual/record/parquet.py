@@ -21,7 +21,7 @@ import numpy as np
 
 from rtqual.base.errors import BadInput, RunFailed, first_line
 from rtqual.base.scratch import place_of, scratch
-from rtqual.record.schema import CHUNK, InMemory, Int64Array, Kind, Series, SeriesInfo
+from rtqual.record.schema import CHUNK, MOST_SAMPLES, MOST_VALUE, InMemory, Int64Array, Kind, Series, SeriesInfo
 
 SAMPLES, RAW = "samples.parquet", "raw.parquet"
 _MEMORY = "256MB"  # what DuckDB may take for a query; more goes to scratch files
@@ -30,6 +30,8 @@ _PAGE = 2 * CHUNK  # rows of one query: each reads the file's footer anew
 # What pybind11 makes of C++'s own exceptions, which DuckDB lets through of damaged files.
 _THROWN = (ValueError, TypeError, ArithmeticError, LookupError, MemoryError, RuntimeError)
 _EMPTY32, _EMPTY64 = np.empty(0, np.int32), np.empty(0, np.int64)
+# Some KB of Parquet may unpack to any number of rows: half a GB in memory, an hour of reading are the most.
+MOST_ROWS, _MOST_DISTINCT = 1 << 28, 1 << 24
 # Version 2 stores integers as differences: it is smaller, and is read 4 times as fast where values hardly repeat.
 _FORMAT = "(FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd)"
 
@@ -115,8 +117,11 @@ class InParquet:
     def histogram(self) -> tuple[Int64Array, Int64Array]:
         with connected(self.paths[0]) as connection:
             found = connection.execute(
-                f"FROM ({self.query()}) SELECT value, count(*) AS count GROUP BY value ORDER BY value"
+                f"FROM ({self.query()}) SELECT value, count(*) AS count GROUP BY value ORDER BY value "
+                f"LIMIT {_MOST_DISTINCT + 1}"
             ).fetchnumpy()
+        if len(found["value"]) > _MOST_DISTINCT:
+            raise _too_many(self.paths[0], _MOST_DISTINCT, "different samples")
         return np.asarray(found["value"], np.int64), np.asarray(found["count"], np.int64)
 
     def _select(self, rows: str, *among: str) -> str:
@@ -220,33 +225,74 @@ def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
     connection.execute(f"COPY ({query}) TO {literal(str(path))} {_FORMAT}")
 
 
-def _except(series: Sequence[int]) -> str:
-    return f"WHERE series NOT IN ({', '.join(map(str, series))})" if series else ""
-
-
 def row_count(path: Path) -> int:
-    """As the file's footer says."""
+    """As the file's footer says. Raises BadInput for more than a record's file may have."""
     with connected(path) as connection:
         rows = connection.execute(f"FROM parquet_file_metadata({literal(glob.escape(str(path)))}) SELECT num_rows")
-        return int(rows.fetchall()[0][0])
+        count = int(rows.fetchall()[0][0])
+    if not 0 <= count <= MOST_ROWS:
+        raise _too_many(path, MOST_ROWS, "samples")
+    return count
+
+
+def _too_many(path: Path, most: int, what: str) -> BadInput:
+    return BadInput(f"{path}: more than {most:,} {what}, which no record has")
 
 
 def read_samples(folder: Path, infos: Sequence[SeriesInfo], *, with_raw: bool) -> Iterator[Series]:
     """The series of a record; `with_raw`: it has its raw samples in a file of their own."""
     path = folder / SAMPLES
     apart = [] if with_raw else [i for i, info in enumerate(infos) if info.kind is Kind.RAW]
-    with connected(path) as connection:
-        rows = connection.execute(
-            f"FROM {table(path)} SELECT series AS series, value AS value, count AS count {_except(apart)}"
-        ).fetchnumpy()
-        number = np.asarray(rows["series"], np.int64)
-        values, counts = np.asarray(rows["value"], np.int64), np.asarray(rows["count"], np.int64)
-    if len(number) and not 0 <= number.min() <= number.max() < len(infos):
-        raise BadInput(f"{path}: the samples have more series than the manifest: they are not of this record")
-    for i, info in enumerate(infos):
-        mine = number == i
+    held: list[list[tuple[Int64Array, Int64Array]]] = [[] for _ in infos]
+    for number, values, counts in _histograms(path, apart):
+        if len(number) and not 0 <= number[0] <= number[-1] < len(infos):
+            raise BadInput(f"{path}: the samples have more series than the manifest: they are not of this record")
+        ends = np.searchsorted(number, np.arange(len(infos) + 1)).tolist() if len(number) else []
+        for pieces, first, end in zip(held, ends, ends[1:], strict=False):
+            if first < end:
+                pieces.append((values[first:end], counts[first:end]))
+    for i, (info, pieces) in enumerate(zip(infos, held, strict=True)):
         if i in apart:
             yield Series.of_order(InParquet((path,), series=i), info)
         else:
             order = InParquet((folder / RAW,), series=i) if info.kind is Kind.RAW else None
-            yield Series(info, values[mine], counts[mine], order)
+            yield Series(info, *_whole(path, pieces), order)
+
+
+def _histograms(path: Path, apart: Sequence[int]) -> Iterator[tuple[Int64Array, Int64Array, Int64Array]]:
+    """Series, value and count of the rows in their order, a piece at a time, but for those of the series `apart`.
+
+    Raises BadInput where they are no histograms: values of a series ascend strictly, and each came at least once.
+    """
+    before, rows_read = (-1, 0), 0
+    but_for = f" AND series NOT IN ({', '.join(map(str, apart))})" if apart else ""
+    for start in range(0, row_count(path), _PAGE):
+        with connected(path) as connection:
+            rows = connection.execute(
+                f"FROM {table(path, numbered=True)} "
+                "SELECT series::BIGINT AS series, value::BIGINT AS value, count::BIGINT AS count "
+                f"WHERE file_row_number >= {start} AND file_row_number < {start + _PAGE}{but_for}"
+            ).fetchnumpy()
+            if any(np.ma.is_masked(one) for one in rows.values()):
+                raise ValueError("a row lacks its value")
+            number, values, counts = (np.asarray(rows[name], np.int64) for name in ("series", "value", "count"))
+        rows_read += len(number)
+        if rows_read > _MOST_DISTINCT:
+            raise _too_many(path, _MOST_DISTINCT, "different samples")
+        if not len(number):
+            continue
+        series, value = np.concatenate([[before[0]], number]), np.concatenate([[before[1]], values])
+        ascending = (series[1:] > series[:-1]) | ((series[1:] == series[:-1]) & (value[1:] > value[:-1]))
+        if not ascending.all() or counts.min() < 1 or not -MOST_VALUE <= values.min() <= values.max() <= MOST_VALUE:
+            raise BadInput(f"{path}: the samples are no histogram: values ascend, and each is counted at least once")
+        before = (int(number[-1]), int(values[-1]))
+        yield number, values, counts
+
+
+def _whole(path: Path, pieces: Sequence[tuple[Int64Array, Int64Array]]) -> tuple[Int64Array, Int64Array]:
+    if not pieces:
+        return _EMPTY64, _EMPTY64
+    values, counts = (np.concatenate(each) for each in zip(*pieces, strict=True)) if len(pieces) > 1 else pieces[0]
+    if counts.sum(dtype=np.float64) > MOST_SAMPLES:
+        raise BadInput(f"{path}: more samples than anybody can take: {MOST_SAMPLES:,} are the most of a series")
+    return values, counts

@@ -55,6 +55,11 @@ class Scalar(_Model):
     unit: str
 
 
+MOST_SAMPLES = 2**53  # of a series: what counts them may be a float
+MOST_VALUE = 2**62  # of a sample, either way: the difference of two is an int64
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
 class SeriesInfo(_Model):
     """One stream of samples. `reported` holds the tool's own min/avg/max in the series' unit."""
 
@@ -62,8 +67,9 @@ class SeriesInfo(_Model):
     unit: str = "ns"
     kind: Kind
     cpu: int | None = None
-    overflow: int = 0  # samples at or above overflow_from, counted but without a value
-    overflow_from: int | None = None
+    # Samples at or above overflow_from, counted but without a value.
+    overflow: Annotated[int, Field(ge=0, le=MOST_SAMPLES)] = 0
+    overflow_from: Annotated[int, Field(ge=-MOST_VALUE, le=MOST_VALUE)] | None = None
     reported: dict[str, float] = {}
 
 
@@ -162,9 +168,6 @@ class Inputs(_Model):
 
     def key(self) -> str:
         return digest(self.model_dump(mode="json"))
-
-
-Count = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class LatePart(_Model):

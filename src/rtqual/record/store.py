@@ -43,6 +43,7 @@ from rtqual.record.schema import (
 
 MANIFEST = "manifest.json"
 THOROUGH = CHUNK
+_MOST_MANIFEST_B = 16 << 20  # JSON takes some twenty times as much once it is read
 
 
 def make(inputs: Inputs, measurement: Measurement, provenance: Provenance, *, timing: Timing, repeat: int) -> Record:
@@ -170,7 +171,7 @@ def _counted(one: Series) -> bool:
 def read_manifest(path: Path) -> Manifest:
     file = path / MANIFEST
     try:
-        value = parse(unlinked.read(path, MANIFEST))
+        value = parse(unlinked.read(path, MANIFEST, _MOST_MANIFEST_B))
         version = value.get("schema_version") if isinstance(value, dict) else None
         if type(version) is not int or version < 1:
             raise BadInput(f"{file}: not a record's manifest: schema_version is missing, or no whole number from 1 on")
