@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.base.errors import RunFailed
-from rtqual.board import Command, Job, Outcome
+from rtqual.base.errors import RunFailed, SystemDied
+from rtqual.board import Board, Command, Job, Outcome
 from rtqual.campaign.cell import Cell
 from rtqual.campaign.lost import INTERRUPTED, LOST
 from rtqual.campaign.run import Campaign, Watcher
@@ -53,7 +53,7 @@ def campaign(tmp_path: Path) -> Campaign:
     once = Once(name="once", title="Once", program="sh", flag=tmp_path / "flag")
     cells = [Cell(candidate, once, NoParameters(), "none", 1, seed=1, place=candidate.place)]
     (tmp_path / "out").mkdir()
-    return Campaign(mission, "demo", tmp_path / "out", cells=cells, remembers=True)
+    return Campaign(mission, "demo", tmp_path / "out", cells=cells)
 
 
 def _told(campaign: Campaign) -> Sequence[str]:
@@ -74,3 +74,36 @@ def test_what_leaves_its_record_leaves_nothing_else(campaign: Campaign, tmp_path
     (tmp_path / "flag").touch()
     assert not campaign.run(Watcher()).failures
     assert not list((tmp_path / "out" / LOST).iterdir())
+
+
+class Hangs(Board):
+    """Hangs the first time."""
+
+    instruction_clock = False
+    times = 0
+
+    def config(self) -> str | None:
+        return None
+
+    def artefacts(self) -> dict[str, str]:
+        return {}
+
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
+        self.times += 1
+        if self.times == 1:
+            raise SystemDied("hung")
+        return Outcome(0, "", "", {}, {}, {"exit": 0}, "", (), "", 0.1, ("true",))
+
+
+def test_a_hang_is_remembered_though_the_run_gives_a_record_later(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = Hangs()
+    monkeypatch.setattr(campaign, "board", lambda _cell: board)
+    (first,) = campaign.run(Watcher()).lost.values()
+    later = campaign.run(Watcher())
+    assert len(later.records) == 1
+    (again,) = later.lost.values()
+    assert (first.died, again.died, again.played) == (1, 1, 2)
+    (run,) = later.runs_lost
+    assert (run.seed, run.died, run.group.instrument) == (1, 1, "once")

@@ -52,7 +52,7 @@ def made(
     one = sealed(record(series, **said | dict(other or {})))
     name = Store(folder / kept.RECORDS).write(one).name
     for why in (*lost, None):
-        begun(folder, name, one.inputs.instrument, one.inputs.seed, one.manifest.repeat)
+        begun(folder, name, one.inputs, one.manifest.repeat)
         ended(folder, name, why)
     before = lost_in(folder, [name])
     result = kept.Result((one,), {}, {}, lost=before, procedures=Procedures(procedures={flown.name: flown}))

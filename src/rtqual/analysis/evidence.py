@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From records to everything a report shows."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from rtqual.analysis.difference.boards import between_boards
 from rtqual.analysis.difference.compare import COMPARED, compare
@@ -9,7 +9,8 @@ from rtqual.analysis.difference.shift import shift_functions
 from rtqual.analysis.difference.statement import STANDS_FOR, margins_of
 from rtqual.analysis.figure.asked import Asked, figure_name
 from rtqual.analysis.figure.cells import measured_of
-from rtqual.analysis.figure.model import Group
+from rtqual.analysis.figure.lost import with_reasons
+from rtqual.analysis.figure.model import Group, LostRun
 from rtqual.analysis.figure.summary import groups, with_dependence
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.tails.group import tails
@@ -27,12 +28,13 @@ def verdicts_of(
     records: Iterable[Record],
     configs: Mapping[str, Known],
     failures: Mapping[Group, str],
+    lost: Sequence[LostRun] = (),
 ) -> tuple[Verdict, ...]:
     """The verdicts alone, without what a report shows beside them."""
-    measured = measured_of(mission, scale, groups(records))
+    measured = measured_of(mission, scale, groups(records), lost)
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     comparisons = compare(measured, _compared(asked), margins_of(asked))
-    return judge(mission, scale, measured, comparisons, (), configs=configs, failures=failures)
+    return judge(mission, scale, measured, comparisons, (), configs=configs, failures=failures, lost=lost)
 
 
 def _compared(asked: Iterable[Asked], others: Iterable[str] = ()) -> tuple[str, ...]:
@@ -46,15 +48,17 @@ def analyse(
     records: Iterable[Record],
     configs: Mapping[str, Known],
     failures: Mapping[Group, str] | None = None,
+    lost: Sequence[LostRun] = (),
 ) -> Evidence:
     """Summaries, comparisons and a verdict a board.
 
     `configs` holds each candidate's kernel configuration (None: could not be read; or what a study states of it),
-    `failures` the cells that gave no record, each with its reason.
+    `failures` the cells of which a run gave no record, each with its reason, `lost` such runs one by one.
     """
     failures = failures or {}
+    lost = with_reasons(lost, failures)
     grouped = groups(records)
-    measured = [with_dependence(one, grouped[one.group]) for one in measured_of(mission, scale, grouped)]
+    measured = [with_dependence(one, grouped[one.group]) for one in measured_of(mission, scale, grouped, lost)]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]
     margins = margins_of(asked)
@@ -72,9 +76,11 @@ def analyse(
             shifts,
             configs=configs,
             failures=failures,
+            lost=lost,
             apart=between_boards(grouped),
         ),
         failures=dict(failures),
+        lost=tuple(lost),
         scale=scale,
         shifts=shifts,
         tails={group: found for group, found in far.items() if found},

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rtqual.analysis.difference.model import Comparison, ShiftFunction
-from rtqual.analysis.figure.model import Group, Summary
+from rtqual.analysis.figure.model import Group, LostRun, Summary
 from rtqual.analysis.tails.model import Tails
 from rtqual.analysis.verdict.camera import Camera
 from rtqual.analysis.verdict.headline import Answer, answer
@@ -20,6 +20,7 @@ class Evidence:
     comparisons: tuple[Comparison, ...]
     verdicts: tuple[Verdict, ...]
     failures: Mapping[Group, str] = field(default_factory=dict)  # cells that gave no record, and why
+    lost: tuple[LostRun, ...] = ()  # the runs that gave no record, at least once
     scale: str = ""  # of the mission, at which all was measured
     shifts: tuple[ShiftFunction, ...] = ()
     tails: Mapping[Group, Tails] = field(default_factory=dict)  # of groups whose samples have a rate

@@ -38,6 +38,10 @@ class RunFailed(RtqualError):
     exit_code = 3
 
 
+class SystemDied(RunFailed):
+    """The system under test ended a run without a result: it hung, panicked or restarted. It counts against it."""
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """An error while a file is written names no file: give it this one."""

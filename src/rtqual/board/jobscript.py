@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.board import Command, Job, Left, Outcome
 
 _FOLDERS = {
@@ -67,7 +67,7 @@ def unpack(frame: bytes, where: str) -> dict[str, str]:
     """The files in a frame `RTQUAL1 <size> <crc32>\\n<tar>`. Names the place where it is damaged."""
     start = frame.find(b"RTQUAL1 ")
     if start < 0:
-        raise RunFailed(f"{where}: no result came back ({len(frame)} bytes without a frame)")
+        raise SystemDied(f"{where}: no result came back ({len(frame)} bytes without a frame)")
     header, _, body = frame[start:].partition(b"\n")
     try:
         _, size_text, crc_text = header.split(b" ")

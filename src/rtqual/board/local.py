@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual.base import interrupt
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Command, Job, Outcome, jobscript, process
 from rtqual.initramfs.contents import guest_file
@@ -140,7 +140,9 @@ class _Steps:
             code = _code(program.process, left_s)
             while code is None:
                 if patience.over():
-                    raise RunFailed(f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended")
+                    raise SystemDied(
+                        f"{_WHERE}: `{shlex.join(command.argv)}` did not end by its deadline and was ended"
+                    )
                 code = _code(program.process, _LOOK_S)
         finally:
             program.end()

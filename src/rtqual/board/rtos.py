@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rtqual import __version__
 from rtqual.base.cache import sha256_file
-from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.errors import BadInput, RunFailed, SystemDied
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Left, Machine, Outcome, Rebuilt, Recorded
 from rtqual.board.machine import ARM
@@ -97,11 +97,11 @@ class RtosBoard(Board):
                 code = wait(process, timeout_s, lambda: result.exists() and result.stat().st_size > _MOST_B)
         except TimeoutError:
             said = _last_line(result)
-            raise RunFailed(f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; {said}") from None
+            raise SystemDied(f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; {said}") from None
         except OSError as error:
             raise RunFailed(f"{self.where}: cannot start QEMU: {error}") from None
         if code is None:
-            raise RunFailed(f"{self.where} printed more than {_MOST_B >> 20} MiB and was ended; {_last_line(result)}")
+            raise SystemDied(f"{self.where} printed more than {_MOST_B >> 20} MiB and was ended; {_last_line(result)}")
         if code:
             words_said = complaints.read_text(errors="replace").strip().splitlines()[-1:] or [f"exit code {code}"]
             raise RunFailed(f"{self.where}: QEMU failed: {words_said[0]}; {_last_line(result)}")

@@ -23,7 +23,7 @@ from qemu.qmp import QMPError
 from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.disk import blank_disk
-from rtqual.base.errors import RunFailed, naming
+from rtqual.base.errors import RunFailed, SystemDied, naming
 from rtqual.base.scratch import scratch
 from rtqual.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.board.machine import Emulator, emulator_for
@@ -82,7 +82,7 @@ class VirtualBoard(Board):
         self._scratch = scratch
         self._guests = guests or (scratch / "guests" if used else cache_dir() / "guests")
         self._booting = threading.Lock()
-        self._boot_failure = ""
+        self._boot_failure: RunFailed | None = None
         self._saved: Saved | None = None
 
     @property
@@ -123,7 +123,8 @@ class VirtualBoard(Board):
         try:
             files = jobscript.unpack(frame, self.where)
         except RunFailed as error:
-            raise RunFailed(f"{error}{full}; its last lines: {last_lines(console)}") from None
+            failed = SystemDied if isinstance(error, SystemDied) and not full else RunFailed
+            raise failed(f"{error}{full}; its last lines: {last_lines(console)}") from None
         jobscript.check(job, files, self.where)
         return jobscript.outcome(
             files,
@@ -153,11 +154,11 @@ class VirtualBoard(Board):
         """The first failure is kept and told again: a guest that does not boot takes its whole deadline."""
         with self._booting:
             if self._boot_failure:
-                raise RunFailed(self._boot_failure)
+                raise type(self._boot_failure)(str(self._boot_failure))
             try:
                 self._saved = self._saved or saved(self._guests, self._name, self._boot)
             except RunFailed as error:
-                self._boot_failure = str(error)
+                self._boot_failure = error
                 raise
             return self._saved
 
@@ -264,7 +265,7 @@ class VirtualBoard(Board):
                 try:
                     drive(process, ours, steps, timeout_s)
                 except TimeoutError:
-                    raise RunFailed(
+                    raise SystemDied(
                         f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
                         f"its last lines: {last_lines(self._console(folder))}"
                     ) from None

@@ -13,13 +13,15 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rtqual.analysis.figure.model import Group
-from rtqual.base.errors import BadInput, RtqualError, RunFailed, first_line
+from rtqual.base.errors import BadInput, RtqualError, RunFailed, SystemDied, first_line
 from rtqual.base.scratch import scratch
 from rtqual.base.words import clean
 from rtqual.campaign.cell import Cell
+from rtqual.campaign.lost import begun, ended
 from rtqual.record.parquet import RAW, SAMPLES
 from rtqual.record.schema import Inputs
 from rtqual.record.store import MANIFEST, Store, read
@@ -102,6 +104,7 @@ def run_on(
     content: bytes,
     scale: str,
     cells: Mapping[Cell, tuple[int, Inputs]],
+    folder: Path,
     store: Store,
     watcher: "Watcher",
 ) -> dict[Group, str]:
@@ -112,7 +115,7 @@ def run_on(
                 f"--cluster {address}: no worker takes guests: start them with --resources {RESOURCE}=1, or as many as "
                 "a machine has pairs of cores"
             )
-        return _Run(client, content, scale, cells, store, watcher).all()
+        return _Run(client, content, scale, cells, folder, store, watcher).all()
 
 
 class _Run:
@@ -122,11 +125,12 @@ class _Run:
         content: bytes,
         scale: str,
         cells: Mapping[Cell, tuple[int, Inputs]],
+        folder: Path,
         store: Store,
         watcher: "Watcher",
     ) -> None:
         self._client, self._content, self._scale = client, content, scale
-        self._cells, self._store, self._watcher = cells, store, watcher
+        self._cells, self._folder, self._store, self._watcher = cells, folder, store, watcher
         self._running: dict[Any, Cell] = {}
         self._first: dict[str, tuple[str, str]] = {}  # key -> worker, hash of the run that came first
         self._failures: dict[Group, str] = {}
@@ -160,6 +164,7 @@ class _Run:
                 measure, self._content, self._scale, number, inputs.model_dump(mode="json"), cell.repeat,
                 resources={RESOURCE: 1}, pure=False, workers=others or None, allow_other_workers=bool(others),
             )  # fmt: skip
+            begun(self._folder, self._name(cell), inputs, cell.repeat)
             self._watcher.started(cell)
             self._running[future] = cell
 
@@ -172,17 +177,21 @@ class _Run:
             return []
 
     def _take(self, cell: Cell, future: Any) -> None:
-        failure = None
+        failure, died = None, False
         try:
             files, worker = future.result(), next(iter(self._client.who_has([future])[future.key]), "")
             self._keep(cell, files, worker)
         except RtqualError as error:
-            failure = str(error)
+            failure, died = str(error), isinstance(error, SystemDied)
         except Exception as error:
             failure = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        ended(self._folder, self._name(cell), failure, died=died)
         self._watcher.finished(cell, failure)
         if failure:
             self._failures[cell.group] = clean(failure)
+
+    def _name(self, cell: Cell) -> str:
+        return self._store.path(self._cells[cell][1].key(), cell.repeat).name
 
     def _keep(self, cell: Cell, files: Mapping[str, bytes], worker: str) -> None:
         """A record like any other's: nothing of it is believed but what its hashes say."""

@@ -31,7 +31,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from rtqual.analysis.figure.model import Group
+from rtqual.analysis.figure.model import Group, LostRun
 from rtqual.base import unlinked
 from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, RunFailed, damaged
@@ -74,6 +74,11 @@ class Result:
     why: Why | None = None  # its latest samples were late, where the scale asks
     procedures: Procedures | None = None  # all there were, of a verification
     lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
+
+    @property
+    def runs_lost(self) -> tuple[LostRun, ...]:
+        """As the analysis knows them."""
+        return tuple(run for one in self.lost.values() if (run := one.run))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from rtqual.analysis.evidence import verdicts_of
 from rtqual.analysis.figure.cells import planned_looks
-from rtqual.analysis.figure.model import Group
+from rtqual.analysis.figure.model import Group, LostRun
 from rtqual.kernel.needs import Known
 from rtqual.mission import Mission, PlannedCell
 from rtqual.record.schema import Record
@@ -29,10 +29,14 @@ class Looks:
         return any(self.runs[cell] < looks[-1] for cell, looks in self._looks.items())
 
     def look(
-        self, records: Sequence[Record], configs: Mapping[str, Known], failures: Mapping[Group, str]
+        self,
+        records: Sequence[Record],
+        configs: Mapping[str, Known],
+        failures: Mapping[Group, str],
+        lost: Sequence[LostRun] = (),
     ) -> tuple[str, ...]:
         """What is not decided and may be by more runs, which `runs` then has; nothing where all is decided."""
-        verdicts = verdicts_of(self._mission, self._scale, records, configs, failures)
+        verdicts = verdicts_of(self._mission, self._scale, records, configs, failures, lost)
         told: list[str] = []
         for cell, looks in self._looks.items():
             board, _, instrument, load, cpus = cell

@@ -11,9 +11,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rtqual.analysis.figure.model import Group, LostRun
 from rtqual.base import unlinked
 from rtqual.base.errors import damaged
 from rtqual.base.words import count
+from rtqual.record.schema import Inputs
 
 LOST = "lost"
 INTERRUPTED = "rtqual was ended while it ran"  # which says nothing of what it played
@@ -28,11 +30,22 @@ class Lost(BaseModel):
     repeat: int
     played: Annotated[int, Field(ge=1)]  # times in all
     reasons: Annotated[list[str], Field(min_length=1)]
+    died: Annotated[int, Field(ge=0)] = 0  # times that the system under test hung, panicked or restarted
+    inputs: Inputs | None = None  # what it ran; unknown of what rtqual 0.3 and older noted
 
     @property
     def alone(self) -> list[str]:
         """Without the runs that ended because rtqual did."""
         return [one for one in self.reasons if one != INTERRUPTED]
+
+    @property
+    def run(self) -> LostRun | None:
+        """As the analysis knows it; None where nothing but rtqual's own end is known of it, or not what it ran."""
+        if self.inputs is None or not self.alone:
+            return None
+        ran = self.inputs
+        group = Group(ran.instrument, ran.load, ran.board, ran.cpus, ran.candidate)
+        return LostRun(group, self.seed, self.repeat, self.played, tuple(self.alone), self.died)
 
     def __str__(self) -> str:
         run = f"seed {self.seed}{', again' if self.repeat else ''}"
@@ -45,22 +58,30 @@ def place(name: str) -> str:
     return f"{LOST}/{name}.json"
 
 
-def begun(folder: Path, name: str, instrument: str, seed: int, repeat: int) -> None:
+def begun(folder: Path, name: str, inputs: Inputs, repeat: int) -> None:
     """A run begins. Raises BadInput where what is noted of it is damaged, as all below."""
     before = _read(folder, name)
-    played, reasons = (before.played, before.reasons) if before else (0, [])
-    lost = Lost(instrument=instrument, seed=seed, repeat=repeat, played=played + 1, reasons=[*reasons, INTERRUPTED])
+    played, reasons, died = (before.played, before.reasons, before.died) if before else (0, [], 0)
+    lost = Lost(
+        instrument=inputs.instrument,
+        seed=inputs.seed,
+        repeat=repeat,
+        played=played + 1,
+        reasons=[*reasons, INTERRUPTED],
+        died=died,
+        inputs=inputs,
+    )
     _write(folder, name, lost)
 
 
-def ended(folder: Path, name: str, failure: str | None) -> None:
-    """A run that has begun; `failure`: why it left no record, or None."""
+def ended(folder: Path, name: str, failure: str | None, *, died: bool = False) -> None:
+    """A run that has begun; `failure`: why it left no record, or None; `died`: whether the system under test did."""
     lost = _read(folder, name)
     if lost is None:
         return
     reasons = [*lost.reasons[:-1], *([failure] if failure else [])]
     if reasons:
-        _write(folder, name, lost.model_copy(update={"reasons": reasons}))
+        _write(folder, name, lost.model_copy(update={"reasons": reasons, "died": lost.died + died}))
     else:
         unlinked.remove(folder, place(name))
 
@@ -69,6 +90,11 @@ def lost_in(folder: Path, names: Iterable[str]) -> dict[str, Lost]:
     """What is noted of these runs."""
     found = {name: _read(folder, name) for name in names}
     return {name: one for name, one in sorted(found.items()) if one}
+
+
+def all_in(folder: Path) -> dict[str, Lost]:
+    """What is noted of any run, also of those that the plan has no more."""
+    return lost_in(folder, (path.stem for path in (folder / LOST).glob("*.json")))
 
 
 def _read(folder: Path, name: str) -> Lost | None:

@@ -12,7 +12,7 @@ from rtqual.base.errors import BadInput, NewerVersion, damaged
 from rtqual.record.schema import digest, parse
 
 NAME = "campaign.json"
-VERSION = 3
+VERSION = 4
 HASHED = 3  # from this version on
 
 
@@ -36,7 +36,7 @@ class Campaign(BaseModel):
     mission_sha256: str
     scale: str
     records: list[str]  # names below records/
-    failures: list[Failure]
+    failures: list[Failure]  # until version 3 all that is known of a run that gave no record
     files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
     manifests: dict[str, str] | None = None  # of the records, as `files`; None until version 3
     sha256: str | None = None  # of all the rest (_own_hash); None until version 3

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rtqual.analysis.figure.model import Group
 from rtqual.base.cache import cache_dir
-from rtqual.base.errors import BadInput, NewerVersion, RunFailed, told
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, SystemDied, told
 from rtqual.base.interrupt import threads
 from rtqual.base.scratch import sweep
 from rtqual.board import Board, Machine
@@ -22,7 +22,7 @@ from rtqual.campaign.cell import Cell
 from rtqual.campaign.cluster import run_on
 from rtqual.campaign.folder import Result
 from rtqual.campaign.looks import Looks
-from rtqual.campaign.lost import begun, ended, lost_in
+from rtqual.campaign.lost import Lost, begun, ended, lost_in
 from rtqual.campaign.plan import plan
 from rtqual.campaign.prepared import Prepared
 from rtqual.campaign.provenance import kernel_complaints, missing_cpus, provenance, replayed
@@ -46,9 +46,9 @@ class Watcher:
 
 
 class Campaign:
-    """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py). `cells`: where they
-    are not those of a scale of the mission's; `remembers`: whether the result tells of runs that left no record in an
-    earlier call (lost.py)."""
+    """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py), and with it what is
+    known of runs that left no record, in this call or an earlier one (lost.py). `cells`: where they are not those of a
+    scale of the mission's."""
 
     def __init__(
         self,
@@ -59,10 +59,9 @@ class Campaign:
         workers: int = 2,
         cluster: str = "",
         cells: Sequence[Cell] | None = None,
-        remembers: bool = False,
     ) -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
-        self._cluster, self._remembers = cluster, remembers
+        self._cluster = cluster
         self.folder = folder
         self._looks = Looks(mission, scale) if cells is None else None
         self.cells = plan(mission, scale) if cells is None else list(cells)  # as many as there may be
@@ -99,18 +98,22 @@ class Campaign:
             failures,
             self._configs,
             tuple(self._prepared.accounts),
-            lost=lost_in(self.folder, (self._name(*one) for one in keys.items())) if self._remembers else {},
+            lost=self._lost(keys),
         )
 
     def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
         """The further cells of a campaign that is not decided."""
         if self._looks is None or not self._looks.may_go_on:
             return []
-        why = self._looks.look(self._measured(keys), self._configs, failures)
+        lost = [run for one in self._lost(keys).values() if (run := one.run)]
+        why = self._looks.look(self._measured(keys), self._configs, failures, lost)
         cells = [cell for cell in plan(self.mission, self.scale, self._looks.runs) if cell not in keys]
         if cells:
             watcher.goes_on(cells, why)
         return cells
+
+    def _lost(self, keys: Mapping[Cell, Inputs]) -> dict[str, Lost]:
+        return lost_in(self.folder, (self.name(*one) for one in keys.items()))
 
     def _measured(self, keys: Mapping[Cell, Inputs]) -> list[Record]:
         fixed = {row.name for row in BOARDS if not row.repeats}
@@ -137,7 +140,7 @@ class Campaign:
         if away:
             numbered = {cell: (self.cells.index(cell), keys[cell]) for cell in away}
             content = kept.content_of(self.mission)
-            failures |= run_on(self._cluster, content, self.scale, numbered, self.store, watcher)
+            failures |= run_on(self._cluster, content, self.scale, numbered, self.folder, self.store, watcher)
         together = [cell for cell in together if cell not in set(away)]
         boards = len({cell.place for cell in switched}) or 1
         for some, workers in ((here, 1), (together, self.workers), (switched, boards)):
@@ -212,7 +215,7 @@ class Campaign:
             artefacts=self._artefacts(cell) if artefacts is None else artefacts,
         )
 
-    def _name(self, cell: Cell, inputs: Inputs) -> str:
+    def name(self, cell: Cell, inputs: Inputs) -> str:
         return self.store.path(inputs.key(), cell.repeat).name
 
     def _artefacts(self, cell: Cell) -> dict[str, str]:
@@ -251,16 +254,15 @@ class Campaign:
                     if cell is None:
                         break
                     waiting.remove(cell)
-                    if self._remembers:
-                        begun(self.folder, self._name(cell, inputs[cell]), cell.instrument.name, cell.seed, cell.repeat)
+                    begun(self.folder, self.name(cell, inputs[cell]), inputs[cell], cell.repeat)
                     watcher.started(cell)
                     running[pool.submit(self.measure, cell, inputs[cell])] = cell
                 future = pool.ended()
                 cell = running.pop(future)
                 booted.add(_system(cell))
                 failure = _failure(future)
-                if self._remembers:
-                    ended(self.folder, self._name(cell, inputs[cell]), failure)
+                died = isinstance(future.exception(), SystemDied)
+                ended(self.folder, self.name(cell, inputs[cell]), failure, died=died)
                 watcher.finished(cell, failure)
                 if failure:
                     failures[cell.group] = failure

@@ -151,7 +151,9 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         ],
         "procedures": [_run(run) for run in verified.runs],
         "failures": dict(verified.failures),
-        "lost": [one.model_dump(exclude={"instrument"}) | {"procedure": _procedure(one)} for one in verified.lost],
+        "lost": [
+            one.model_dump(exclude={"instrument", "inputs"}) | {"procedure": _procedure(one)} for one in verified.lost
+        ],
         "without_requirement": verified.unasked,
         "latencies_ns": [
             {"name": one.name, "samples": one.samples, **one.figures, "max": one.most} for one in latencies(verified)

@@ -88,7 +88,9 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
     """What the records of a campaign support."""
     mission, result = campaign.mission, campaign.result
     known = {**result.configs, **stated_needs(mission)}
-    return with_choice(mission, analyse(mission, campaign.scale, result.records, known, result.failures))
+    return with_choice(
+        mission, analyse(mission, campaign.scale, result.records, known, result.failures, result.runs_lost)
+    )
 
 
 def conclude(
@@ -131,6 +133,7 @@ def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
         mission.sha256, mission.model_dump_json(warnings=False), campaign.scale, json.dumps(sorted(formats)),
         json.dumps(sorted(result.configs.items())),
         *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
+        *sorted(one.model_dump_json() for one in result.lost.values()),
         *sorted(record.manifest.model_dump_json() for record in result.records),
         *(account.model_dump_json() for account in result.accounts), *(one.model_dump_json() for one in result.trims),
         result.approach.model_dump_json() if result.approach else "",

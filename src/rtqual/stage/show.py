@@ -46,8 +46,9 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
         return Shown(records, summaries, "", str(error), {}, missing(records, plan))
     mission, scale, result = campaign.mission, campaign.scale, campaign.result
     grouped = groups(result.records)
-    measured, plan = measured_of(mission, scale, grouped), planned_runs(mission, scale, grouped)
-    verdicts = judge(mission, scale, measured, (), (), configs=result.configs, failures=result.failures)
+    lost = result.runs_lost
+    measured, plan = measured_of(mission, scale, grouped, lost), planned_runs(mission, scale, grouped)
+    verdicts = judge(mission, scale, measured, (), (), configs=result.configs, failures=result.failures, lost=lost)
     said = answer([one for one in verdicts if one.board != PUBLISHED])  # what a study chose stands in the report
     return Shown(
         records=result.records,

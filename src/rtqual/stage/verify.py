@@ -128,7 +128,7 @@ def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaig
     ]
     again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
     scale, cells = kept.VERIFY + asked.scale, [*cells, *again]
-    return Campaign(asked.mission, scale, folder, workers=workers, cells=cells, remembers=True)
+    return Campaign(asked.mission, scale, folder, workers=workers, cells=cells)
 
 
 def _place(asked: Plan, candidate: Candidate) -> Row:

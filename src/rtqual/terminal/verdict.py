@@ -126,6 +126,7 @@ def as_dict(selection: Selection) -> dict[str, object]:
             {key: value for key, value in fields_of(one).items() if key != "distribution"}
             for one in selection.evidence.summaries
         ],
+        "lost": [plain(one) for one in selection.evidence.lost],
         "records": selection.records,
         "failures": selection.failures,
         "reports": [str(path) for path in selection.reports],

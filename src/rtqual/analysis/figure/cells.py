@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rtqual.analysis.figure.asked import Asked, figure_name, usual_cpus
-from rtqual.analysis.figure.comparable import fewer_runs
-from rtqual.analysis.figure.model import Figure, Group
+from rtqual.analysis.figure.lost import Losses, by_group, losses, with_reasons
+from rtqual.analysis.figure.model import Figure, Group, LostRun, Summary
 from rtqual.analysis.figure.summary import Measured, measure
 from rtqual.mission import PUBLISHED, Mission, PlannedCell
 from rtqual.record.schema import Record
@@ -25,6 +25,7 @@ class Cells:
     planned: frozenset[tuple[str, str, str]]  # (candidate, instrument, load)
     unplanned: frozenset[str] = frozenset()  # requirements that the scale measures of no candidate on any board
     looks: Mapping[Group, tuple[int, ...]] = field(default_factory=dict)  # runs after which each group may stop
+    lost: Mapping[Group, tuple[LostRun, ...]] = field(default_factory=dict)  # runs that gave no record, at least once
     accept_virtual: bool = False  # the mission takes counted instructions for time
 
     def cpus(self, instrument: str, load: str) -> int:
@@ -46,6 +47,11 @@ class Cells:
     def figure(self, asked: Asked, candidate: str) -> Figure | None:
         found = self.find(asked, candidate)
         return found.summary.figures.get(figure_name(asked)) if found else None
+
+    def losses(self, group: Group) -> Losses:
+        """The runs of a group that gave no record, at least once."""
+        summary = self.measured[group].summary if group in self.measured else None
+        return losses(self.lost.get(group, ()), summary.seeds if summary else (), summary.planned if summary else None)
 
     def of(self, candidate: str) -> list[Measured]:
         return [one for group, one in self.measured.items() if group.candidate == candidate]
@@ -87,23 +93,41 @@ def planned_of(group: Group, plan: Plan) -> int | None:
 def with_plan(one: Measured, plan: Plan) -> Measured:
     """With the number of runs that the mission plans of it, and what is missing among its caveats."""
     summary = replace(one.summary, planned=planned_of(one.group, plan))
-    fewer = fewer_runs(summary)
-    caveats = (*summary.caveats, f"{fewer}, the others are missing") if fewer else summary.caveats
+    lacking = losses_of(summary).text
+    caveats = (*summary.caveats, lacking) if lacking else summary.caveats
     return replace(one, summary=replace(summary, caveats=caveats))
 
 
-def measured_of(mission: Mission, scale: str, grouped: Mapping[Group, Sequence[Record]]) -> list[Measured]:
-    """All groups of a campaign, with what its mission plans of them."""
+def losses_of(summary: Summary) -> Losses:
+    return losses(summary.lost, summary.seeds, summary.planned)
+
+
+def measured_of(
+    mission: Mission, scale: str, grouped: Mapping[Group, Sequence[Record]], lost: Sequence[LostRun] = ()
+) -> list[Measured]:
+    """All groups of a campaign, with what its mission plans of them and the runs that gave no record."""
     plan, looks = planned_runs(mission, scale, grouped), planned_looks(mission, scale)
     every = (measure(group, members, len(looks_of(group, looks))) for group, members in grouped.items())
-    return [with_plan(one, plan) for one in every]
+    return [with_plan(with_lost(one, lost), plan) for one in every]
 
 
-def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failures: Mapping[Group, str]) -> list[Cells]:
+def with_lost(one: Measured, lost: Sequence[LostRun]) -> Measured:
+    own = tuple(run for run in lost if run.group == one.group)
+    return replace(one, summary=replace(one.summary, lost=own)) if own else one
+
+
+def by_board(
+    mission: Mission,
+    scale: str,
+    measured: Sequence[Measured],
+    failures: Mapping[Group, str],
+    lost: Sequence[LostRun] = (),
+) -> list[Cells]:
     """The cells of each board that has any, or should have by the mission's plans."""
     names = [candidate.name for candidate in mission.candidates]
     planned = frozenset(cell[:4] for plan in mission.scale(scale).plan for cell in mission.cells_of(plan))
     groups, looks = {one.group: one for one in measured}, planned_looks(mission, scale)
+    every = with_reasons(lost, failures)
     wanted = {(board, name) for board, name, _, _ in planned}
     taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[2:] for cell in planned}
     unplanned = frozenset(one.name for one in mission.requirements if (one.instrument, one.load) not in taken)
@@ -117,6 +141,7 @@ def by_board(mission: Mission, scale: str, measured: Sequence[Measured], failure
             planned=frozenset(cell[1:] for cell in planned if cell[0] == board),
             unplanned=frozenset() if board == PUBLISHED else unplanned,
             looks={group: looks_of(group, looks) for group in groups if group.board == board},
+            lost={group: runs for group, runs in by_group(every).items() if group.board == board},
             accept_virtual=mission.mission.accept_virtual,
         )
         for board in sorted({board for board, name in present if name in names}, reverse=True)

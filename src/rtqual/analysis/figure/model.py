@@ -75,6 +75,24 @@ class Group:
 
 
 @dataclass(frozen=True)
+class LostRun:
+    """A run that gave no record, at least once; it may have given one when it was made again."""
+
+    group: Group
+    seed: int | None  # None: what is known tells of the group alone
+    repeat: int
+    played: int  # times in all
+    reasons: tuple[str, ...]  # why it gave none, each time that it gave none
+    died: (
+        int  # times that the system under test hung, panicked or restarted: that counts against it, whatever came later
+    )
+
+    @property
+    def why(self) -> str:
+        return self.reasons[0] if self.reasons else "no reason is known"
+
+
+@dataclass(frozen=True)
 class Distribution:
     """Every value of a group and how often it came, all runs together; for plots and tables."""
 
@@ -113,4 +131,6 @@ class Summary:
     absent: Mapping[str, str] = field(default_factory=dict)  # what the system does not offer, and why
     conditions: Conditions = field(default_factory=Conditions)
     planned: int | None = None  # runs that the mission plans; None: not known
+    seeds: tuple[int, ...] = ()  # of the runs
+    lost: tuple[LostRun, ...] = ()  # runs that gave no record, at least once
     dependence: Dependence | None = None  # None: the order of the samples is not recorded, or the runs are short

@@ -98,6 +98,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
         ),
         series=tuple(names),
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
+        seeds=tuple(record.inputs.seed for record in records),
     )
     quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
     return Measured(summary, tuple(scalars), quantiles, by_cpu | ({None: headline} if headline else {}))

@@ -9,13 +9,15 @@ nothing else: a run is one trajectory.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from rtqual.analysis.figure.asked import EXTREMES, QUANTILES, RUNS_TO_JUDGE, TAIL, figure_name, samples_needed
 from rtqual.analysis.figure.cells import Cells
 from rtqual.analysis.figure.comparable import fewer_runs
 from rtqual.analysis.figure.figures import certain_miss
 from rtqual.analysis.figure.intervals import RARE, exceedance_bound
-from rtqual.analysis.figure.model import Distribution, Figure, Summary
+from rtqual.analysis.figure.lost import Losses
+from rtqual.analysis.figure.model import Distribution, Figure, Group, Summary
 from rtqual.analysis.figure.pool import Pool
 from rtqual.analysis.figure.statistics import is_size
 from rtqual.analysis.figure.summary import RESOLUTION
@@ -30,6 +32,7 @@ from rtqual.mission import PUBLISHED, Requirement
 _ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
 _OF_TWO = frozenset({"max-min", "p95-avg"})  # differences
 _OF_DEADLINES = frozenset({"skipped_periods"})  # counts of what came too late: a limit in time
+EVERY_RUN_ENDS = "every run ends"  # the gate that stands where a run of the candidate did not
 _WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
 
 
@@ -38,7 +41,20 @@ def gates(
 ) -> tuple[Gate, ...]:
     """Every gate of a candidate, the measured ones first."""
     measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
-    return (*measured, *need_gates(needs, candidate, config))
+    return (*measured, *_ends(cells, candidate), *need_gates(needs, candidate, config))
+
+
+def _ends(cells: Cells, candidate: str) -> Iterator[Gate]:
+    """That every run ends, which no mission needs to ask for; nothing where all did that the candidate had to end."""
+    lost = [f"{group.instrument} {under(group.load)}, {why}" for group, why in _died(cells, candidate)]
+    if lost:
+        yield Gate(EVERY_RUN_ENDS, candidate, Outcome.NOT_MET, None, "", "; ".join(lost))
+
+
+def _died(cells: Cells, candidate: str) -> Iterator[tuple[Group, str]]:
+    for group in (one for one in cells.lost if one.candidate == candidate):
+        if why := cells.losses(group).of_candidate:
+            yield group, why
 
 
 def need_gates(needs: Iterable[str], candidate: str, config: Known) -> Iterator[Gate]:
@@ -64,7 +80,24 @@ def need_name(need: str) -> str:
 
 
 def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
-    """One measured requirement, on the worst of the CPUs where several were measured."""
+    """One requirement, by its figures and by the runs that gave none."""
+    lost = cells.losses(cells.group(requirement, candidate))
+    return _with_losses(_of_figures(requirement, cells, candidate), lost)
+
+
+def _with_losses(gate: Gate, lost: Losses) -> Gate:
+    """A run that the system under test did not end is a limit not kept, whatever clock counts; what nobody knows of is
+    no run that kept it."""
+    if lost.of_candidate:
+        reason = f"{lost.text}; {gate.reason}" if gate.measured else lost.text
+        return replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, lost=len(lost.died))
+    if lost.of_others and gate.seen == Outcome.MET:
+        return replace(gate, outcome=Outcome.UNDECIDED, on_emulator=None, reason=f"{lost.of_others}; {gate.reason}")
+    return gate
+
+
+def _of_figures(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
+    """On the worst of the CPUs where several were measured."""
     name, limit = figure_name(requirement), limit_text(requirement)
     found = cells.find(requirement, candidate)
     if found is None:
@@ -140,7 +173,7 @@ def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, 
         return Outcome.NOT_MET, f"; {why}"
     if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
         return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
-    low, high = _ends(name, one)
+    low, high = _between(name, one)
     if name in _OF_TWO:  # what is subtracted is cut too
         low -= step
     keeps, breaks = (high <= limit, low > limit) if upper else (low >= limit, high < limit)
@@ -156,7 +189,7 @@ def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, 
     return Outcome.UNDECIDED, f"; {why}"
 
 
-def _ends(name: str, one: Figure) -> tuple[float, float]:
+def _between(name: str, one: Figure) -> tuple[float, float]:
     """What the figure lies between; NaN where it is not known."""
     if one.interval is not None:
         return one.interval.low, one.interval.high

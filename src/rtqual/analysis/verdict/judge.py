@@ -8,7 +8,7 @@ from rtqual.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.analysis.difference.statement import fits
 from rtqual.analysis.figure.asked import Asked, figure_name
 from rtqual.analysis.figure.cells import Cells, by_board
-from rtqual.analysis.figure.model import Figure, Group
+from rtqual.analysis.figure.model import Figure, Group, LostRun
 from rtqual.analysis.figure.summary import DETAIL, Measured
 from rtqual.analysis.figure.wording import value
 from rtqual.analysis.verdict.change import would_change
@@ -44,6 +44,7 @@ def judge(
     *,
     configs: Mapping[str, Known],
     failures: Mapping[Group, str],
+    lost: Sequence[LostRun] = (),
     apart: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
     """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read. `apart`: of a
@@ -56,7 +57,7 @@ def judge(
             comparisons,
             configs,
         )
-        for cells in by_board(mission, scale, measured, failures)
+        for cells in by_board(mission, scale, measured, failures, lost)
     )
 
 
@@ -181,8 +182,10 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
         yield ACCEPTED_CAVEAT
     for text, groups in _remarks(cells).items():
         yield f"{_where(groups, cells)}: {text}."
-    for group, why in cells.failures.items():
-        yield f"{group.instrument} {under(group.load)}, {group.candidate}: gave no record: {why}."
+    for group in dict.fromkeys((*cells.lost, *cells.failures)):
+        if group not in cells.measured:
+            why = cells.losses(group).text or f"gave no record: {cells.failures[group]}"
+            yield f"{group.instrument} {under(group.load)}, {group.candidate}: {why}."
     yield from _missing(cells)
     yield from _left_out(table)
     yield from _unused_margins([*mission.requirements, *mission.criteria], cells)

@@ -42,6 +42,7 @@ class Gate:
     reason: str  # one sentence with the figures
     misses: int | None = None  # samples beyond the limit; None: the limit does not apply to samples
     limit_value: float | None = None  # in the figure's unit
+    lost: int = 0  # runs that the candidate did not end: they have no sample, and count against it
     on_emulator: Outcome | None = None  # of an INDICATIVE one: how the counted instructions stand to the limit
 
     @property

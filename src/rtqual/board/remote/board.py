@@ -5,7 +5,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 
-from rtqual.base.errors import RunFailed
+from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.board import PATIENCE, Job, Outcome
 from rtqual.board.remote import clock
 from rtqual.board.remote.job import Detached
@@ -80,13 +80,13 @@ class RemoteBoard(Measured):
                 return polls
             if looked.boot_id != boot_id:
                 self._session.died()
-                raise RunFailed(f"{self.where}: the board restarted while it measured; the same command runs it again")
+                raise SystemDied(f"{self.where}: the board restarted while it measured; the same command runs it again")
             if not looked.lives:
                 with suppress(RunFailed):
                     detached.clear()
                 raise RunFailed(f"{self.where}: the job ended without a result")
         self._session.died()
-        raise RunFailed(f"{self.where}: no result after {timeout_s:.0f} s; the board was brought back")
+        raise SystemDied(f"{self.where}: no result after {timeout_s:.0f} s; the board was brought back")
 
     def _files(self, detached: Detached) -> dict[str, str]:
         for _ in range(_TRIES - 1):

@@ -9,7 +9,8 @@ rtqual_problems says how many reasons there are.
 import math
 from collections.abc import Iterator
 
-from rtqual.analysis.figure.model import Figure, Summary
+from rtqual.analysis.figure.lost import by_group
+from rtqual.analysis.figure.model import Figure, Group, Summary
 from rtqual.analysis.model import Evidence
 from rtqual.analysis.verdict.model import Outcome
 from rtqual.base.units import DURATIONS_NS, SIZES_B
@@ -57,14 +58,20 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
                     labels = {**place, "way": way, "goal": goal, "outcome": str(outcome)}
                     about = "1: this is how the camera's goal was judged."
                     yield "rtqual_goal", about, labels, float(gate.outcome == outcome)
+    for group, runs in by_group(evidence.lost).items():
+        about = "Runs that gave no record, at least once."
+        for blame, number in (
+            ("candidate", sum(one.died > 0 for one in runs)),
+            ("other", sum(not one.died for one in runs)),
+        ):
+            yield "rtqual_lost_runs", about, {**_labels(group, whole), "counts_against": blame}, number
     about = "1: the mission takes counted instructions for time (accept-virtual), so rtqual_fly clears nothing to fly."
     yield "rtqual_accept_virtual", about, whole, float(mission.mission.accept_virtual)
     yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)
 
 
-def _cell(summary: Summary, whole: dict[str, str]) -> Iterator[Metric]:
-    group = summary.group
-    cell = {
+def _labels(group: Group, whole: dict[str, str]) -> dict[str, str]:
+    return {
         **whole,
         "candidate": group.candidate,
         "board": group.board,
@@ -72,6 +79,10 @@ def _cell(summary: Summary, whole: dict[str, str]) -> Iterator[Metric]:
         "load": group.load,
         "cpus": str(group.cpus),
     }
+
+
+def _cell(summary: Summary, whole: dict[str, str]) -> Iterator[Metric]:
+    cell = _labels(summary.group, whole)
     clock = {"clock": str(summary.timing)}
     yield "rtqual_runs", "Runs of a cell, and what their clock counts.", {**cell, **clock}, summary.runs
     yield "rtqual_samples", "Samples of a cell.", cell, summary.samples
