@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin.h"
+
 /*
  * The longest turn, in guest instructions. The other CPUs wait for its end, so it is part of the latencies that the
  * guest measures; the shorter it is, the slower the host gets through a run.
@@ -31,25 +33,6 @@ static const uint8_t x86_hlt[] = { 0xf4 };
 static const uint8_t arm_wfi[] = { 0x03, 0xf0, 0x20, 0xe3 };
 static const uint8_t thumb_wfi[] = { 0x30, 0xbf };
 static const uint8_t a64_wfi[] = { 0x7f, 0x20, 0x03, 0xd5 };
-
-/* QEMU's plugin interface; Debian ships no header for it. */
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-typedef uint64_t qemu_plugin_id_t;
-typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*vcpu_udata_cb_t)(unsigned int vcpu_index, void *userdata);
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-
-int qemu_plugin_n_vcpus(void);
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb,
-					    enum qemu_plugin_cb_flags flags, void *userdata);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb_t cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, vcpu_udata_cb_t cb,
-					  enum qemu_plugin_cb_flags flags, void *userdata);
 
 /* Not part of that interface, which can neither end a turn nor count; but QEMU exports them. */
 struct CPUState;
@@ -65,7 +48,7 @@ static const uint8_t thumb_mark[] = { 0xaf, 0xf3, 0x5a, 0x80 };
 static const uint8_t a64_mark[] = { 0x5f, 0x2b, 0x03, 0xd5 };
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
-const int qemu_plugin_version = 1;
+const int qemu_plugin_version = PLUGIN_INTERFACE;
 
 /*
  * Instructions since the last turn was ended. It is a global because QEMU hands the translation callback no user data,
@@ -100,7 +83,7 @@ static void hold_until_stopped(unsigned int vcpu_index, void *unused)
 
 static bool is(const struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t size)
 {
-	return qemu_plugin_insn_size(insn) == size && !memcmp(qemu_plugin_insn_data(insn), bytes, size);
+	return qemu_plugin_insn_size(insn) == size && !memcmp(insn_bytes(insn), bytes, size);
 }
 
 /* None of these is the start of an instruction of the same size on another processor. */
@@ -122,7 +105,7 @@ static void instrument_tb(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
 
 	(void)id;
-	if (qemu_plugin_n_vcpus() > 1)
+	if (qemu_plugin_num_vcpus() > 1)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, count_insns, QEMU_PLUGIN_CB_NO_REGS, (void *)n_insns);
 	if (is_halt(last)) /* a halt ends its block */
 		qemu_plugin_register_vcpu_insn_exec_cb(last, count_before_halt, QEMU_PLUGIN_CB_NO_REGS, NULL);

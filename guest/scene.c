@@ -15,7 +15,7 @@
 static const uint8_t asks[] = { 0xc7, 0x80, 'R', 'T', 'Q', 'U', 'S', 'C', 'E', 'N' };
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
-const int qemu_plugin_version = 1;
+const int qemu_plugin_version = PLUGIN_INTERFACE;
 
 /* A global because the interface hands no data to the translation callback. */
 static struct {
@@ -62,8 +62,7 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
-		if (qemu_plugin_insn_size(insn) == sizeof(asks) &&
-		    !memcmp(qemu_plugin_insn_data(insn), asks, sizeof(asks)))
+		if (qemu_plugin_insn_size(insn) == sizeof(asks) && !memcmp(insn_bytes(insn), asks, sizeof(asks)))
 			qemu_plugin_register_vcpu_mem_cb(insn, make, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W, NULL);
 	}
 }

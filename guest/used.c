@@ -14,19 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "plugin.h"
+
 /* Addresses noted last, to leave most of the repetitions out. */
 #define SLOTS 65536
 
-/* QEMU's plugin interface; Debian ships no header for it. */
-struct qemu_plugin_tb;
-typedef uint64_t qemu_plugin_id_t;
-typedef void (*vcpu_tb_trans_cb_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-
-uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, vcpu_tb_trans_cb_t cb);
-
 /* QEMU looks this and qemu_plugin_install() up by name. */
-const int qemu_plugin_version = 1;
+const int qemu_plugin_version = PLUGIN_INTERFACE;
 
 /* A global because the interface hands no data to the translation callback. */
 static int log_fd;

@@ -31,7 +31,7 @@
 enum { COMM_BYTES = 16, LOOKED_MOST = 256, MOST_CPUS = 16 };
 
 /* QEMU looks this and qemu_plugin_install() up by name. */
-const int qemu_plugin_version = 1;
+const int qemu_plugin_version = PLUGIN_INTERFACE;
 
 /* An instruction or a block that is watched. */
 struct place {
@@ -127,7 +127,7 @@ static void event(char kind, uint64_t ns, uint64_t word)
 		unsigned int at = g.at;
 
 		g.close = true;
-		for (int index = 0; index < qemu_plugin_n_vcpus(); index++)
+		for (int index = 0; index < qemu_plugin_num_vcpus(); index++)
 			put_state(cpu_at((unsigned int)index), ns);
 		g.at = at;
 	}
@@ -351,7 +351,7 @@ static void watch(struct qemu_plugin_insn *insn, vcpu_udata_cb_t cb, struct plac
 
 static void watch_arm(struct qemu_plugin_insn *insn, uint64_t address, size_t insns_ahead)
 {
-	char kind = arm_kind_of(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), address, &g.arm);
+	char kind = arm_kind_of(insn_bytes(insn), qemu_plugin_insn_size(insn), address, &g.arm);
 
 	if (kind == READING && address >= g.spec.kernel && !g.spec.at_leave)
 		return; /* the kernel's own */
@@ -382,7 +382,7 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		g.arm.thumb = arm_is_thumb(current_cpu);
 	if (g.spec.n_windows || g.spec.arm_bits) {
 		struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n_insns - 1);
-		const uint8_t *bytes = qemu_plugin_insn_data(last);
+		const uint8_t *bytes = insn_bytes(last);
 		size_t size = qemu_plugin_insn_size(last);
 		bool call = g.spec.arm_bits ? arm_is_call(bytes, size, &g.arm) : is_call(bytes, size);
 		uint64_t back = call ? qemu_plugin_insn_vaddr(last) + size : 0;
@@ -394,7 +394,7 @@ static void instrument(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n_insns; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t address = qemu_plugin_insn_vaddr(insn);
-		const uint8_t *bytes = qemu_plugin_insn_data(insn);
+		const uint8_t *bytes = insn_bytes(insn);
 		size_t size = qemu_plugin_insn_size(insn);
 		char kind = address >= g.spec.kernel ? spec_entry(&g.spec, address) : 0;
 

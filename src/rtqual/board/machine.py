@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The machines that the virtual board emulates: a PC, and QEMU's ARM board `virt`."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.errors import RunFailed
@@ -61,6 +63,20 @@ class Emulator:
     def version(self) -> str:
         return _version(self.qemu, self.package)
 
+    def plugin(self, name: str) -> Path:
+        return plugin(name, self.version())
+
+
+def plugin(name: str, version: str) -> Path:
+    """Find our plugin for a version of QEMU, "7.2.22 (...)". Raises RunFailed where QEMU takes none of ours.
+
+    QEMU 9.0 and 9.1 each changed the interface (guest/plugin.h); 9.0's was never Debian's.
+    """
+    number = tuple(map(int, re.findall(r"\d+", version)[:2])) or (7, 2)
+    if (9, 0) <= number < (9, 1):
+        raise RunFailed(f"QEMU {version} takes no plugin of rtqual's: install 9.1 or newer, or 8.2 or older")
+    return guest_file(f"{name}{'' if number < (9, 0) else '-3'}.so")
+
 
 _QUIET = ("quiet", "nokaslr", "norandmaps", "panic=-1")
 PC = Emulator(
@@ -109,6 +125,7 @@ def why_no_guest(architecture: Architecture) -> str:
     try:
         for name in _OF_GUESTS:
             guest_file(name + architecture.suffix)
+        emulator.plugin("rtqual-clock")
     except RunFailed as error:
         return str(error)
     return ""

@@ -22,7 +22,6 @@ from rtqual.board.machine import ARM
 from rtqual.board.parts import part
 from rtqual.board.process import emulator, wait
 from rtqual.board.system import Rtos
-from rtqual.initramfs.contents import guest_file
 
 _LEFT_OUT = ("out", "priority")  # of the words: the image has no files, and priorities of its own
 _COMPLAINT = re.compile(r"^rtqual-probe: .*\n?", re.MULTILINE)
@@ -49,7 +48,7 @@ class RtosBoard(Board):
             "image": sha256_file(self.rtos.image),
             "qemu": ARM.version(),
             "machine": shlex.join(ARM.options(self._machine)),
-            "clock": sha256_file(guest_file("rtqual-clock.so")),
+            "clock": sha256_file(ARM.plugin("rtqual-clock")),
         }
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002 the words carry it
@@ -75,7 +74,7 @@ class RtosBoard(Board):
 
     def _command(self, result: str, words: str) -> tuple[str, ...]:
         plugin, result, words, *watch = (
-            text.replace(",", ",,") for text in (str(guest_file("rtqual-clock.so")), result, words, *self._watch)
+            text.replace(",", ",,") for text in (str(ARM.plugin("rtqual-clock")), result, words, *self._watch)
         )  # in QEMU's options commas part
         return (
             ARM.qemu,

@@ -33,12 +33,11 @@ from rtqual.board.process import emulator
 from rtqual.board.saved import Saved, copy_sparse, saved
 from rtqual.board.system import Kernel
 from rtqual.board.unpacked import unpacked
-from rtqual.initramfs.contents import guest_file
 from rtqual.record.schema import digest
 
 UNPACKED = "unpacked kernel"  # the artefact, where QEMU starts what was in the kernel's file
 SCENE = "scene"  # the artefact, where the board makes the camera's live frames (guest/scene.c)
-_SCENE_FILE = "rtqual-scene.so"
+_SCENE_PLUGIN = "rtqual-scene"
 _BOOT_TIMEOUT_S = 300.0
 _NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
 _LAYOUT = 1  # of saved guests
@@ -98,10 +97,10 @@ class VirtualBoard(Board):
             "initramfs": _sha256(self._initramfs),
             "qemu": self._emulator.version(),
             "machine": shlex.join(self._emulator.options(self.machine)),
-            "clock": _sha256(guest_file("rtqual-clock.so")),
+            "clock": _sha256(self._emulator.plugin("rtqual-clock")),
             "kernel parameters": self._append(),
             **({UNPACKED: _sha256(self._image)} if self._image != self.kernel.image else {}),
-            **({SCENE: _sha256(guest_file(_SCENE_FILE))} if self.machine.scene else {}),
+            **({SCENE: _sha256(self._emulator.plugin(_SCENE_PLUGIN))} if self.machine.scene else {}),
         }
 
     @cached_property
@@ -218,12 +217,12 @@ class VirtualBoard(Board):
 
         `saving` holds the guest where init asks to be paused.
         """
-        plugin = f"file={option(guest_file('rtqual-clock.so'))}{',pause=on' if saving else ''}"
+        clock = f"file={option(self._emulator.plugin('rtqual-clock'))}{',pause=on' if saving else ''}"
         return (
             self._emulator.qemu,
             *self._emulator.options(self.machine),
-            *("-plugin", plugin),
-            *(("-plugin", f"file={option(guest_file(_SCENE_FILE))}") if self.machine.scene else ()),
+            *("-plugin", clock),
+            *(("-plugin", f"file={option(self._emulator.plugin(_SCENE_PLUGIN))}") if self.machine.scene else ()),
             *self._noting(saving=saving),
             *self._emulator.ports(str(folder / "console"), str(folder / "result")),
             *("-kernel", str(self._image), "-initrd", str(self._initramfs), "-append", self._append()),
@@ -239,7 +238,7 @@ class VirtualBoard(Board):
         if self._used is None:
             return ()
         log = self._used.with_suffix(".boot" if saving else ".jobs")
-        return ("-plugin", f"file={option(guest_file('rtqual-used.so'))},log={option(log)}")
+        return ("-plugin", f"file={option(self._emulator.plugin('rtqual-used'))},log={option(log)}")
 
     def _console(self, folder: Path) -> str:
         return (folder / "console").read_text(errors="replace") if (folder / "console").exists() else ""

@@ -13,6 +13,7 @@ from rtqual.base.apt import KERNELS, names
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import RunFailed, first_line
 from rtqual.base.libraries import install_command
+from rtqual.board.machine import plugin
 from rtqual.board.registry import BOARDS, Program
 from rtqual.board.trial import try_guest
 from rtqual.doctor.check import Check, as_root, install, said
@@ -104,15 +105,18 @@ def _known() -> tuple[str, ...]:
 
 def _qemu() -> Check:
     name, matters = "QEMU", "virtual board"
-    lines = said("qemu-system-x86_64", "--version").splitlines()
-    if not lines:
+    version = _qemu_version()
+    if not version:
         fix = install(_QEMU_PACKAGE)
         return Check(name, "missing", "no qemu-system-x86_64 that runs", matters, fix, _QEMU_PACKAGE, demo=True)
-    version = lines[0].removeprefix("QEMU emulator version ")
     if version.startswith(_QEMU_SERIES):
         return Check(name, "ok", version.split()[0], matters, demo=True)
     found = f"{version}: gives other figures than the documented ones, made with {_QEMU_SERIES}x"
     return Check(name, "warning", found, matters, demo=True)
+
+
+def _qemu_version() -> str:
+    return said("qemu-system-x86_64", "--version").partition("\n")[0].removeprefix("QEMU emulator version ")
 
 
 def _program(program: Program) -> Check:
@@ -149,10 +153,10 @@ def _instruction_clock() -> Check:
     """Two CPUs under the instruction clock with our plugin, for which QEMU must be built with TCG plugins."""
     name, matters = "instruction clock", "virtual board"
     try:
-        plugin = str(guest_file("rtqual-clock.so")).replace(",", ",,")  # a comma parts options
-    except (RunFailed, OSError):
-        return Check(name, "missing", "not tried: rtqual-clock.so is missing", matters, "make", demo=True)
-    trial = try_guest([*_MACHINE, "-plugin", f"file={plugin}"], _TCG_TIMEOUT_S)
+        clock = str(plugin("rtqual-clock", _qemu_version())).replace(",", ",,")  # a comma parts options
+    except (RunFailed, OSError) as error:
+        return Check(name, "missing", f"not tried: {error}", matters, "make", demo=True)
+    trial = try_guest([*_MACHINE, "-plugin", f"file={clock}"], _TCG_TIMEOUT_S)
     if trial.failure:
         return Check(name, "missing", f"a guest with two CPUs {trial.failure}", matters, demo=True)
     return Check(name, "ok", f"a guest with two CPUs answers in {trial.took_s:.1f} s", matters, demo=True)

@@ -4,7 +4,7 @@
 import ast
 import inspect
 import json
-import textwrap
+import sys
 from copy import deepcopy
 from functools import cache
 from itertools import pairwise
@@ -55,16 +55,22 @@ def _describe(table: type[Table]) -> None:
 @cache
 def _strings(of: type) -> dict[str, str]:
     """Attribute -> the string below it."""
-    if not issubclass(of, Table):
+    node = _classes(of.__module__).get(of.__name__) if issubclass(of, Table) else None
+    if node is None:
         return {}
-    (node,) = ast.parse(textwrap.dedent(inspect.getsource(of))).body
-    assert isinstance(node, ast.ClassDef)  # noqa: S101
     return {
         one.target.id: inspect.cleandoc(below.value.value)
         for one, below in pairwise(node.body)
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and isinstance(below, ast.Expr)
         if isinstance(below.value, ast.Constant) and isinstance(below.value.value, str)
     }
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """A module's classes by name. Itself, a class that create_model() made has no source from Python 3.13 on."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 
 
 @cache

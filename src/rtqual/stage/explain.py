@@ -24,6 +24,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
 from rtqual.board import Board, Command, Job, Machine, Outcome, Recorded, rtos
+from rtqual.board.machine import ARM, emulator_for
 from rtqual.board.parts import part
 from rtqual.board.registry import row_of
 from rtqual.board.virtual import again
@@ -37,7 +38,6 @@ from rtqual.cause.symbols import Symbols
 from rtqual.cause.tally import Tally, tally
 from rtqual.cause.timeline import Timeline, timeline, told_by
 from rtqual.cause.windows import apart, places, window
-from rtqual.initramfs.contents import guest_file
 from rtqual.record.schema import Record, digest
 from rtqual.record.store import read
 from rtqual.stage.measured import Found, Measured, measured
@@ -234,7 +234,8 @@ class _Run:
         """Raises RunFailed where the samples are not the record's."""
         asked, log = self.folder / "spec", self.folder / "log"
         asked.write_text(spec(self.processor, symbols, windows))
-        plugin = (f"file={guest_file('rtqual-watch.so')}", f"spec={asked}", f"log={log}")
+        emulator = emulator_for(self.architecture) if self.architecture else ARM
+        plugin = (f"file={emulator.plugin('rtqual-watch')}", f"spec={asked}", f"log={log}")
         try:
             outcome = self._outcome(self._board(self.machine, plugin), self.job)
         except RunFailed:
