@@ -4,8 +4,11 @@
  *
  *   run DIR NAME FIFO PROGRAM [ARG...]  run a program; leave NAME.out, .err, .status and .threads in DIR
  *   phase SEED                          shift what follows by a seed-dependent memory layout and delay
+ *   seed                                give the random generator entropy where it has none: on the virtual board
  *   resolution                          print the resolution of CLOCK_MONOTONIC in ns
  *   times                               print each process: its id, CPU time in ns, name
+ *   rest WINDOW LIMIT                   wait until the system is at rest for two windows of so many ms, within a limit,
+ *                                       and print what was seen (rest.c)
  *   raise FIFO                          run the calling shell under SCHED_FIFO (busybox has no chrt)
  *   now | pause | job | send FILE | exit N   on the virtual board: print the ns since it was switched on, stop
  *                                       for a snapshot, print the job handed in by the host, send stdin as one
@@ -17,6 +20,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/random.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,6 +28,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -32,6 +38,7 @@
 
 #include "../common/crc32.h"
 #include "machine.h"
+#include "rest.h"
 
 enum { FW_DIRECTORY = 0x19 }; /* QEMU's docs/specs/fw_cfg */
 
@@ -61,6 +68,15 @@ static long number(const char *text)
 	return value;
 }
 
+static int64_t milliseconds(const char *text)
+{
+	long value = number(text);
+
+	if (value < 1 || value > 86400000)
+		die("%s is not 1 to 86400000 ms", text);
+	return value * INT64_C(1000000);
+}
+
 static FILE *open_in(const char *dir, const char *name, const char *suffix)
 {
 	char path[4096];
@@ -74,7 +90,7 @@ static FILE *open_in(const char *dir, const char *name, const char *suffix)
 	return file;
 }
 
-static void sleep_ns(int64_t ns)
+void sleep_ns(int64_t ns)
 {
 	struct timespec left = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 
@@ -245,6 +261,32 @@ static int phase(uint64_t seed)
 	return 0;
 }
 
+/*
+ * Give the kernel's random generator its first entropy where the board has none to give, as firmware and the seed file
+ * of a system do. Without it each random number is drawn by hashing anew, with interrupts off. In a guest nothing is
+ * secret, and the same octets make the same run.
+ */
+static int seed(void)
+{
+	union {
+		struct rand_pool_info info;
+		unsigned char bytes[sizeof(struct rand_pool_info) + 64];
+	} entropy = { .info = { .entropy_count = 512, .buf_size = 64 } };
+	uint64_t state = 1, word;
+	int fd;
+
+	if (getrandom(&word, 1, GRND_NONBLOCK) == 1)
+		return 0;
+	for (size_t i = sizeof(entropy.info); i < sizeof(entropy); i += sizeof(word)) {
+		word = splitmix64(&state);
+		memcpy(entropy.bytes + i, &word, sizeof(word));
+	}
+	fd = open("/dev/random", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || ioctl(fd, RNDADDENTROPY, &entropy))
+		die("cannot seed the random generator: %s", strerror(errno));
+	return close(fd);
+}
+
 static int resolution(void)
 {
 	struct timespec res;
@@ -255,32 +297,17 @@ static int resolution(void)
 	return 0;
 }
 
-/* The CPU clocks of processes count ns and, unlike /proc/PID/schedstat, exist on every kernel. */
+static void print_times(void *unused, pid_t pid, int64_t spent_ns, const char *name)
+{
+	(void)unused;
+	printf("%d %lld %s\n", pid, (long long)spent_ns, name);
+}
+
 static int times(void)
 {
-	DIR *processes = opendir("/proc");
-	const struct dirent *entry;
-
-	if (!processes)
+	if (each_process(print_times, NULL))
 		die("cannot open /proc: %s", strerror(errno));
-	while ((entry = readdir(processes))) {
-		char path[40], name[80] = ""; /* a worker's name is followed by what it does */
-		struct timespec spent;
-		clockid_t clock;
-		FILE *comm;
-
-		if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) || strlen(entry->d_name) > 10)
-			continue;
-		snprintf(path, sizeof(path), "/proc/%.10s/comm", entry->d_name);
-		comm = fopen(path, "r");
-		if (!comm)
-			continue; /* it has ended */
-		if (fgets(name, sizeof(name), comm) && !clock_getcpuclockid((pid_t)number(entry->d_name), &clock) &&
-		    !clock_gettime(clock, &spent))
-			printf("%s %lld %s", entry->d_name, (long long)spent.tv_sec * 1000000000 + spent.tv_nsec, name);
-		fclose(comm);
-	}
-	return closedir(processes);
+	return 0;
 }
 
 /* --- virtual board ----------------------------------------------------------------------------- */
@@ -367,10 +394,14 @@ int main(int argc, char **argv)
 		return run(argv[2], argv[3], number(argv[4]), argv + 5);
 	if (!strcmp(verb, "phase") && argc == 3)
 		return phase(number(argv[2]));
+	if (!strcmp(verb, "seed") && argc == 2)
+		return seed();
 	if (!strcmp(verb, "resolution") && argc == 2)
 		return resolution();
 	if (!strcmp(verb, "times") && argc == 2)
 		return times();
+	if (!strcmp(verb, "rest") && argc == 4)
+		return rest(milliseconds(argv[2]), milliseconds(argv[3]));
 	if (!strcmp(verb, "raise") && argc == 3) {
 		set_policy(getppid(), number(argv[2]));
 		return 0;
@@ -387,8 +418,8 @@ int main(int argc, char **argv)
 		machine_pause();
 		return 0;
 	}
-	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | resolution | times | "
-	      "raise FIFO | now | job | send FILE | exit N | pause\n",
+	fputs("usage: rtqual-agent run DIR NAME FIFO PROGRAM [ARG...] | phase SEED | seed | resolution | times | "
+	      "rest WINDOW LIMIT | raise FIFO | now | job | send FILE | exit N | pause\n",
 	      stderr);
 	return 2;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void sleep_ns(int64_t ns);
 
 /* QEMU's fw_cfg device: choose an item, then read it byte by byte. */
 void machine_fw_select(uint16_t item);

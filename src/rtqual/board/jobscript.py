@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtqual.base.errors import RunFailed, SystemDied
-from rtqual.board import Command, Job, Left, Outcome
+from rtqual.board import Command, Job, Left, Outcome, rest
 
 _FOLDERS = {
     "memory": "",
@@ -26,7 +26,7 @@ _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline
 _FACTS = """\
 { uname -r -v | sed 's/^/kernel=/'; sed 's/^/cmdline=/' /proc/cmdline
 sed 's/^/clocksource=/' /sys/devices/system/clocksource/clocksource0/current_clocksource
-echo "clock_resolution_ns=$(rtqual-agent resolution)"; echo "cpus=$(nproc)"
+echo "clock_resolution_ns=$(rtqual-agent resolution)"; echo "cpus=$(nproc)"; cat /run/rest 2> /dev/null
 echo "realtime=$(cat /sys/kernel/realtime 2>/dev/null || echo 0)"; } > /run/result/facts
 """
 
@@ -141,6 +141,7 @@ def outcome(
         console=console,
         wall_s=wall_s,
         command=tuple(command),
+        problems=rest.problems(facts),
     )
 
 

@@ -13,12 +13,13 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rtqual.base import interrupt
 from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.base.scratch import scratch
-from rtqual.board import Board, Command, Job, Outcome, jobscript, process
+from rtqual.board import Board, Command, Job, Outcome, jobscript, process, rest
 from rtqual.initramfs.contents import guest_file
 
 _SETTLE_S = 0.1
@@ -51,7 +52,13 @@ def ran(told: str, *, realtime: bool = False) -> Running:
 
 
 class LocalBoard(Board):
+    """Its first job waits until the machine has started (rest.py)."""
+
     instruction_clock = False
+
+    @cached_property
+    def _rest(self) -> dict[str, str]:
+        return rest.of_this_machine(guest_file("rtqual-agent"))
 
     def config(self) -> str | None:
         return kernel_config()
@@ -63,6 +70,7 @@ class LocalBoard(Board):
         if job.modules or job.folder == "usb":
             needed = f"the modules {', '.join(job.modules)}" if job.modules else "a USB disk of its own"
             raise RunFailed(f"{_WHERE}: this job needs {needed}, which only the virtual board gives: leave it out")
+        at_rest = self._rest
         started, stolen_ticks = time.monotonic(), _stolen_ticks()
         parent = Path("/dev/shm") if job.folder == "memory" else Path.cwd()  # noqa: S108 memory, not for secrets
         with scratch(parent) as work, scratch() as place:
@@ -73,7 +81,7 @@ class LocalBoard(Board):
         stolen = _stolen_since(stolen_ticks)
         jobscript.check(job, files, _WHERE)
         wall_s = time.monotonic() - started
-        return jobscript.outcome(files, facts() | stolen, console="", wall_s=wall_s, command=job.measure.argv)
+        return jobscript.outcome(files, facts() | at_rest | stolen, console="", wall_s=wall_s, command=job.measure.argv)
 
 
 class _Steps:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.board.remote.card import CardBoard, Missing
-from rtqual.board.remote.job import scripts
+from rtqual.board.remote.job import REST_S, scripts
 from rtqual.board.remote.row import row
 from rtqual.board.remote.settings import STORE, Settings
 from rtqual.campaign import folder as kept
@@ -41,7 +41,7 @@ def write(
             card.Planned(
                 board.candidate,
                 (key := board.key(job := cell.job(), cell.seed)),
-                int(cell.timeout_s),
+                int(cell.timeout_s + REST_S),
                 scripts(f"/boot/{STORE}/jobs/{key}", job, cell.seed, dict(settings.disks)),
             )
             for cell, board in _cells(campaign, settings, tell)

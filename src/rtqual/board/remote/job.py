@@ -21,6 +21,11 @@ _RUN = """\
 cd {folder} || exit 1
 rm -rf /run/result /run/memory
 mkdir -p /run/result /run/memory
+tries=0
+while [ ! -e /run/rest ] && [ $tries -lt {rest_s}0 ]; do # until then the candidate tells whether it has come to rest
+	tries=$((tries + 1))
+	usleep 100000
+done
 {before}
 cat /proc/interrupts > /run/result/interrupts_before
 dmesg -c > /dev/null
@@ -39,6 +44,7 @@ tar -C /run/result -cf {folder}/result.new . && sync && mv {folder}/result.new {
 (cd {folder} && sha256sum result.tar > sum.new) && sync && mv {folder}/sum.new {folder}/sum
 sync
 """
+REST_S = 70  # a candidate has told by then whether it is at rest (guest/init-board)
 CELL = "cell"  # of a result: the name of its job's folder
 # Debian's busybox has no pkill: who is in the job's session (in stat the fourth field behind the name, proc(5)) is
 # looked for until nobody is; the dead that wait for their parent (Z) are nobody.
@@ -135,6 +141,7 @@ def scripts(folder: str, job: Job, seed: int, disks: Mapping[str, str]) -> dict[
         folder=folder,
         key=PurePosixPath(folder).name,
         cell=CELL,
+        rest_s=REST_S,
         given_back=given_back,
         before=truth.script("/run/result/before"),
         ended=ENDED,

@@ -61,7 +61,7 @@ class Measured(Board):
         jobscript.check(job, files, self.where)
         facts, problems = self._facts(files)
         found = jobscript.outcome(files, {**facts, **told}, console=console, wall_s=wall_s, command=job.measure.argv)
-        return replace(found, problems=(*problems, *away))
+        return replace(found, problems=(*found.problems, *problems, *away))
 
     def _facts(self, files: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         """What the record tells of the board, and why its figures decide nothing."""
