@@ -264,7 +264,7 @@ static void print_text(const char *name, const char *text)
 int rest(int64_t window_ns, int64_t limit_ns)
 {
 	struct look looks[2] = { 0 }, *look = &looks[0];
-	int64_t began_ns = now_ns(), since_ns = 0;
+	int64_t began_ns = now_ns(), since_ns = 0, most_ns = 0;
 	const char *unrest = "busy";
 	char awaited[sizeof(look->awaited)] = "";
 	int quiet = 0;
@@ -279,7 +279,8 @@ int rest(int64_t window_ns, int64_t limit_ns)
 		take_look(look, before);
 		since_ns = look->at_ns - began_ns;
 		quiet = look->unrest ? 0 : quiet + 1;
-		if (look->unrest) {
+		if (look->unrest && look->busiest_ns >= most_ns) { /* the busiest of all windows is named */
+			most_ns = look->busiest_ns;
 			unrest = look->unrest;
 			snprintf(awaited, sizeof(awaited), "%s", look->awaited);
 		}

@@ -11,7 +11,7 @@
  *
  *   rest_ns            how long it took
  *   rest_window_ns     a window
- *   rest_awaited       what kept it from rest last, if anything did
+ *   rest_awaited       what kept it from rest, if anything did: in the window with the busiest process
  *   rest_busiest       the process that took most of a CPU in the last window, if any did,
  *   rest_busiest_ns    and how much
  *   unrest             `start` or `busy`: it did not come to rest, because its start goes on or a process is busy

@@ -19,6 +19,7 @@ _FOLDERS = {
 _MOST_FILES = 10_000  # of a result; a job collects some ten
 _MOST_FACTS, _LONGEST_FACT = 100, 5000
 _SETTLE_US = 100_000  # a load needs a moment before it disturbs
+_REST_S = 1  # what the job's own beginning leaves to do: memory of ended processes, callbacks of RCU
 # A line of NAME.threads. The agent is ended while it writes, so the last one may be half and is left out.
 _THREAD = re.compile(r"^(\d{1,9}) (\d{1,9}) (\d{1,9}) ([\d,]+) (.+)\n", re.MULTILINE | re.ASCII)
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
@@ -51,6 +52,7 @@ def render(job: Job, seed: int, port: str = "/dev/ttyS1", *, leave: str = "", mo
         *(f"modprobe {shlex.quote(m)} || fail 'the kernel has no module {m}'" for m in job.modules),
         *([run(Command(job.version), "version")] if job.version else []),
         *(f"{run(c, f'setup{i}')} || fail setup{i}" for i, c in enumerate(job.setup)),
+        f"sleep {_REST_S}",
         *(f"{run(c, f'load{i}')} & load{i}=$!" for i, c in enumerate(job.loads)),
         *([f"usleep {_SETTLE_US}"] if job.loads else []),
         f"rtqual-agent phase {seed}",
