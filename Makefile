@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# make demo        install what is missing, then choose a kernel for missions/docking.toml
+# make demo        install what is missing, then choose a kernel for docking/missions/docking.toml
 # make check       style, types and the quick tests, in a minute; after each edit
 # make test        style, types and the tests; make test-full: the slow proofs too; make test-manual: the slowest
 # make             install only: rtqual is then .venv/bin/rtqual, of the sources as they stand
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
-# make tailor      cut a kernel down to missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
+# make tailor      cut a kernel down to docking/missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
 # make stepwise    the same one group of the removal list at a time: what each gained; an hour or two
 # make board-demo  measure two kernels on a stand-in for a board, over ssh (docs/boards.md)
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
@@ -26,7 +26,7 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest -n 2 --dist loadfile
 
 # The virtual board (QEMU; the image's tools), this machine's instruments and loads, the C compiler for the guest's
 # agent and, with musl, for the probe, and what WeasyPrint draws the PDF with. Keep in step with
-# src/rtqual/doctor/tools.py; a test compares them.
+# src/rtqual/stages/doctor/tools.py; a test compares them.
 PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev make \
 	musl-tools libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core openssh-client
 # The virtual ARM board, what runs in its guests, and the compiler of FreeRTOS's image: 1 GB that the demo does without.
@@ -50,14 +50,13 @@ endif
 # The folder that meson builds in is kept, so a change of a C file builds what is made of it and no more.
 BUILD := $(VENV)/build
 C_SOURCES := meson.build meson.options \
-	$(shell find $(wildcard common docking ds325 emulator flight ground guest kmod peer probe) \
-	-not -path '*/__pycache__/*' -not -path '*/build*/*')
+	$(shell find target docking -type f -not -name '*.py' -not -path '*/__pycache__/*' -not -path '*/build*/*')
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 MESON := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP := $(BIN)/pip install --disable-pip-version-check
-# Of what others wrote, only what lock/ names by its hash; our own comes without its libraries. uv takes 4 s where pip
+# Of what others wrote, only what tools/lock/ names by its hash; our own comes without its libraries. uv takes 4 s where pip
 # takes 78, and pip takes over where uv cannot (it does not read pip's settings).
-LOCKED = $(PIP) --quiet --require-hashes -r lock/uv.txt && $(BIN)/uv pip install --quiet --python $(BIN)/python \
+LOCKED = $(PIP) --quiet --require-hashes -r tools/lock/uv.txt && $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--compile-bytecode --require-hashes -r $(1) || $(PIP) --require-hashes -r $(1)
 # Each key once: pip before 23.1, as Debian 12's, keeps only the last of equal ones.
 PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
@@ -76,7 +75,7 @@ install: packages $(VENV)/.built
 	@echo "Ready: $(BIN)/rtqual doctor"
 
 demo: packages $(VENV)/.built
-	scripts/with-realtime $(BIN)/rtqual select missions/docking.toml
+	tools/with-realtime $(BIN)/rtqual select docking/missions/docking.toml
 
 board-demo: packages image-packages $(VENV)/.built
 	PYTHONPATH=tests $(BIN)/python -m support.stand_in
@@ -91,7 +90,7 @@ xenomai:
 	$(MAKE) --no-print-directory $(if $(ON_ARM64),arm,install)
 	@mkdir -p $(DUAL_AT); $(foreach folder,$(BUILT),ln -sfn "$$(realpath '$($(folder))')" \
 	$(DUAL_AT)/$(shell echo $(folder) | tr A-Z a-z);)
-	scripts/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(ON_ARM64),arm64,demo)
+	tools/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(ON_ARM64),arm64,demo)
 
 # Not built here: the files that these systems were linked into stand where the mission looks for them.
 IMAGES := CHIBIOS_IMAGE RTEMS_IMAGE NUTTX_IMAGE NUTTX_TICKLESS_IMAGE
@@ -104,13 +103,13 @@ one-board:
 	$(BIN)/rtqual select missions/one-board.toml
 
 tailor: packages kernel-packages $(VENV)/.built
-	$(BIN)/rtqual tailor missions/docking.toml
+	$(BIN)/rtqual tailor docking/missions/docking.toml
 
 tailor-arm64: kernel-packages image-packages arm
-	$(BIN)/rtqual tailor missions/docking-arm64.toml
+	$(BIN)/rtqual tailor docking/missions/docking-arm64.toml
 
 stepwise: packages kernel-packages $(VENV)/.built
-	$(BIN)/rtqual tailor missions/docking.toml --stepwise
+	$(BIN)/rtqual tailor docking/missions/docking.toml --stepwise
 
 # What needs neither a guest, nor Debian's packages, nor a network, nor long: two tests at a time.
 check: $(VENV)/.dev $(VENV)/.built
@@ -133,7 +132,7 @@ test-manual: test-packages ground-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.
 # make -n too, so nothing else stands on it.
 newest: $(VENV)/.dev $(VENV)/.built
 	rm -f $(VENV)/.installed $(VENV)/.dev
-	$(PIP) --upgrade --upgrade-strategy eager $$($(BIN)/python scripts/requirements analysis report dev)
+	$(PIP) --upgrade --upgrade-strategy eager $$($(BIN)/python tools/requirements analysis report dev)
 	$(MAKE) -j2 -o $(VENV)/.dev -o $(VENV)/.installed lint quick
 
 # Run the tests on what it locks.
@@ -143,12 +142,12 @@ lock: $(VENV)/.created
 	$(PIP) --upgrade uv
 	echo uv > $(VENV)/uv.in
 	echo opencv-python-headless > $(VENV)/opencv.in
-	$(BIN)/python scripts/requirements analysis report > $(VENV)/demo.in
-	$(BIN)/python scripts/requirements analysis report dev > $(VENV)/dev.in
-	for set in uv demo dev opencv; do case $$set in uv|demo) with=;; *) with='-c lock/demo.txt';; esac; \
+	$(BIN)/python tools/requirements analysis report > $(VENV)/demo.in
+	$(BIN)/python tools/requirements analysis report dev > $(VENV)/dev.in
+	for set in uv demo dev opencv; do case $$set in uv|demo) with=;; *) with='-c tools/lock/demo.txt';; esac; \
 		$(UV_COMPILE) $(VENV)/$$set.in $$with \
 		-o $(VENV)/$$set.txt && { echo "# SPDX-License-Identifier: MIT"; echo "# Made by make lock."; \
-		cat $(VENV)/$$set.txt; } > lock/$$set.txt || exit; done
+		cat $(VENV)/$$set.txt; } > tools/lock/$$set.txt || exit; done
 
 # Our own programs for ARM guests are built where their compiler is found, so once more.
 arm: arm-packages
@@ -161,9 +160,9 @@ bench: packages $(VENV)/.built
 	$(BIN)/python bench/explain.py
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/wakeup.py
-	PYTHONPATH=tests $(BIN)/python bench/decode.py
-	PYTHONPATH=tests $(BIN)/python bench/camera.py
-	PYTHONPATH=tests $(BIN)/python bench/pose_grid.py --flights 120 --frames 20
+	PYTHONPATH=tests $(BIN)/python docking/bench/decode.py
+	PYTHONPATH=tests $(BIN)/python docking/bench/camera.py
+	PYTHONPATH=tests $(BIN)/python docking/bench/pose_grid.py --flights 120 --frames 20
 
 # The documentation as a site; its tools stay out of the environment.
 docs: $(VENV)/.dev
@@ -175,10 +174,11 @@ fuzz: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python tests/support/c_fuzzers.py
 
 lint: $(VENV)/.dev
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src docking tests bench
+	$(BIN)/ruff format --check src docking tests bench
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/arrows.py --most 83
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files "*.c" "*.h" "*.cpp")
 
 # From what is committed. The wheel is built of the sdist alone, so that either can be handed on.
@@ -190,56 +190,56 @@ dist: packages $(VENV)/.installed
 
 # Of the demo's report, which must be there.
 picture: test-packages $(VENV)/.dev
-	$(BIN)/python scripts/readme-picture
+	$(BIN)/python tools/readme-picture
 
 man: $(VENV)/.installed
-	$(BIN)/python scripts/man-page > docs/rtqual.1
+	$(BIN)/python tools/man-page > docs/rtqual.1
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src tests \( -name __pycache__ -o -type l \) -prune -exec rm -rf {} +
+	find src docking tests \( -name __pycache__ -o -type l \) -prune -exec rm -rf {} +
 
 packages:
-	@scripts/debian-packages $(PACKAGES)
+	@tools/debian-packages $(PACKAGES)
 
 test-packages:
-	@scripts/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES) $(KERNEL_PACKAGES) $(IMAGE_PACKAGES)
+	@tools/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES) $(KERNEL_PACKAGES) $(IMAGE_PACKAGES)
 
 image-packages:
-	@scripts/debian-packages $(IMAGE_PACKAGES)
+	@tools/debian-packages $(IMAGE_PACKAGES)
 
 kernel-packages:
-	@scripts/debian-packages $(KERNEL_PACKAGES)
+	@tools/debian-packages $(KERNEL_PACKAGES)
 
 ground-packages:
-	@scripts/debian-packages $(GROUND_PACKAGES)
+	@tools/debian-packages $(GROUND_PACKAGES)
 
 arm-packages:
-	@scripts/debian-packages $(ARM_PACKAGES)
+	@tools/debian-packages $(ARM_PACKAGES)
 
 # The stamps lie in the environment, so they go with it.
 $(VENV)/.created:
-	@scripts/debian-packages $(PACKAGES)
+	@tools/debian-packages $(PACKAGES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rtqual needs Python 3.11 or newer, $(PYTHON) is " \
 		+ sys.version.split()[0] + ": make PYTHON=/usr/bin/python3")'
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.created pyproject.toml lock/demo.txt
+$(VENV)/.installed: $(VENV)/.created pyproject.toml tools/lock/demo.txt
 	@echo "Installing rtqual and the Python libraries it uses; the first time they are downloaded."
-	$(call LOCKED,lock/demo.txt)
+	$(call LOCKED,tools/lock/demo.txt)
 	$(PIP_OWN) .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.created pyproject.toml lock/dev.txt
-	@scripts/debian-packages $(TEST_PACKAGES)
-	$(call LOCKED,lock/dev.txt)
+$(VENV)/.dev: $(VENV)/.created pyproject.toml tools/lock/dev.txt
+	@tools/debian-packages $(TEST_PACKAGES)
+	$(call LOCKED,tools/lock/dev.txt)
 	$(PIP_OWN) .
 	@touch $(VENV)/.installed $@
 
 # What the camera and its poses are compared with. Where it cannot be had, its tests are skipped and say so.
-$(VENV)/.opencv: $(VENV)/.created lock/opencv.txt
-	@($(call LOCKED,lock/opencv.txt)) && touch $@ || echo 'make: no OpenCV could be installed: its tests are skipped' >&2
+$(VENV)/.opencv: $(VENV)/.created tools/lock/opencv.txt
+	@($(call LOCKED,tools/lock/opencv.txt)) && touch $@ || echo 'make: no OpenCV could be installed: its tests are skipped' >&2
 
 # Programs and the sources that rtqual carries: into the environment anew, where nothing that was removed stays. Links
 # beside the Python sources lead there.

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from rtqual.board import Machine, Outcome
-from rtqual.board.jobscript import unpack
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.debian import prepare
-from rtqual.initramfs.contents import guest_tools
-from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.candidates.debian import prepare
+from rtqual.engine.initramfs.contents import guest_tools
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.protocols.board import Machine, Outcome
+from rtqual.protocols.board.jobscript import unpack
 
 ROUNDS = 3
 JSON = "cyclictest.json"

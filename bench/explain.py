@@ -16,9 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from rtqual.cause.windows import apart, window
-from rtqual.record.store import Store, read
-from rtqual.stage.explain import Asked, _Run, choose, explain, latest_of
+from rtqual.parts.explain.stage import Asked, _Run, choose, explain, latest_of
+from rtqual.parts.explain.windows import apart, window
+from rtqual.protocols.record.store import Store, read
 
 ROUNDS, WORST = 7, 10
 PLAIN = "plain"

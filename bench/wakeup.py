@@ -14,14 +14,14 @@ from statistics import median
 
 import numpy as np
 
-from rtqual.board import Command, Job, Machine, Outcome
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.debian import prepare
-from rtqual.initramfs.contents import guest_tools
-from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.instrument.probe.families import ProbeParameters
-from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.record.schema import Series
+from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.candidates.debian import prepare
+from rtqual.engine.initramfs.contents import guest_tools
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.engine.instruments.probe.families import ProbeParameters
+from rtqual.protocols.board import Command, Job, Machine, Outcome
+from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.record.schema import Series
 
 PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
 

@@ -6,20 +6,24 @@ Kernels and the guest's tools come from the user's own cache, so they are downlo
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from rtqual.base.apt import fetch_closure
-from rtqual.board import Machine
-from rtqual.board.system import Kernel
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.debian import prepare
-from rtqual.initramfs.contents import TOOL_PACKAGES
+from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.candidates.debian import prepare
+from rtqual.engine.initramfs.contents import TOOL_PACKAGES
+from rtqual.protocols.board import Machine
+from rtqual.protocols.board.system import Kernel
 from support.command import CANDIDATES, Run, mission_text, rtqual_command, rtqual_here
+
+if TYPE_CHECKING:
+    from support.browser import Browser
 
 # A busy machine is slow now and then: how long one example takes says nothing.
 settings.register_profile("patient", deadline=None)
@@ -106,3 +110,11 @@ def campaign(rtqual: Run, mission_file: Path, tmp_path_factory: pytest.TempPathF
     assert done.returncode == 0, done.stderr
     (folder / "verdict.json").write_text(done.stdout)
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
+    from support.browser import started
+
+    with started(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rtqual.record.parquet import Spool, save
-from rtqual.record.schema import CHUNK, Int64Array
+from rtqual.protocols.record.parquet import Spool, save
+from rtqual.protocols.record.schema import CHUNK, Int64Array
 
 SEED = 1
 

@@ -6,10 +6,10 @@ import sys
 import time
 from pathlib import Path
 
-from rtqual.analysis.figure.summary import groups, measure
-from rtqual.record.parquet import RAW, InParquet
-from rtqual.record.schema import Record, Series
-from rtqual.record.store import read_manifest
+from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.protocols.record.parquet import RAW, InParquet
+from rtqual.protocols.record.schema import Record, Series
+from rtqual.protocols.record.store import read_manifest
 
 started = time.monotonic()
 folder = Path(sys.argv[1])

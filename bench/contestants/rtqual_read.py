@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from rtqual.analysis.figure.summary import groups, measure
-from rtqual.record.store import read
+from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.protocols.record.store import read
 
 started = time.monotonic()
 ((group, records),) = groups([read(Path(sys.argv[1]))]).items()

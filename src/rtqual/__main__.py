@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`python -m rtqual`."""
 
-from rtqual.cli.main import main
+from rtqual.face.commands.main import main
 
 main()

@@ -1,18 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""docs/architecture.md draws the layers that `make lint` checks, and loose modules stay out of the package."""
+"""docs/architecture.md draws the floors that `make lint` checks, and loose modules stay out of the package."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_picture_is_the_contract() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = next(one["layers"] for one in contracts if one["containers"] == ["rtqual"])
-    drawn = re.findall(r"^  ([a-z]+) {2,}", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
-    assert drawn == layers
+PAGE = (ROOT / "docs/architecture.md").read_text()
+FLOORS = ("face", "stages", "reports", "engine", "protocols", "base")
+
+
+def test_the_page_has_the_floors_and_parts_that_there_are() -> None:
+    folders = {path.name for path in (ROOT / "src/rtqual").iterdir() if path.is_dir() and not path.is_symlink()}
+    folders -= {"__pycache__"}
+    drawn = re.findall(r"^  ([a-z]+) {2,}", PAGE, re.MULTILINE)
+    assert drawn == [*FLOORS]
+    assert folders == {*FLOORS, "parts"}
+    parts = {path.parent.name for path in (ROOT / "src/rtqual/parts").glob("*/__init__.py")}
+    assert {*re.findall(r"^\| `parts/(\w+)`", PAGE, re.MULTILINE)} == parts
+
+
+def test_imports_point_down() -> None:
+    """As `make lint` asks, with the same number of those that do not yet."""
+    most = re.search(r"arrows\.py --most (\d+)", (ROOT / "Makefile").read_text())
+    assert most
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/arrows.py", "--root", ROOT], capture_output=True, text=True, check=False
+    )
+    counted = re.search(r"^(\d+) arrows", done.stdout, re.MULTILINE)
+    assert counted and int(counted[1]) == int(most[1]), done.stdout
 
 
 def test_no_contract_has_an_exception() -> None:
@@ -20,31 +40,20 @@ def test_no_contract_has_an_exception() -> None:
     assert all("ignore_imports" not in one for one in contracts)
 
 
-def test_every_module_lies_in_a_package_and_is_short_enough_to_read() -> None:
+def test_every_module_lies_in_a_package() -> None:
     source = ROOT / "src/rtqual"
     assert sorted(path.name for path in source.glob("*.py")) == ["__init__.py", "__main__.py"]
-    paths = [path for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
-    assert [str(path) for path in paths if len(path.read_text().splitlines()) > 350] == []
-
-
-def test_no_file_in_c_is_too_long_to_read() -> None:
-    folders = ("common", "docking", "ds325", "emulator", "flight", "ground", "guest", "kmod", "probe", "tests")
-    paths = [path for folder in folders for kind in ("c", "h", "cpp") for path in (ROOT / folder).rglob(f"*.{kind}")]
-    assert paths
-    assert [str(path) for path in paths if len(path.read_text().splitlines()) > 450] == []
 
 
 def test_files_that_the_table_of_additions_names_are_there() -> None:
-    named = re.findall(
-        r"`((?:board|instrument|load|importer|kernel|report)/[\w/.]+)`", (ROOT / "docs/architecture.md").read_text()
-    )
+    named = re.findall(r"`((?:face|stages|reports|engine|protocols|parts)/[\w/.]+)`", PAGE)
     assert named
     assert [name for name in named if not (ROOT / "src/rtqual" / name).exists()] == []
 
 
 def test_a_package_that_lists_its_files_lists_them_all() -> None:
     missing = []
-    for init in (ROOT / "src/rtqual").rglob("__init__.py"):
+    for init in [*(ROOT / "src/rtqual").rglob("__init__.py"), *ROOT.glob("docking/rtqual_docking/__init__.py")]:
         text, folder = init.read_text(), init.parent
         names = [path.name for path in folder.glob("*.py") if path.name not in ("__init__.py", "__main__.py")]
         if sum(name in text for name in names) >= 2:

@@ -43,7 +43,7 @@ def test_every_page_is_listed(listing: str) -> None:
 def messages() -> str:
     """All texts in the code, each on a line, with … for what is put in."""
     texts = []
-    for path in (ROOT / "src/rtqual").rglob("*.py"):
+    for path in [*(ROOT / "src/rtqual").rglob("*.py"), *(ROOT / "docking/rtqual_docking").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.JoinedStr):
                 parts = (part.value if isinstance(part, ast.Constant) else "…" for part in node.values)

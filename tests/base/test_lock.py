@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def wanted(*extras: str) -> set[str]:
-    command = [sys.executable, str(ROOT / "scripts" / "requirements"), *extras]
+    command = [sys.executable, str(ROOT / "tools/requirements"), *extras]
     lines = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
     return {re.sub(r"[._]", "-", re.split(r"[^\w.-]", line)[0].lower()) for line in lines if line}
 
@@ -27,7 +27,7 @@ def wanted(*extras: str) -> set[str]:
     ],
 )
 def test_every_library_is_locked_by_its_hash_and_no_registry_is_named(lock: str, names: set[str]) -> None:
-    text = (ROOT / "lock" / f"{lock}.txt").read_text()
+    text = (ROOT / "tools/lock" / f"{lock}.txt").read_text()
     assert "://" not in text and "index" not in text.replace("jsonschema", "")
     entries = [one for one in re.split(r"\n(?=\S)", text) if not one.startswith("#")]
     locked = {re.match(r"([a-z0-9-]+)==\S+", one)[1] for one in entries}  # type: ignore[index]
@@ -37,7 +37,7 @@ def test_every_library_is_locked_by_its_hash_and_no_registry_is_named(lock: str,
 
 def test_the_demo_and_the_tests_run_the_same_versions() -> None:
     demo, dev = (
-        set(re.findall(r"^\S+==\S+.*", (ROOT / "lock" / f"{name}.txt").read_text(), re.MULTILINE))
+        set(re.findall(r"^\S+==\S+.*", (ROOT / "tools/lock" / f"{name}.txt").read_text(), re.MULTILINE))
         for name in ("demo", "dev")
     )
     assert demo <= dev

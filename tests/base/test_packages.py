@@ -14,9 +14,9 @@ from rtqual.base import apt as packages
 from rtqual.base.apt import fetch, fetch_closure, known
 from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.board.system import Kernel
-from rtqual.candidate.debian import prepare
-from rtqual.initramfs.contents import PROGRAMS, TOOL_PACKAGES
+from rtqual.engine.candidates.debian import prepare
+from rtqual.engine.initramfs.contents import PROGRAMS, TOOL_PACKAGES
+from rtqual.protocols.board.system import Kernel
 from support.small_disk import mounted_disk
 
 SMALL = "rt-tests"

@@ -6,10 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from rtqual.analysis.figure.model import Figure, Summary
-from rtqual.analysis.figure.summary import Measured, groups, measure
-from rtqual.mission import Mission
-from rtqual.record.schema import Inputs, Manifest, Provenance, Record, Scalar, Series, Timing, digest, samples_digest
+from rtqual.engine.analysis.figure.model import Figure, Summary
+from rtqual.engine.analysis.figure.summary import Measured, groups, measure
+from rtqual.engine.mission import Mission
+from rtqual.protocols.record.schema import (
+    Inputs,
+    Manifest,
+    Provenance,
+    Record,
+    Scalar,
+    Series,
+    Timing,
+    digest,
+    samples_digest,
+)
 
 RT_CONFIG = "CONFIG_PREEMPT_RT=y\nCONFIG_HIGH_RES_TIMERS=y\nCONFIG_USB=m\nCONFIG_USB_XHCI_HCD=m\n"
 STOCK_CONFIG = "# CONFIG_PREEMPT_RT is not set\nCONFIG_HIGH_RES_TIMERS=y\nCONFIG_USB=m\nCONFIG_USB_XHCI_HCD=m\n"

@@ -30,47 +30,60 @@ class Fuzzer:
     files: dict[str, float]
 
 
+COMMON, FLIGHT, PROGRAM = "target/common", "docking/flight", "docking/flight/program"
+DS325, SOFTWARE = "docking/camera/ds325", "docking/camera/software"
 FUZZERS = (
     Fuzzer(
         "options-emulator", "options, scenes, recordings, faults, addresses", 400_000,
-        {"common/options.c": 0.95, "common/command_line.c": 0.85, "emulator/options.c": 0.9, "emulator/faults.c": 0.6},
+        {f"{COMMON}/options.c": 0.95, f"{COMMON}/command_line.c": 0.85, f"{SOFTWARE}/options.c": 0.9,
+         f"{SOFTWARE}/faults.c": 0.6},
     ),
     Fuzzer(
         "options-stream", "options, calibrations, frames to compare with", 250_000,
-        {"common/options.c": 0.95, "flight/stream_options.c": 0.9, "flight/check.c": 0.4},
+        {f"{COMMON}/options.c": 0.95, f"{FLIGHT}/stream_options.c": 0.9, f"{FLIGHT}/check.c": 0.4},
     ),
-    Fuzzer("options-probe", "the probe's options", 150_000, {"common/options.c": 0.75, "probe/linux/main.c": 0.75}),
-    Fuzzer("options-pose", "ds325-pose's options and recordings", 3_000, {"flight/pose/main.c": 0.75}),
-    Fuzzer("agent", "the guest's agent: its command line, its jobs, its frames", 100_000, {"guest/agent.c": 0.5}),
+    Fuzzer(
+        "options-probe", "the probe's options", 150_000,
+        {f"{COMMON}/options.c": 0.75, "target/probe/linux/main.c": 0.75},
+    ),
+    Fuzzer("options-pose", "ds325-pose's options and recordings", 3_000, {f"{FLIGHT}/pose/main.c": 0.75}),
+    Fuzzer(
+        "agent", "the guest's agent: its command line, its jobs, its frames", 100_000,
+        {"target/agent/agent.c": 0.5},
+    ),
     Fuzzer(
         "rtos", "the command line of an RTOS's image", 200_000,
-        {"probe/rtos/run.c": 0.6, "probe/virt.h": 0.95},
+        {"target/probe/rtos/run.c": 0.6, "target/probe/virt.h": 0.95},
     ),
-    Fuzzer("usbip", "USB/IP: clients that ask for the camera", 150_000, {"emulator/server.c": 0.7}),
+    Fuzzer("usbip", "USB/IP: clients that ask for the camera", 150_000, {f"{SOFTWARE}/server.c": 0.7}),
     Fuzzer(
         "device", "USB/IP and USB: connections of 64 URBs, control and bulk", 30_000,
-        {"emulator/usbip.c": 0.95, "emulator/camera.c": 0.85, "emulator/device.c": 0.75},
+        {f"{SOFTWARE}/usbip.c": 0.95, f"{SOFTWARE}/camera.c": 0.85, f"{SOFTWARE}/device.c": 0.75},
     ),
     Fuzzer(
         "decode", "calibrations, words, rings", 30_000,
-        {"ds325/decode.c": 0.9, "ds325/calibrate.c": 0.95, "ds325/decode_core.h": 0.9, "ds325/ring.c": 0.85},
+        {f"{DS325}/decode.c": 0.9, f"{DS325}/calibrate.c": 0.95, f"{DS325}/decode_core.h": 0.9,
+         f"{DS325}/ring.c": 0.85},
     ),
-    Fuzzer("payload", "the kernel module's USB payloads: rounds of some 100", 200, {"kmod/payload.c": 0.98}),
+    Fuzzer(
+        "payload", "the kernel module's USB payloads: rounds of some 100", 200,
+        {"docking/camera/driver/payload.c": 0.98},
+    ),
     Fuzzer(
         "pose", "frames while the target is tracked, lost and found again", 8_000,
-        {f"flight/pose/{name}.c": 0.9 for name in ("blocks", "filter", "find", "fit", "learn", "line", "normal",
+        {f"{FLIGHT}/pose/{name}.c": 0.9 for name in ("blocks", "filter", "find", "fit", "learn", "line", "normal",
                                                    "outline", "plane", "rim", "surface")}
-        | {"flight/pose/pose.c": 0.85},
+        | {f"{FLIGHT}/pose/pose.c": 0.85},
     ),
     Fuzzer(
         "flight", "a million telecommands in runs of some 13, between what threads tell, time, states", 80_000,
-        {f"flight/program/{name}.c": 0.95 for name in ("pus", "tables", "core", "housekeeping", "schedule", "monitor",
+        {f"{PROGRAM}/{name}.c": 0.95 for name in ("pus", "tables", "core", "housekeeping", "schedule", "monitor",
                                                        "cobs", "kept")}
-        | {"flight/program/mode.c": 0.93, "flight/program/file.c": 0.9, "flight/program/cfdp.c": 0.75},
+        | {f"{PROGRAM}/mode.c": 0.93, f"{PROGRAM}/file.c": 0.9, f"{PROGRAM}/cfdp.c": 0.75},
     ),
     Fuzzer(
         "files", "the ground's receiver of files: transfers of some 100 packets", 5_000,
-        {"ground/cfdp.c": 0.97, "ground/files.c": 0.95},
+        {"docking/ground/cfdp.c": 0.97, "docking/ground/files.c": 0.95},
     ),
 )  # fmt: skip
 BY_NAME = {one.name: one for one in FUZZERS}
@@ -78,7 +91,7 @@ BY_NAME = {one.name: one for one in FUZZERS}
 
 def flight(folder: Path) -> Path:
     """A recording in which the whole target is in view: what `pose` starts from."""
-    emulator = built(ROOT / "emulator", "ds325-emulator") / "ds325-emulator"
+    emulator = built(ROOT / "docking/camera/software", "ds325-emulator") / "ds325-emulator"
     path = folder / "flight"
     ends = ("--at", "0 0.02 -0.01 0.6 10 6 -8", "--at", "1 0 0 0.45 3 1 -2")
     subprocess.run([emulator, "--write", path, "--frames", "40", "--step", "0.016666667", "--wall", "1.6", *ends],

@@ -3,7 +3,7 @@
 
 from collections.abc import Mapping
 
-from rtqual.instrument.lidar.faults import DESCRIPTORS, FAULTS
+from rtqual_docking.faults import DESCRIPTORS, FAULTS
 
 
 def assert_costs_through_uvcvideo(told: Mapping[str, float]) -> None:

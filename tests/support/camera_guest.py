@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.architecture import AMD64
-from rtqual.board import Command, Job, Machine, Outcome
-from rtqual.board.machine import PC
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.module import build_camera_modules
-from rtqual.candidate.ready import image_of, make_ready
-from rtqual.initramfs.contents import TOOL_PACKAGES, guest_file
+from rtqual.engine.boards.machine import PC
+from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.candidates.module import build_camera_modules
+from rtqual.engine.candidates.ready import image_of, make_ready
+from rtqual.engine.initramfs.contents import TOOL_PACKAGES, guest_file
+from rtqual.protocols.board import Command, Job, Machine, Outcome
 
 UVC = ("uvcvideo", "vhci-hcd")
 # `plug` returns when the video node is there, `unplug` when all is gone and reported.

@@ -26,7 +26,7 @@ from spacepackets.cfdp.pdu.helper import PduFactory
 from spacepackets.countdown import Countdown
 from spacepackets.util import ByteFieldU8, UnsignedByteField
 
-BOARD, GROUND = 1, 2  # flight/program/cfdp.h
+BOARD, GROUND = 1, 2  # docking/flight/program/cfdp.h
 _AGAIN_S, _LIMIT = 0.05, 100_000
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The chaser's programs (docking/), and the orbit's equations computed once more."""
+"""The chaser's programs (docking/chaser/), and the orbit's equations computed once more."""
 
 import subprocess
 from functools import cache
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from support.built import built
 
-SOURCE = Path(__file__).parents[2] / "docking"
+SOURCE = Path(__file__).parents[2] / "docking/chaser"
 Floats = npt.NDArray[np.float64]
 
 

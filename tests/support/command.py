@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 import pytest
 
-from rtqual.cli.app import LITERAL, STDERR, STDOUT
-from rtqual.cli.main import main
+from rtqual.face.commands.app import LITERAL, STDERR, STDOUT
+from rtqual.face.commands.main import main
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Fails = Callable[..., str]

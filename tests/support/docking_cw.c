@@ -2,7 +2,7 @@
 /* A line "N S STEPS X Y Z VX VY VZ": the state after S seconds in so many steps, at the orbit's rate N. */
 #include <stdio.h>
 
-#include "docking/cw.h"
+#include "chaser/cw.h"
 
 int main(void)
 {

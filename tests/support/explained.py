@@ -3,10 +3,10 @@
 
 from collections.abc import Iterable
 
-from rtqual.cause.kept import Run, Why
-from rtqual.cause.matching import Sample
-from rtqual.cause.timeline import Kind, Part, Timeline
-from rtqual.record.schema import Manifest
+from rtqual.parts.explain.kept import Run, Why
+from rtqual.parts.explain.matching import Sample
+from rtqual.parts.explain.timeline import Kind, Part, Timeline
+from rtqual.protocols.record.schema import Manifest
 
 
 def line(number: int, *parts: tuple[Kind, int, str], thread: str = "hackbench") -> Timeline:

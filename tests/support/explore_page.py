@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rtqual.analysis.model import Evidence
-from rtqual.report.draw.canvas import Palette
+from rtqual.engine.analysis.model import Evidence
+from rtqual.reports.draw.canvas import Palette
 from support.browser import Browser
 from support.report_material import evidence, figure
 

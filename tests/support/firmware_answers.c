@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The Raspberry Pi's /dev/vcio for guest/firmware.c, linked with --wrap: it answers FIRMWARE_ANSWERS to get_throttled. */
+/* The Raspberry Pi's /dev/vcio for firmware.c, linked with --wrap: it answers FIRMWARE_ANSWERS to get_throttled. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rtqual.base.apt import fetch
-from rtqual.board.remote.settings import Settings
-from rtqual.image.board import for_board
-from rtqual.image.system import Request, build
+from rtqual.engine.boards.remote.settings import Settings
+from rtqual.parts.images.board import for_board
+from rtqual.parts.images.system import Request, build
 
 
 def flashed(settings: Settings, kernel: str, *parameters: str) -> Callable[[Path], str]:

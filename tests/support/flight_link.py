@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from rtqual.packet import octets
-from rtqual.packet.codec import Telemetry, telecommand, telemetry
-from rtqual.packet.definition import load
+from rtqual.engine.dictionary import octets
+from rtqual.engine.dictionary.codec import Telemetry, telecommand, telemetry
+from rtqual.engine.dictionary.definition import load
 from support.flight_programs import flight_program
 
 DEFINITION = load()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from support.built import built
 
 ROOT = Path(__file__).parents[2]
-FLIGHT, DS325 = ROOT / "flight", ROOT / "ds325"
+FLIGHT, DS325 = ROOT / "docking/flight", ROOT / "docking/camera/ds325"
 WIDTH, HEIGHT = 320, 240
 FRAME_BYTES = WIDTH * HEIGHT * 4
 TURN_MM = 299_792_458 / (2 * 50e6) * 1000  # docs/emulator.md: range of a whole turn at 50 MHz
@@ -22,13 +22,13 @@ Words = npt.NDArray[np.int16]
 
 @cache
 def program(name: str) -> Path:
-    """One of flight/Makefile's programs: `flight_decode`, `flight_ring-asan`, `ds325-stream`, ..."""
+    """One of docking/flight/Makefile's programs: `flight_decode`, `flight_ring-asan`, `ds325-stream`, ..."""
     return built(FLIGHT, name) / name
 
 
 @cache
 def flight_program(name: str) -> Path:
-    """One of flight/program/Makefile's: `ds325-flight`, `flight_lines`, ..."""
+    """One of docking/flight/program/Makefile's: `ds325-flight`, `flight_lines`, ..."""
     return built(FLIGHT / "program", name) / name
 
 

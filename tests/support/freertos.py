@@ -6,9 +6,9 @@ from importlib.resources import files
 
 import numpy as np
 
-from rtqual.board import Command, Job, Outcome
-from rtqual.board.rtos import RtosBoard
-from rtqual.instrument.probe.output import Output
+from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.instruments.probe.output import Output
+from rtqual.protocols.board import Command, Job, Outcome
 
 
 def outcome_of(board: RtosBoard, *words: str, timeout_s: float = 60.0) -> Outcome:
@@ -27,7 +27,7 @@ def medians_ns(output: Output) -> dict[str, float]:
 
 
 def published_ns() -> dict[str, float]:
-    table = tomllib.loads((files("rtqual") / "study/data/freertos.toml").read_text())["table"][0]
+    table = tomllib.loads((files("rtqual") / "parts/studies/data/freertos.toml").read_text())["table"][0]
     column = 1 + table["columns"].index("median")
     return {row[0]: row[column] for row in table["rows"]}
 

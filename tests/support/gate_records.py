@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rtqual.analysis.regression.course import Course, Regressions
-from rtqual.analysis.regression.regressions import Side, regressions
-from rtqual.campaign import folder as kept
-from rtqual.record.schema import Record, Scalar, Series, Timing
-from rtqual.terminal.gate import print_gate
+from rtqual.engine.analysis.regression.course import Course, Regressions
+from rtqual.engine.analysis.regression.regressions import Side, regressions
+from rtqual.engine.campaign import folder as kept
+from rtqual.face.terminal.gate import print_gate
+from rtqual.protocols.record.schema import Record, Scalar, Series, Timing
 from support.analysis_records import record, wakeups
 
 BASE = wakeups("rt", [12_000 + 10 * seed for seed in range(10)])

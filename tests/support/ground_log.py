@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from rtqual.packet.definition import Definition, parse
-from rtqual.packet.octets import sealed, time_octets
-from rtqual.procedure.judge import Judgement, judge
-from rtqual.procedure.load import load_procedure
-from rtqual.procedure.model import Procedure
-from rtqual.procedure.script import compiled
+from rtqual.engine.dictionary.definition import Definition, parse
+from rtqual.engine.dictionary.octets import sealed, time_octets
+from rtqual.engine.procedure.judge import Judgement, judge
+from rtqual.engine.procedure.load import load_procedure
+from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.script import compiled
 
 TOP = Path(__file__).parents[2]
 US, MS = 1000, 10**6
@@ -51,7 +51,7 @@ expect = [{ report = "1.2", failure = "BAD_CRC", within = "5 ms" }]
 
 @cache
 def definition() -> Definition:
-    return parse((TOP / "flight/packets.toml").read_text(), "packets.toml")
+    return parse((TOP / "docking/flight/packets.toml").read_text(), "packets.toml")
 
 
 def procedure(folder: Path, text: str = START_STOP, name: str = "start-stop") -> Procedure:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.analysis.figure.model import Summary
-from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.errors import BadInput
-from rtqual.importer.detect import detect, named
-from rtqual.importer.reading import Reading
-from rtqual.importer.records import Circumstances, Imported, import_files
-from rtqual.record.schema import Series
+from rtqual.engine.analysis.figure.model import Summary
+from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.parts.importers.detect import detect, named
+from rtqual.parts.importers.reading import Reading
+from rtqual.parts.importers.records import Circumstances, Imported, import_files
+from rtqual.protocols.record.schema import Series
 
 DATA = Path(__file__).parents[1] / "data" / "import"
 # format -> files that have it; the first is the one that test_import_damage.py damages

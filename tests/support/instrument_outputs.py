@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rtqual.board import Outcome
-from rtqual.instrument.registry import INSTRUMENTS
-from rtqual.record.schema import Measurement
+from rtqual.protocols.board import Outcome
+from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.record.schema import Measurement
 
 DATA = Path(__file__).parents[1] / "data"
 FIFO_80 = {"tid": 108, "name": "cyclictest", "policy": "fifo", "priority": 80, "affinity": "0"}

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, Architecture
-from rtqual.kernel.configure.tree import Tree, open_tree
+from rtqual.parts.tailor.configure.tree import Tree, open_tree
 
 _MAKEFILE = """\
 VERSION = 6

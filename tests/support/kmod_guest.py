@@ -8,16 +8,16 @@ from pathlib import Path
 
 from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.architecture import AMD64, Architecture
-from rtqual.board import Command, Job, Machine, Outcome
-from rtqual.board.machine import emulator_for
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.module import CAMERA_MODULES, build_modules
-from rtqual.candidate.ready import image_of, make_ready
-from rtqual.candidate.sources import camera_sources
-from rtqual.initramfs.contents import TOOL_PACKAGES
+from rtqual.engine.boards.machine import emulator_for
+from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.candidates.module import CAMERA_MODULES, build_modules
+from rtqual.engine.candidates.ready import image_of, make_ready
+from rtqual.engine.candidates.sources import camera_sources
+from rtqual.engine.initramfs.contents import TOOL_PACKAGES
+from rtqual.protocols.board import Command, Job, Machine, Outcome
 
 ROOT = Path(__file__).parents[2]
-KMOD = ROOT / "kmod"
+KMOD = ROOT / "docking/camera/driver"
 RING = 4  # frames the emulator repeats
 # `plug` returns at once: a reader of the node waits for the camera by itself.
 COMMON = f"""\

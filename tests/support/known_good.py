@@ -5,8 +5,8 @@ import gzip
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64
-from rtqual.initramfs import contents, remote
-from rtqual.initramfs.contents import guest_file
+from rtqual.engine.initramfs import contents, remote
+from rtqual.engine.initramfs.contents import guest_file
 
 HARDWARE = "52:54:00:12:34:56"
 _NETWORK = f"{HARDWARE} 10.0.2.15/24 10.0.2.2"
@@ -30,7 +30,7 @@ def good_initrd(folder: Path, tree: Path, release: str, *programs: tuple[str, li
 
 
 def own(folder: Path) -> dict[str, str]:
-    """What makes its system this board (guest/init-board)."""
+    """What makes its system this board (target/agent/init-board)."""
     return {
         f"{_OWN}/network": f"{_NETWORK}\n",
         f"{_OWN}/authorized_keys": (folder / "identity.pub").read_text(),

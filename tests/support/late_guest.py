@@ -6,16 +6,16 @@ from pathlib import Path
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64
-from rtqual.board import Board, Command, Job, Machine
-from rtqual.board.virtual import VirtualBoard
-from rtqual.candidate.module import build_modules
-from rtqual.candidate.ready import image_of, make_ready
-from rtqual.initramfs.contents import guest_tools
-from rtqual.instrument import Instrument, Parameters
-from rtqual.instrument.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.load.registry import LOADS
-from rtqual.record.schema import Inputs, Provenance, Timing
-from rtqual.record.store import Store, make
+from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.candidates.module import build_modules
+from rtqual.engine.candidates.ready import image_of, make_ready
+from rtqual.engine.initramfs.contents import guest_tools
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.protocols.board import Board, Command, Job, Machine
+from rtqual.protocols.instrument import Instrument, Parameters
+from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.record.schema import Inputs, Provenance, Timing
+from rtqual.protocols.record.store import Store, make
 
 MODULE = "rtqual-late.ko"
 PARAMETERS = CyclictestParameters(cycles=60)

@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
-from rtqual.kernel.lint.judge import Finding, State, lint, rules
-from rtqual.kernel.lint.system import System
+from rtqual.engine.kernel.lint.judge import Finding, State, lint, rules
+from rtqual.engine.kernel.lint.system import System
 
-DOCKING = str(Path(__file__).parents[2] / "missions/docking.toml")
+DOCKING = str(Path(__file__).parents[2] / "docking/missions/docking.toml")
 BY_ID = {rule.id: rule for rule in rules()}
 TEXT = """\
 #

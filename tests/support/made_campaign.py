@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rtqual.campaign import folder as kept
-from rtqual.record.schema import Measurement, Record
-from rtqual.record.store import Store, make
+from rtqual.engine.campaign import folder as kept
+from rtqual.protocols.record.schema import Measurement, Record
+from rtqual.protocols.record.store import Store, make
 from support.command import mission_text
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
-from rtqual.mission import load_mission
+from rtqual.engine.mission import load_mission
 
-MISSIONS = sorted((Path(__file__).parents[2] / "missions").glob("*.toml"))
+ROOT = Path(__file__).parents[2]
+MISSIONS = sorted([*ROOT.glob("missions/*.toml"), *ROOT.glob("docking/missions/*.toml")])
 
 GOOD = """\
 [mission]

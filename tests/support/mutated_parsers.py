@@ -18,26 +18,26 @@ from typing import Any
 
 from rich.console import Console
 
-from rtqual.analysis.figure.summary import groups, measure
 from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, RtqualError, RunFailed
-from rtqual.board import Command, Job, jobscript
-from rtqual.campaign import folder as kept
-from rtqual.campaign.approach import HEIGHT, WIDTH, Approach, Sight
-from rtqual.campaign.folder import Result
-from rtqual.campaign.foresee import foresee
-from rtqual.kernel.configure.tree import open_tree
-from rtqual.kernel.lint.judge import lint
-from rtqual.kernel.lint.system import from_config, read_config
-from rtqual.mission import load_mission
-from rtqual.record.schema import Measurement, Record, Scalar, Timing, digest
-from rtqual.record.store import MANIFEST, Store, make, read, read_manifest
-from rtqual.report.machine.bencher import to_bencher
-from rtqual.report.machine.github import to_github
-from rtqual.report.machine.junit import to_junit
-from rtqual.report.machine.prometheus import to_prometheus
-from rtqual.stage.select import evidence_of
-from rtqual.terminal.record import show_record
+from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.folder import Result
+from rtqual.engine.campaign.foresee import foresee
+from rtqual.engine.kernel.lint.judge import lint
+from rtqual.engine.kernel.lint.system import from_config, read_config
+from rtqual.engine.mission import load_mission
+from rtqual.face.terminal.record import show_record
+from rtqual.parts.tailor.configure.tree import open_tree
+from rtqual.protocols.board import Command, Job, jobscript
+from rtqual.protocols.record.schema import Measurement, Record, Scalar, Timing, digest
+from rtqual.protocols.record.store import MANIFEST, Store, make, read, read_manifest
+from rtqual.reports.machine.bencher import to_bencher
+from rtqual.reports.machine.github import to_github
+from rtqual.reports.machine.junit import to_junit
+from rtqual.reports.machine.prometheus import to_prometheus
+from rtqual.stages.select import evidence_of
+from rtqual_docking.approach import HEIGHT, WIDTH, Approach, Sight
 from support.analysis_records import wakeups
 from support.command import mission_text
 from support.instrument_outputs import CAPTURED, captured_text, read_text
@@ -66,7 +66,7 @@ def taken(read_it: Callable[[], object], *, of_guest: bool = False) -> bool:
 
 @cache
 def _mission_seeds() -> tuple[bytes, ...]:
-    folders = (ROOT / "missions", ROOT / "tests/data/missions")
+    folders = (ROOT / "missions", ROOT / "docking/missions", ROOT / "tests/data/missions")
     paths = [path for folder in folders for path in sorted(folder.glob("*.toml")) if path.name != "docking.toml"]
     return (GOOD.encode(), GOOD.encode(), *(path.read_bytes() for path in paths))
 
@@ -249,7 +249,7 @@ def configs(folder: Path) -> Try:
 
 
 def _longer() -> str:
-    from rtqual.kernel.lint.judge import rules
+    from rtqual.engine.kernel.lint.judge import rules
 
     symbols = sorted({symbol for rule in rules() for check in rule.check for symbol in check.symbol or ()})
     return "".join(f"CONFIG_{symbol}=y\n" for symbol in symbols)

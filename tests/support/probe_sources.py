@@ -3,5 +3,5 @@
 
 from pathlib import Path
 
-PROBE = Path(__file__).parents[2] / "probe"
+PROBE = Path(__file__).parents[2] / "target/probe"
 FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop", "memory")

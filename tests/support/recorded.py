@@ -4,11 +4,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from rtqual.campaign.cell import Cell
-from rtqual.campaign.run import Campaign
-from rtqual.mission import load_mission
-from rtqual.record.schema import Inputs, Measurement, Provenance, Scalar, Series, Timing
-from rtqual.record.store import Store, make
+from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.campaign.run import Campaign
+from rtqual.engine.mission import load_mission
+from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Scalar, Series, Timing
+from rtqual.protocols.record.store import Store, make
 
 FOLDER = "recorded"  # as the missions name it
 PROVENANCE = Provenance(rtqual="0", mission_sha256="", started="2026-01-01T00:00:00Z", wall_s=1.0, command=["true"])

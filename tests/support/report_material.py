@@ -7,13 +7,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from rtqual.analysis.difference.model import Comparison
-from rtqual.analysis.figure.model import Distribution, Figure, Group, Interval, Summary
-from rtqual.analysis.model import Evidence
-from rtqual.analysis.verdict.model import Gate, Ground, Outcome, Score, Standing, Verdict
-from rtqual.mission import Mission
-from rtqual.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
-from rtqual.report.page.document import Block, Table
+from rtqual.engine.analysis.difference.model import Comparison
+from rtqual.engine.analysis.figure.model import Distribution, Figure, Group, Interval, Summary
+from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Score, Standing, Verdict
+from rtqual.engine.mission import Mission
+from rtqual.protocols.record.schema import Inputs, Kind, Manifest, Provenance, Timing, digest
+from rtqual.reports.page.document import Block, Table
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEADLINE = "Fly Debian RT: its largest wake-up latency under hackbench was 14.2 us, of stock 437 us"

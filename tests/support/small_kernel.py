@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from rtqual.kernel.configure.tree import Tree, open_tree
+from rtqual.parts.tailor.configure.tree import Tree, open_tree
 
 CONFIG = "CONFIG_MODULES=y\nCONFIG_PREEMPT_RT=y\n"
 MAKEFILE = """\

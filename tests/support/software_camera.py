@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from support.built import built
 
-SOURCE = Path(__file__).parents[2] / "emulator"
+SOURCE = Path(__file__).parents[2] / "docking/camera/software"
 HEIGHT, WIDTH, FRAME_BYTES, Z16_BYTES = 240, 320, 307_200, 153_600
 LIGHT_M_S = 299_792_458.0
 MODULATION_HZ = 50e6

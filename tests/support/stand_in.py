@@ -23,12 +23,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rtqual.base.apt import fetch
-from rtqual.board.remote.settings import Settings
-from rtqual.board.system import Kernel
-from rtqual.candidate.debian import prepare
-from rtqual.image.root import tool
-from rtqual.initramfs.contents import guest_tools
-from rtqual.mission import BoardTable
+from rtqual.engine.boards.remote.settings import Settings
+from rtqual.engine.candidates.debian import prepare
+from rtqual.engine.initramfs.contents import guest_tools
+from rtqual.engine.mission import BoardTable
+from rtqual.parts.images.root import tool
+from rtqual.protocols.board.system import Kernel
 from support.known_good import HARDWARE, good_initrd, own
 from support.machines import PARAMETERS, PC, Machine
 

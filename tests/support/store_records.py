@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
-from rtqual.record.files import file_digest
-from rtqual.record.schema import Inputs, Measurement, Provenance, Record, Scalar, Series, Timing, digest
-from rtqual.record.store import MANIFEST, make
+from rtqual.protocols.record.files import file_digest
+from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Record, Scalar, Series, Timing, digest
+from rtqual.protocols.record.store import MANIFEST, make
 
 PROVENANCE = Provenance(rtqual="1", mission_sha256="0", started="2026-01-01T00:00:00+00:00", wall_s=1.5, command=["x"])
 INPUTS = Inputs(candidate="a", instrument="cyclictest", load="none", board="virtual", cpus=1, seed=1)

@@ -4,8 +4,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rtqual.campaign.cell import Cell
-from rtqual.record.schema import Measurement
+from rtqual.engine.campaign.cell import Cell
+from rtqual.protocols.record.schema import Measurement
 from support.recorded import Outcome, wakeups
 
 UNASKED = {"no requirement": ("skipped", "nothing was tested")}  # of a suite, which would be empty and green

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rtqual.analysis.tails.model import Estimate, Refusal
-from rtqual.mission import Mission
-from rtqual.record.schema import Int64Array, Record, Series, Timing
+from rtqual.engine.analysis.tails.model import Estimate, Refusal
+from rtqual.engine.mission import Mission
+from rtqual.protocols.record.schema import Int64Array, Record, Series, Timing
 from support.analysis_records import WAKE_UP, mission, record
 from support.tail_samples import INTERVAL_NS
 

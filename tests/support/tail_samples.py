@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from rtqual.analysis.tails.estimate import estimate
-from rtqual.analysis.tails.model import Estimate, Refusal
-from rtqual.analysis.tails.streams import Stream
-from rtqual.record.schema import Series
+from rtqual.engine.analysis.tails.estimate import estimate
+from rtqual.engine.analysis.tails.model import Estimate, Refusal
+from rtqual.engine.analysis.tails.streams import Stream
+from rtqual.protocols.record.schema import Series
 
 INTERVAL_NS = 200_000
 Floats = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@
 
 #include <linux/videodev2.h>
 
-#include "../../ds325/format.h"
+#include "../../docking/camera/ds325/format.h"
 
 enum { BUFFERS = 4, TIMEOUT_MS = 2000, LINE = 96 };
 

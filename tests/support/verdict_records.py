@@ -3,11 +3,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from rtqual.analysis.evidence import analyse
-from rtqual.analysis.figure.model import Group
-from rtqual.analysis.verdict.model import Standing, Verdict
-from rtqual.mission import Mission
-from rtqual.record.schema import Record
+from rtqual.engine.analysis.evidence import analyse
+from rtqual.engine.analysis.figure.model import Group
+from rtqual.engine.analysis.verdict.model import Standing, Verdict
+from rtqual.engine.mission import Mission
+from rtqual.protocols.record.schema import Record
 from support.analysis_records import RT_CONFIG, STOCK_CONFIG, maxima, wakeups
 
 CONFIGS = {"rt": RT_CONFIG, "stock": STOCK_CONFIG}

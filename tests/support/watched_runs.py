@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Logs of the plugin (guest/watch.c) of runs that are made up."""
+"""Logs of the plugin (target/observers/watch.c) of runs that are made up."""
 
 import struct
 
-from rtqual.cause.symbols import Symbols
-from rtqual.cause.trace import Trace, parse
+from rtqual.parts.explain.symbols import Symbols
+from rtqual.parts.explain.trace import Trace, parse
 
 KERNEL = 0xFFFFFFFF81000000
 FUNCTIONS = (

@@ -25,7 +25,7 @@
 #define fork() (-1)
 #define clock_nanosleep(clock, flags, wanted, left) ((void)(wanted), 0)
 #define sched_setscheduler(pid, policy, param) ((void)(pid), (void)(param), draw(4) ? 0 : -1)
-#include "guest/agent.c"
+#include "agent/agent.c"
 #undef main
 #undef fork
 

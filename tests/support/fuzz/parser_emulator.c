@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "emulator/options.h"
-#include "emulator/recording.h"
+#include "camera/software/options.h"
+#include "camera/software/recording.h"
 #include "fuzz.h"
 #include "parser.h"
 

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "emulator/bytes.h"
-#include "emulator/server.h"
+#include "camera/software/bytes.h"
+#include "camera/software/server.h"
 #include "fuzz.h"
 
 enum { CLIENTS = 12, STEPS = 60, LIST_BYTES = 332, IMPORT_BYTES = 320 };

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""The docking camera's payload: instruments, goals, judgement, chapters.
+
+ways.py    frames to ranges, an instrument a way; faults.py: what the driver does when the camera fails
+wifi.py    poses at another spacecraft; air.py: their way
+docking.py  exercise.py   the closed loop, and a camera that is worked hard
+script.py  the programs as shell; output.py: what they print
+procedure.py  a procedure as an instrument: the camera, the flight program and the ground beside a load
+goal.py    goals of a mission; judgement.py: whether they are met; approach.py: an approach with its errors
+command.py  stage.py   `rtqual lidar`
+chapter.py  chapter_docking.py  chapter_wifi.py   in the report
+c_tables.py  reference.py   the flight program's tables and docs/telecommands.md, made of packets.toml
+"""

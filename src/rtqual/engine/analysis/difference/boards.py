@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Boards of one model beside each other: they are measured as one, so a difference between them is a finding."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from rtqual.base.words import clean, under
+from rtqual.engine.analysis.difference.compare import COMPARED, compare_pair
+from rtqual.engine.analysis.difference.model import Comparison
+from rtqual.engine.analysis.difference.statement import UNDECIDED
+from rtqual.engine.analysis.figure.model import Group
+from rtqual.engine.analysis.figure.summary import Measured, measure
+from rtqual.engine.analysis.figure.wording import value
+from rtqual.protocols.record.schema import Record
+
+_LONGEST = 60  # characters of a name, whatever a record says
+_EQUAL = " = "  # in a statement of two that are equal within a margin
+
+
+def between_boards(grouped: Mapping[Group, Sequence[Record]]) -> dict[str, list[str]]:
+    """Model -> a sentence for each pair of its boards and each thing measured on both, where they differ or it cannot
+    be told."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for group, records in grouped.items():
+        of: dict[str, list[Record]] = defaultdict(list)
+        for record in records:
+            if name := record.manifest.provenance.facts.get("board"):
+                of[clean(name)[:_LONGEST]].append(record)
+        each = [_measured(group, name, some) for name, some in sorted(of.items())]
+        for a, b in combinations(each, 2):
+            found[group.board] += _sentences(group, a, b)
+    return dict(found)
+
+
+def _measured(group: Group, name: str, records: Sequence[Record]) -> Measured:
+    """As if the board were the candidate."""
+    one = measure(group, records)
+    named = replace(group, candidate=name)
+    return replace(one, summary=replace(one.summary, group=named))
+
+
+def _sentences(group: Group, a: Measured, b: Measured) -> Iterator[str]:
+    compared = compare_pair(a, b, COMPARED)
+    decided = [one for one in compared if not one.statement.startswith(UNDECIDED) and _EQUAL not in one.statement]
+    where = f"{group.candidate}, {group.instrument} {under(group.load)}"
+    if decided:
+        yield f"boards of one model differ: {where}: {'; '.join(_finding(one, a, b) for one in decided)}."
+    elif compared and all(one.statement.startswith(UNDECIDED) for one in compared):
+        names = " and ".join(one.group.candidate for one in (a, b))
+        why = compared[0].statement.removeprefix(UNDECIDED).lstrip(": ")
+        yield f"{where}: whether {names} differ is undecided: {why}."
+
+
+def _finding(one: Comparison, a: Measured, b: Measured) -> str:
+    figures = " against ".join(value(of.summary.figures[one.statistic]) for of in (a, b))
+    return f"{one.statement} ({one.statistic} {figures})"

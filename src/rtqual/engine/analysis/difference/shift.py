@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Shift functions: the difference of two candidates at each quantile, which shows where they differ.
+
+A candidate may be better in the middle and worse in the tail, which an average hides (Doksum 1974; Rousselet, Pernet
+& Wilcox 2017). Each interval is that of its quantile's difference alone; quantiles beside each other are not
+independent.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+
+from rtqual.base.words import listed
+from rtqual.engine.analysis.difference.compare import figure_difference, flipped, pairs, refusal
+from rtqual.engine.analysis.difference.model import ShiftFunction
+from rtqual.engine.analysis.difference.statement import UNDECIDED, Margins, margin_value, relation
+from rtqual.engine.analysis.figure.comparable import unlike
+from rtqual.engine.analysis.figure.model import Figure
+from rtqual.engine.analysis.figure.statistics import STATISTICS
+from rtqual.engine.analysis.figure.summary import Measured
+from rtqual.engine.mission import Quantity
+
+
+def shift_functions(measured: Iterable[Measured], margins: Margins | None = None) -> tuple[ShiftFunction, ...]:
+    """Of every pair of candidates that differ in nothing else, where both have samples."""
+    found = (shift_function(a, b, margins or {}) for a, b in pairs(measured))
+    return tuple(one for one in found if one is not None)
+
+
+def shift_function(a: Measured, b: Measured, margins: Margins) -> ShiftFunction | None:
+    names = [name for name in a.quantiles if name in b.quantiles]
+    if not names:
+        return None
+    of_a, of_b = a.quantiles, b.quantiles
+    differences = {name: figure_difference(of_a[name], of_b[name]) for name in names}
+    if unlike(a.summary, b.summary):
+        differences = {name: replace(one, interval=None) for name, one in differences.items()}
+    stated = _of_samples(a.group.instrument, a.group.load, margins)
+    values = {name: margin_value(stated, of_a[name], of_b[name]) for name in names}
+    within = {name: value for name, value in values.items() if value is not None}
+    words = refusal(a.summary, b.summary) or in_words(a.group.candidate, b.group.candidate, differences, within)
+    return ShiftFunction(a.group, b.group, of_a[names[0]].unit, differences, within, words)
+
+
+def turned(one: ShiftFunction) -> ShiftFunction:
+    """The same with a and b in each other's place."""
+    differences = {name: flipped(apart, lambda value: -value) for name, apart in one.differences.items()}
+    decided = not one.statement.startswith(UNDECIDED)
+    words = in_words(one.b.candidate, one.a.candidate, differences, one.margins) if decided else one.statement
+    return ShiftFunction(one.b, one.a, one.unit, differences, one.margins, words)
+
+
+def in_words(a: str, b: str, differences: Mapping[str, Figure], margins: Mapping[str, float]) -> str:
+    """'a < b from p50 up', 'crosses at p90: a > b up to p50, a < b from p90 up', 'undecided: ...'."""
+    names = list(differences)
+    found = [relation(one, margins.get(name)) for name, one in differences.items()]
+    signs = ["=" if inside else sign for sign, inside in found]
+    parts = [
+        (sign, [name for name, _ in group])
+        for sign, group in groupby(zip(names, signs, strict=True), key=lambda pair: pair[1])
+        if sign
+    ]
+    if not parts:
+        why = {one.why_no_interval for one in differences.values()}
+        return f"{UNDECIDED}: {why.pop() or 'no quantile tells them apart' if len(why) == 1 else 'too few runs'}"
+    unequal = [part for part in parts if part[0] != "="]
+    turns = [later for earlier, later in pairwise(unequal) if earlier[0] != later[0]]
+    crossing = f"crosses at {listed([of[0] for _, of in turns])}: " if turns else ""
+    relations = [(f"{a} {sign} {b}", _where(of, names)) for sign, of in parts]
+    return crossing + ", ".join(f"{what} {listed(places)}" for what, places in _merged(relations).items())
+
+
+def _merged(relations: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """What holds -> all places where it does."""
+    return {what: [where for its, where in relations if its == what] for what, _ in relations}
+
+
+def _where(of: Sequence[str], names: Sequence[str]) -> str:
+    """'everywhere from p5 to p99', 'from p90 up', 'up to p50', 'at p90', 'from p50 to p90'."""
+    if len(of) == len(names) > 1:
+        return f"everywhere from {names[0]} to {names[-1]}"
+    if of[-1] == names[-1]:
+        return f"from {of[0]} up" if len(of) > 1 else f"at {of[0]}"
+    if of[0] == names[0]:
+        return f"up to {of[-1]}"
+    return f"at {of[0]}" if len(of) == 1 else f"from {of[0]} to {of[-1]}"
+
+
+def _of_samples(instrument: str, load: str, margins: Margins) -> list[Quantity]:
+    """The margins that a mission states on figures of these samples."""
+    return [
+        one
+        for (its, under, figure), stated in margins.items()
+        if (its, under) == (instrument, load) and figure in STATISTICS
+        for one in stated
+    ]

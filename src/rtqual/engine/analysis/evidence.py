@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""From records to everything a report shows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rtqual.engine.analysis.difference.boards import between_boards
+from rtqual.engine.analysis.difference.compare import COMPARED, compare
+from rtqual.engine.analysis.difference.shift import shift_functions
+from rtqual.engine.analysis.difference.statement import STANDS_FOR, margins_of
+from rtqual.engine.analysis.figure.asked import Asked, figure_name
+from rtqual.engine.analysis.figure.cells import measured_of
+from rtqual.engine.analysis.figure.lost import with_reasons
+from rtqual.engine.analysis.figure.model import Group, LostRun
+from rtqual.engine.analysis.figure.summary import groups, with_dependence
+from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.analysis.tails.group import tails
+from rtqual.engine.analysis.verdict.judge import judge
+from rtqual.engine.analysis.verdict.model import Verdict
+from rtqual.engine.kernel.needs import Known
+from rtqual.engine.mission import Mission
+from rtqual.protocols.record.schema import Record
+from rtqual_docking.judgement import camera
+
+
+def verdicts_of(
+    mission: Mission,
+    scale: str,
+    records: Iterable[Record],
+    configs: Mapping[str, Known],
+    failures: Mapping[Group, str],
+    lost: Sequence[LostRun] = (),
+) -> tuple[Verdict, ...]:
+    """The verdicts alone, without what a report shows beside them."""
+    measured = measured_of(mission, scale, groups(records), lost)
+    asked: list[Asked] = [*mission.requirements, *mission.criteria]
+    comparisons = compare(measured, _compared(asked), margins_of(asked))
+    return judge(mission, scale, measured, comparisons, (), configs=configs, failures=failures, lost=lost)
+
+
+def _compared(asked: Iterable[Asked], others: Iterable[str] = ()) -> tuple[str, ...]:
+    names = [figure_name(one) for one in asked]
+    return tuple(dict.fromkeys([*COMPARED, *(STANDS_FOR.get(name, name) for name in names), *others]))
+
+
+def analyse(
+    mission: Mission,
+    scale: str,
+    records: Iterable[Record],
+    configs: Mapping[str, Known],
+    failures: Mapping[Group, str] | None = None,
+    lost: Sequence[LostRun] = (),
+) -> Evidence:
+    """Summaries, comparisons and a verdict a board.
+
+    `configs` holds each candidate's kernel configuration (None: could not be read; or what a study states of it),
+    `failures` the cells of which a run gave no record, each with its reason, `lost` such runs one by one.
+    """
+    failures = failures or {}
+    lost = with_reasons(lost, failures)
+    grouped = groups(records)
+    measured = [with_dependence(one, grouped[one.group]) for one in measured_of(mission, scale, grouped, lost)]
+    asked: list[Asked] = [*mission.requirements, *mission.criteria]
+    others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]
+    margins = margins_of(asked)
+    comparisons = compare(measured, _compared(asked, others), margins)
+    shifts = shift_functions(measured, margins)
+    far = {one.group: tails(one.summary, grouped[one.group], mission) for one in measured}
+    return Evidence(
+        summaries=tuple(one.summary for one in measured),
+        comparisons=comparisons,
+        verdicts=judge(
+            mission,
+            scale,
+            measured,
+            comparisons,
+            shifts,
+            configs=configs,
+            failures=failures,
+            lost=lost,
+            apart=between_boards(grouped),
+        ),
+        failures=dict(failures),
+        lost=tuple(lost),
+        scale=scale,
+        shifts=shifts,
+        tails={group: found for group, found in far.items() if found},
+        camera=camera(mission, [one.summary for one in measured]),
+    )

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""What was measured on one board, looked up as a mission names it: by instrument, load and candidate."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from rtqual.engine.analysis.figure.asked import Asked, figure_name, usual_cpus
+from rtqual.engine.analysis.figure.lost import Losses, by_group, losses, with_reasons
+from rtqual.engine.analysis.figure.model import Figure, Group, LostRun, Summary
+from rtqual.engine.analysis.figure.summary import Measured, measure
+from rtqual.engine.mission import PUBLISHED, Mission, PlannedCell
+from rtqual.protocols.record.schema import Record
+
+Plan = Mapping[PlannedCell, int]  # runs that a mission plans
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of one board. `candidates` are in the mission's order."""
+
+    board: str
+    candidates: tuple[str, ...]
+    measured: Mapping[Group, Measured]
+    failures: Mapping[Group, str]
+    planned: frozenset[tuple[str, str, str]]  # (candidate, instrument, load)
+    unplanned: frozenset[str] = frozenset()  # requirements that the scale measures of no candidate on any board
+    looks: Mapping[Group, tuple[int, ...]] = field(default_factory=dict)  # runs after which each group may stop
+    lost: Mapping[Group, tuple[LostRun, ...]] = field(default_factory=dict)  # runs that gave no record, at least once
+    accept_virtual: bool = False  # the mission takes counted instructions for time
+
+    def cpus(self, instrument: str, load: str) -> int:
+        """The number of CPUs that counts: that of most runs, the smaller where they are as many.
+
+        A scale may run a few cells on other numbers of CPUs; they are shown, but a verdict rests on one number.
+        """
+        runs = [(group, one.summary.runs) for group, one in self.measured.items()]
+        runs += [(group, 0) for group in self.failures]
+        return usual_cpus((group.cpus, n) for group, n in runs if (group.instrument, group.load) == (instrument, load))
+
+    def group(self, asked: Asked, candidate: str) -> Group:
+        cpus = self.cpus(asked.instrument, asked.load)
+        return Group(asked.instrument, asked.load, self.board, cpus, candidate)
+
+    def find(self, asked: Asked, candidate: str) -> Measured | None:
+        return self.measured.get(self.group(asked, candidate))
+
+    def figure(self, asked: Asked, candidate: str) -> Figure | None:
+        found = self.find(asked, candidate)
+        return found.summary.figures.get(figure_name(asked)) if found else None
+
+    def losses(self, group: Group) -> Losses:
+        """The runs of a group that gave no record, at least once."""
+        summary = self.measured[group].summary if group in self.measured else None
+        return losses(self.lost.get(group, ()), summary.seeds if summary else (), summary.planned if summary else None)
+
+    def of(self, candidate: str) -> list[Measured]:
+        return [one for group, one in self.measured.items() if group.candidate == candidate]
+
+
+def planned_looks(mission: Mission, scale: str) -> dict[PlannedCell, tuple[int, ...]]:
+    """The numbers of runs after which each cell may stop."""
+    looks: dict[PlannedCell, tuple[int, ...]] = {}
+    for plan in mission.scale(scale).plan:
+        for cell in mission.cells_of(plan):
+            looks[cell] = max(plan.looks, looks.get(cell, ()), key=lambda some: some[-1:])
+    return looks
+
+
+def planned_runs(mission: Mission, scale: str, grouped: Mapping[Group, Sequence[Record]]) -> Plan:
+    """The runs that each cell should have: with runs = "auto", the look that the records of any candidate reach."""
+    seeds: dict[tuple[str, str, str, int], int] = {}
+    for group, records in grouped.items():
+        seeds[group.cell] = max(seeds.get(group.cell, 0), *(one.inputs.seed for one in records))
+    runs: dict[PlannedCell, int] = {}
+    for cell, looks in planned_looks(mission, scale).items():
+        board, _, instrument, load, cpus = cell
+        seen = [n for of, n in seeds.items() if of[:3] == (instrument, load, board) and cpus in (0, of[3])]
+        runs[cell] = next((look for look in looks if look >= max(seen, default=0)), looks[-1])
+    return runs
+
+
+def looks_of(group: Group, looks: Mapping[PlannedCell, tuple[int, ...]]) -> tuple[int, ...]:
+    """Of a group; one look where its plan is not known."""
+    place = group.board, group.candidate, group.instrument, group.load
+    return looks.get((*place, group.cpus)) or looks.get((*place, 0)) or (0,)
+
+
+def planned_of(group: Group, plan: Plan) -> int | None:
+    place = group.board, group.candidate, group.instrument, group.load
+    return plan.get((*place, group.cpus)) or plan.get((*place, 0))
+
+
+def with_plan(one: Measured, plan: Plan) -> Measured:
+    """With the number of runs that the mission plans of it, and what is missing among its caveats."""
+    summary = replace(one.summary, planned=planned_of(one.group, plan))
+    lacking = losses_of(summary).text
+    caveats = (*summary.caveats, lacking) if lacking else summary.caveats
+    return replace(one, summary=replace(summary, caveats=caveats))
+
+
+def losses_of(summary: Summary) -> Losses:
+    return losses(summary.lost, summary.seeds, summary.planned)
+
+
+def measured_of(
+    mission: Mission, scale: str, grouped: Mapping[Group, Sequence[Record]], lost: Sequence[LostRun] = ()
+) -> list[Measured]:
+    """All groups of a campaign, with what its mission plans of them and the runs that gave no record."""
+    plan, looks = planned_runs(mission, scale, grouped), planned_looks(mission, scale)
+    every = (measure(group, members, len(looks_of(group, looks))) for group, members in grouped.items())
+    return [with_plan(with_lost(one, lost), plan) for one in every]
+
+
+def with_lost(one: Measured, lost: Sequence[LostRun]) -> Measured:
+    own = tuple(run for run in lost if run.group == one.group)
+    return replace(one, summary=replace(one.summary, lost=own)) if own else one
+
+
+def by_board(
+    mission: Mission,
+    scale: str,
+    measured: Sequence[Measured],
+    failures: Mapping[Group, str],
+    lost: Sequence[LostRun] = (),
+) -> list[Cells]:
+    """The cells of each board that has any, or should have by the mission's plans."""
+    names = [candidate.name for candidate in mission.candidates]
+    planned = frozenset(cell[:4] for plan in mission.scale(scale).plan for cell in mission.cells_of(plan))
+    groups, looks = {one.group: one for one in measured}, planned_looks(mission, scale)
+    every = with_reasons(lost, failures)
+    wanted = {(board, name) for board, name, _, _ in planned}
+    taken = {(one.instrument, one.load) for one in (*groups, *failures)} | {cell[2:] for cell in planned}
+    unplanned = frozenset(one.name for one in mission.requirements if (one.instrument, one.load) not in taken)
+    present = wanted | {(group.board, group.candidate) for group in (*groups, *failures)}
+    return [
+        Cells(
+            board=board,
+            candidates=tuple(name for name in names if (board, name) in present),
+            measured={group: one for group, one in groups.items() if group.board == board},
+            failures={group: why for group, why in failures.items() if group.board == board},
+            planned=frozenset(cell[1:] for cell in planned if cell[0] == board),
+            unplanned=frozenset() if board == PUBLISHED else unplanned,
+            looks={group: looks_of(group, looks) for group in groups if group.board == board},
+            lost={group: runs for group, runs in by_group(every).items() if group.board == board},
+            accept_virtual=mission.mission.accept_virtual,
+        )
+        for board in sorted({board for board, name in present if name in names}, reverse=True)
+    ]

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Whether figures of two groups may be compared: measured with the same settings, extremes over equal lengths."""
+
+from rtqual.base.units import format_value
+from rtqual.engine.analysis.figure.asked import EXTREMES, OF_RUNS
+from rtqual.engine.analysis.figure.model import Conditions, Figure, Summary
+from rtqual.engine.analysis.figure.statistics import is_of_time
+from rtqual.protocols.record.schema import Timing
+
+LENGTHS = frozenset({"cycles", "iterations", "frames", "repetitions", "events", "time"})  # how long a run is
+HARMLESS = frozenset({"histogram_limit"})  # where a tool ends its histogram: what lies beyond is an overflow
+_OF_LOADS = "load: "  # begins the names of a load's settings, which records tell where they are not the usual ones
+ALIKE = 1.1  # threads of one run end a little apart: lengths that differ by less are the same
+
+
+def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
+    """Why a statistic of two groups cannot be compared; empty where it can. What one of them does not tell is no
+    difference."""
+    if (a.timing == Timing.REAL) != (b.timing == Timing.REAL) and _in_time(a, statistic):
+        return "measured by other clocks: real time against the emulator's"
+    loads = [{k: v for k, v in one.conditions.parameters.items() if k.startswith(_OF_LOADS)} for one in (a, b)]
+    if loads[0] != loads[1]:
+        name = min(k for k in (*loads[0], *loads[1]) if loads[0].get(k) != loads[1].get(k))
+        return f"measured under another load: {name.removeprefix(_OF_LOADS)} differs"
+    return unlike_conditions(a.conditions, b.conditions, statistic)
+
+
+def _in_time(one: Summary, statistic: str) -> bool:
+    """Whether a statistic is one of time; all samples are."""
+    figure = one.figures.get(statistic)
+    return figure is None or is_of_time(figure.unit)
+
+
+def unlike_conditions(one: Conditions, other: Conditions, statistic: str = "") -> str:
+    """The same of conditions alone, as a published table states them."""
+    told = [name for name in one.parameters if name in other.parameters and name not in LENGTHS | HARMLESS]
+    apart = [name for name in told if one.parameters[name] != other.parameters[name]]
+    if apart:
+        name = apart[0]
+        return f"measured otherwise: {name} {_setting(one, name)} against {_setting(other, name)}"
+    if statistic in EXTREMES or statistic in OF_RUNS:
+        lengths = other_lengths(one, other)
+        return f"{lengths}: extremes grow with every sample" if lengths else ""
+    return ""
+
+
+def other_lengths(a: Conditions, b: Conditions) -> str:
+    """'runs of 300 and of 30,000 samples'; empty where they are as long, or it is not known."""
+    every = [*a.lengths, *b.lengths]
+    if not a.lengths or not b.lengths or max(every) <= ALIKE * min(every):
+        return ""
+    return f"runs of {_range(a)} and of {_range(b)} samples"
+
+
+def fewer_runs(one: Summary) -> str:
+    """'6 of 10 runs'; empty where there are as many as planned, or it is not known."""
+    return f"{one.runs} of {one.planned} runs" if one.planned is not None and one.runs < one.planned else ""
+
+
+def _setting(one: Conditions, name: str) -> str:
+    value = one.parameters[name]
+    return format_value(value, "ns") if name == "interval" and isinstance(value, int) else str(value)
+
+
+def _range(one: Conditions) -> str:
+    low, high = (f"{round(end):,}" for end in one.lengths)
+    return low if low == high else f"{low} to {high}"
+
+
+def runs_differ(a: Figure, b: Figure) -> str:
+    """Why runs do not tell two candidates apart: a kind of run that one shows may have been missed in the other.
+
+    Where all runs of one lie below all of the other, it makes no difference.
+    """
+    odd = [one.spread for one in (a, b) if one.spread and one.spread.odd]
+    if not odd or not a.spread or not b.spread or a.spread.high < b.spread.low or b.spread.high < a.spread.low:
+        return ""
+    needed = max(one.needed for one in odd)
+    return f"runs differ: {needed} runs needed" if min(a.runs, b.runs) < needed else ""

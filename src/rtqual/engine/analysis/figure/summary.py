@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""One candidate, one instrument, one load: its figures, each with an interval or the reason why it has none.
+
+The headline figures of a run on several CPUs are over all CPUs' samples: the mission's deadline binds
+whichever CPU the thread runs on, and pooled counts are exact. A bad CPU could hide in them, so each CPU's
+figures stand beside the headline, and a requirement is judged on the worst of them (gates.py).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+
+from rtqual.base.words import clean, count, listed
+from rtqual.engine.analysis.figure.asked import tail
+from rtqual.engine.analysis.figure.dependence import dependence
+from rtqual.engine.analysis.figure.figures import pool_figures, quantile_figures, why_few
+from rtqual.engine.analysis.figure.intervals import mean_interval
+from rtqual.engine.analysis.figure.model import Conditions, Distribution, Figure, Group, Summary
+from rtqual.engine.analysis.figure.pool import Pool, pool_runs
+from rtqual.engine.analysis.figure.spread import spread
+from rtqual.engine.analysis.figure.statistics import is_size
+from rtqual.protocols.record.schema import Record, Series, Timing, digest
+
+# From the best to the weakest clock of a group.
+_TIMINGS = (Timing.REAL, Timing.INSTRUCTIONS, Timing.UNTESTED, Timing.HOST_TIMED)
+_NO_SAMPLES = "no samples"
+DETAIL = " ("  # begins what of a caveat differs from cell to cell
+READ_ONCE = "a size, read off the system: no draw that would need an interval"
+RESOLUTION = "resolution"  # the scalar in which an instrument states the step of its figures
+_UNKNOWN, _SHOWN = "unknown", 60  # what a board says of a serial number that it has not; characters of a name
+_NO_FIGURE = 1e100  # in whatever unit
+SHIFTED = ("p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A summary with what only comparisons need."""
+
+    summary: Summary
+    scalars: tuple[str, ...] = ()  # which of the figures the tool itself printed, one a run
+    quantiles: Mapping[str, Figure] = field(default_factory=dict)  # of the headline, for a shift function
+    pools: Mapping[int | None, Pool] = field(default_factory=dict)  # of the headline; by CPU, and all together
+
+    @property
+    def group(self) -> Group:
+        return self.summary.group
+
+
+def groups(records: Iterable[Record]) -> dict[Group, list[Record]]:
+    """What may be put together. A record with the hash of another is the same draw and counts once.
+
+    A repeat, made to test that a run is deterministic, is no further draw: it would count its seed twice.
+    """
+    found: defaultdict[Group, dict[str, Record]] = defaultdict(dict)
+    for record in (one for one in records if one.manifest.repeat == 0):
+        inputs = record.inputs
+        group = Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
+        found[group].setdefault(record.manifest.hash, record)
+    return {
+        group: sorted(found[group].values(), key=lambda record: (record.inputs.seed, record.manifest.hash))
+        for group in sorted(found)
+    }
+
+
+def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured:
+    """The group's figures. The first record's first series gives the headline, others carry their name.
+
+    `looks`: after how many of them the campaign may have stopped.
+    """
+    names = list(dict.fromkeys(one.info.name for record in records for one in record.series))
+    figures: dict[str, Figure] = {}
+    pools = {name: pool_runs(_series(records, name), looks) for name in names}
+    for name, pool in pools.items():
+        prefix = "" if name == names[0] else f"{name} "
+        if pool is not None:
+            figures |= {prefix + statistic: figure for statistic, figure in pool_figures(pool).items()}
+    headline = pools[names[0]] if names else None
+    by_cpu = _by_cpu(records, names[:1], looks)
+    scalars = _scalar_figures(records, tail(looks))
+    summary = Summary(
+        group=group,
+        timing=max((record.manifest.timing for record in records), key=_TIMINGS.index),
+        runs=len(records),
+        samples=headline.samples if headline else 0,
+        figures=figures | scalars,
+        distribution=_distribution(headline),
+        per_cpu={cpu: pool_figures(pool) for cpu, pool in by_cpu.items() if cpu is not None},
+        run_maxima=tuple(float(high) for high in headline.highs) if headline else (),
+        problems=_problems(records),
+        hypervisor=next(iter(_hypervisors(records)), ""),
+        caveats=(*_caveats(records), *_odd_runs(figures | scalars)),
+        conditions=Conditions(
+            parameters=records[0].inputs.parameters,
+            lengths=(float(headline.n.min()), float(headline.n.max())) if headline and headline.samples else (),
+        ),
+        series=tuple(names),
+        absent={name: why for record in records for name, why in record.manifest.absent.items()},
+        seeds=tuple(record.inputs.seed for record in records),
+    )
+    quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
+    return Measured(summary, tuple(scalars), quantiles, by_cpu | ({None: headline} if headline else {}))
+
+
+def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
+    """With the dependence of the headline's samples: a pass over every sample, where figures need only the counts."""
+    names = measured.summary.series[:1]
+    found = dependence([one for name in names for run in _series(records, name) for one in run])
+    return replace(measured, summary=replace(measured.summary, dependence=found))
+
+
+def _is_figure(value: float) -> bool:
+    """A number, and one whose square and sum over runs are numbers still."""
+    return abs(value) <= _NO_FIGURE
+
+
+def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> list[list[Series]]:
+    return [
+        [one for one in record.series if one.info.name == name and cpu in (None, one.info.cpu)] for record in records
+    ]
+
+
+def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]:
+    """A scalar is one draw a run: its figure is the average over the runs."""
+    figures: dict[str, Figure] = {}
+    for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
+        known = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
+        drawn = [scalar for scalar in known if _is_figure(scalar.value)]  # another is a problem of its record
+        if not drawn:
+            continue
+        values = np.array([scalar.value for scalar in drawn])
+        runs, mean = len(values), float(values.mean())
+        interval = None
+        seen = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
+        why = READ_ONCE if is_size(drawn[0].unit) and runs == 1 else why_few(runs, seen=seen)
+        if not why:
+            interval = mean_interval(mean, (values.sum() - values) / (runs - 1), tail=tail)
+        of_runs = None if is_size(drawn[0].unit) else spread(values, tail)
+        figures[name] = Figure(mean, drawn[0].unit, runs, runs, interval, why, spread=of_runs)
+    return figures
+
+
+def _by_cpu(records: Sequence[Record], names: Sequence[str], looks: int) -> dict[int | None, Pool]:
+    """The headline's runs on each CPU, where there is more than one."""
+    cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
+    if len(cpus) < 2:
+        return {}
+    pools = {cpu: pool_runs(_series(records, names[0], cpu), looks) for cpu in cpus}
+    return {cpu: pool for cpu, pool in pools.items() if pool}
+
+
+def _distribution(pool: Pool | None) -> Distribution | None:
+    if pool is None or not pool.counts.any():
+        return None
+    seen = pool.counts > 0
+    return Distribution(pool.values[seen], pool.counts[seen], pool.unit, pool.kind, pool.overflow, pool.ceiling)
+
+
+def _problems(records: Sequence[Record]) -> tuple[str, ...]:
+    found = Counter(chain.from_iterable(dict.fromkeys(_record_problems(record)) for record in records))
+    problems = [f"{text} ({times} of {count(len(records), 'run')})" for text, times in found.items()]
+    if len({digest([r.inputs.parameters, r.inputs.artefacts]) for r in records}) > 1:
+        problems.append("its records have different parameters or programs: they are not one measurement")
+    if len({r.manifest.timing == Timing.REAL for r in records}) > 1:
+        problems.append(
+            "its records were taken by other clocks, real time and the emulator's: they are not one measurement"
+        )
+    problems += _strange_machines(records)
+    units: dict[str, dict[str, None]] = {}
+    for r in records:
+        for name, unit in _units(r):
+            units.setdefault(name, {})[unit] = None
+    problems += [f"its records give {name} in {listed(list(its))}" for name, its in units.items() if len(its) > 1]
+    return tuple(problems)
+
+
+def _strange_machines(records: Sequence[Record]) -> Iterator[str]:
+    """Of a board whose table pins no serial number: a card was put into two machines, a board replaced."""
+    machines: defaultdict[str, set[str]] = defaultdict(set)
+    for facts in (one.manifest.provenance.facts for one in records):
+        if (board := facts.get("board")) and facts.get("serial", _UNKNOWN) != _UNKNOWN:
+            machines[board].add(facts["serial"])
+    for board, serials in machines.items():
+        if len(serials) > 1:
+            which = listed([_short(one) for one in sorted(serials)[:3]])
+            yield f"its records of board {_short(board)} are of machines with serial numbers {which}"
+
+
+def _short(text: str) -> str:
+    return clean(" ".join(text.split()))[:_SHOWN]
+
+
+def _units(record: Record) -> Iterator[tuple[str, str]]:
+    yield from ((name, one.unit) for name, one in record.manifest.scalars.items())
+    yield from ((one.info.name, one.info.unit) for one in record.series)
+
+
+def _record_problems(record: Record) -> list[str]:
+    silent = [one.info for one in record.series if not one.total and not one.info.reported]
+    problems = [f"{_NO_SAMPLES} of {one.name}{'' if one.cpu is None else f' on CPU {one.cpu}'}" for one in silent]
+    if not record.series and not record.manifest.scalars and not record.manifest.absent:
+        problems.append(_NO_SAMPLES)
+    said = [(name, one.value) for name, one in record.manifest.scalars.items()]
+    said += [(f"{one.name} {name}", value) for one in record.manifest.series for name, value in one.reported.items()]
+    problems += [f"{name} is {value}, no figure" for name, value in said if not _is_figure(value)]
+    return [*record.manifest.problems, *problems]
+
+
+def _facts_in_real_time(records: Sequence[Record]) -> list[dict[str, str]]:
+    return [one.manifest.provenance.facts for one in records if one.manifest.timing == Timing.REAL]
+
+
+def _hypervisors(records: Sequence[Record]) -> list[str]:
+    found = (one.get("hypervisor", "none") for one in _facts_in_real_time(records))
+    return [host for host in dict.fromkeys(found) if host != "none"]
+
+
+def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
+    """Of runs that stand apart from the rest."""
+    found = {one.spread: one.runs for one in figures.values() if one.spread and one.spread.odd}
+    for one, runs in found.items():
+        yield f"runs differ: {one.odd} of {runs} stand apart from the rest; {count(one.needed, 'run')} needed"
+
+
+def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
+    """What disturbed a measurement in real time from outside the system under test; counts in DETAIL."""
+    caveats = [f"the machine is a guest of {host}, which can take the CPU away" for host in _hypervisors(records)]
+    ticks = [int(one["steal_ticks"]) for one in _facts_in_real_time(records) if one.get("steal_ticks", "").isdecimal()]
+    if any(ticks):
+        runs = f"{sum(map(bool, ticks))} of {count(len(records), 'run')}"
+        caveats.append(f"the hypervisor did take the CPU away{DETAIL}{count(sum(ticks), 'tick')} in {runs})")
+    return tuple(caveats)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The results of an analysis. Reports print these and compute nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
+from rtqual.engine.analysis.figure.model import Group, LostRun, Summary
+from rtqual.engine.analysis.tails.model import Tails
+from rtqual.engine.analysis.verdict.headline import Answer, answer
+from rtqual.engine.analysis.verdict.model import Ground, Verdict
+from rtqual_docking.judgement import Camera
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything a report shows."""
+
+    summaries: tuple[Summary, ...]
+    comparisons: tuple[Comparison, ...]
+    verdicts: tuple[Verdict, ...]
+    failures: Mapping[Group, str] = field(default_factory=dict)  # cells that gave no record, and why
+    lost: tuple[LostRun, ...] = ()  # the runs that gave no record, at least once
+    scale: str = ""  # of the mission, at which all was measured
+    shifts: tuple[ShiftFunction, ...] = ()
+    tails: Mapping[Group, Tails] = field(default_factory=dict)  # of groups whose samples have a rate
+    camera: Camera = field(default_factory=Camera)
+
+    @property
+    def answer(self) -> Answer | None:
+        """What all verdicts come to; None without any."""
+        return answer(self.verdicts)
+
+    @property
+    def headed(self) -> tuple[tuple[str, Verdict], ...]:
+        """Every board's verdict under its heading: the one that is the answer first, the others as evidence."""
+        deciding = self.answer.boards if self.answer else ()
+        heading = "Verdict" if len(deciding) == 1 else "Evidence"
+        first = [(f"{heading}, {one.board} board", one) for one in self.verdicts if one.board in deciding]
+        others = [(f"Evidence, {one.board} board", one) for one in self.verdicts if one.board not in deciding]
+        return (*first, *others)
+
+    @property
+    def lacking(self) -> dict[Group, str]:
+        """The failures that leave something unjudged: not those of a machine that is there for comparison alone,
+        beside others that are judged."""
+        beside = {one.board for one in self.verdicts if one.ground == Ground.REFERENCE}
+        if self.answer is None or self.answer.ground == Ground.REFERENCE:
+            beside = set()
+        return {group: why for group, why in self.failures.items() if group.board not in beside}

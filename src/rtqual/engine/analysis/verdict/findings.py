@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The candidates beside each other in the figures a mission requires, as sentences."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rtqual.engine.analysis.difference.compare import mirrored
+from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
+from rtqual.engine.analysis.difference.shift import turned
+from rtqual.engine.analysis.difference.statement import STANDS_FOR, UNDECIDED
+from rtqual.engine.analysis.figure.asked import figure_name
+from rtqual.engine.analysis.figure.cells import Cells
+from rtqual.engine.analysis.figure.model import Interval
+from rtqual.engine.analysis.figure.wording import value
+from rtqual.engine.mission import Mission
+
+
+def findings(
+    mission: Mission, cells: Cells, comparisons: Sequence[Comparison], shifts: Sequence[ShiftFunction]
+) -> Iterator[str]:
+    """Every pair of candidates in every required figure, the smaller one first; then where their samples differ."""
+    of_pair = {(one.a, one.b): one for one in shifts}
+    for requirement in mission.requirements:
+        wanted = STANDS_FOR.get(figure_name(requirement), figure_name(requirement))
+        groups = {cells.group(requirement, name) for name in cells.candidates}
+        for one in comparisons:
+            if one.statistic == wanted and one.a in groups and one.b in groups:
+                shift = of_pair.get((one.a, one.b))
+                larger = one.difference.value > 0
+                yield f"{requirement.name}: {_finding(mirrored(one) if larger else one, cells)}{_where(shift, larger)}."
+
+
+def _finding(one: Comparison, cells: Cells) -> str:
+    figures = [cells.measured[group].summary.figures[one.statistic] for group in (one.a, one.b)]
+    beside = " against ".join(value(figure) for figure in figures)
+    ratio = f", ratio {one.ratio.value:.3g}{_between(one.ratio.interval)}" if one.ratio else ""
+    pair = f"{one.a.candidate}, {one.b.candidate}: " if one.statement.startswith(UNDECIDED) else ""
+    return f"{pair}{one.statement} ({one.statistic} {beside}{ratio})"
+
+
+def _between(interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    high = "no end" if math.isinf(interval.high) else f"{interval.high:.3g}"
+    return f", {100 * interval.level:.0f} % interval {interval.low:.3g} to {high}"
+
+
+def _where(shift: ShiftFunction | None, larger: bool) -> str:
+    if shift is None or shift.statement.startswith(UNDECIDED):
+        return ""
+    return f"; by quantile, {(turned(shift) if larger else shift).statement}"

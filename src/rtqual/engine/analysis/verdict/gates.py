@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""One requirement or need for one candidate: met, not met, or undecided for a stated reason.
+
+A figure with an interval meets a limit when the whole interval does, and fails it when none of it does. A
+maximum has no interval: one sample beyond the limit is a miss for certain; none beyond it is met as far
+as was measured, and the reason says how rare misses can still be. Fewer than RUNS_TO_JUDGE runs decide
+nothing else: a run is one trajectory.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from rtqual.base.units import DURATIONS_NS, format_value
+from rtqual.base.words import count, one_in, share, under
+from rtqual.engine.analysis.figure.asked import EXTREMES, QUANTILES, RUNS_TO_JUDGE, TAIL, figure_name, samples_needed
+from rtqual.engine.analysis.figure.cells import Cells
+from rtqual.engine.analysis.figure.comparable import fewer_runs
+from rtqual.engine.analysis.figure.figures import certain_miss
+from rtqual.engine.analysis.figure.intervals import RARE, exceedance_bound
+from rtqual.engine.analysis.figure.lost import Losses
+from rtqual.engine.analysis.figure.model import Distribution, Figure, Group, Summary
+from rtqual.engine.analysis.figure.pool import Pool
+from rtqual.engine.analysis.figure.statistics import is_size
+from rtqual.engine.analysis.figure.summary import RESOLUTION
+from rtqual.engine.analysis.figure.wording import figure, value
+from rtqual.engine.analysis.verdict.clock import by_clock
+from rtqual.engine.analysis.verdict.model import Gate, Outcome
+from rtqual.engine.kernel.needs import Known, check_needs, is_config
+from rtqual.engine.mission import PUBLISHED, Requirement
+
+_ONLY_GROW = frozenset({"max", "max-min", "(max-min)/max"})  # with every further sample
+_OF_TWO = frozenset({"max-min", "p95-avg"})  # differences
+_OF_DEADLINES = frozenset({"skipped_periods"})  # counts of what came too late: a limit in time
+EVERY_RUN_ENDS = "every run ends"  # the gate that stands where a run of the candidate did not
+_WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.MET)
+
+
+def gates(
+    needs: Iterable[str], requirements: Iterable[Requirement], cells: Cells, candidate: str, config: Known
+) -> tuple[Gate, ...]:
+    """Every gate of a candidate, the measured ones first."""
+    measured = [requirement_gate(requirement, cells, candidate) for requirement in requirements]
+    return (*measured, *_ends(cells, candidate), *need_gates(needs, candidate, config))
+
+
+def _ends(cells: Cells, candidate: str) -> Iterator[Gate]:
+    """That every run ends, which no mission needs to ask for; nothing where all did that the candidate had to end."""
+    lost = [f"{group.instrument} {under(group.load)}, {why}" for group, why in _died(cells, candidate)]
+    if lost:
+        yield Gate(EVERY_RUN_ENDS, candidate, Outcome.NOT_MET, None, "", "; ".join(lost))
+
+
+def _died(cells: Cells, candidate: str) -> Iterator[tuple[Group, str]]:
+    for group in (one for one in cells.lost if one.candidate == candidate):
+        if why := cells.losses(group).of_candidate:
+            yield group, why
+
+
+def need_gates(needs: Iterable[str], candidate: str, config: Known) -> Iterator[Gate]:
+    """Gates read from the kernel's configuration (None: it could not be read), or from what a study states."""
+    if isinstance(config, Mapping):
+        why_not, checks = "the study does not say", [config[need] for need in needs if need in config]
+    elif config is None or not is_config(config):
+        why_not, checks = "the kernel's configuration could not be read", []
+    else:
+        why_not, checks = "", check_needs(needs, config)
+    known = {check.need: check for check in checks}
+    for need in needs:
+        check = known.get(need)
+        if check is None:
+            yield Gate(need_name(need), candidate, Outcome.UNDECIDED, None, "", why_not)
+            continue
+        outcome = Outcome.MET if check.ok else Outcome.NOT_MET
+        yield Gate(need_name(need), candidate, outcome, None, check.limit, check.reason)
+
+
+def need_name(need: str) -> str:
+    return f"need {need}"
+
+
+def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
+    """One requirement, by its figures and by the runs that gave none."""
+    lost = cells.losses(cells.group(requirement, candidate))
+    return _with_losses(_of_figures(requirement, cells, candidate), lost)
+
+
+def _with_losses(gate: Gate, lost: Losses) -> Gate:
+    """A run that the system under test did not end is a limit not kept, whatever clock counts; what nobody knows of is
+    no run that kept it."""
+    if lost.of_candidate:
+        reason = f"{lost.text}; {gate.reason}" if gate.measured else lost.text
+        return replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=reason, lost=len(lost.died))
+    if lost.of_others and gate.seen == Outcome.MET:
+        return replace(gate, outcome=Outcome.UNDECIDED, on_emulator=None, reason=f"{lost.of_others}; {gate.reason}")
+    return gate
+
+
+def _of_figures(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
+    """On the worst of the CPUs where several were measured."""
+    name, limit = figure_name(requirement), limit_text(requirement)
+    found = cells.find(requirement, candidate)
+    if found is None:
+        why_not = _why_unmeasured(requirement, cells, candidate)
+        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
+    why_not = _why_unusable(requirement, found.summary)
+    if why_not:
+        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
+    figures = {"": found.summary.figures[name]}
+    figures |= {f"CPU {cpu}: ": one[name] for cpu, one in found.summary.per_cpu.items() if name in one}
+    pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in found.pools.items()}
+    step = _step(requirement, found.summary, cells)
+    judged = {label: _judge(requirement, name, one, pools.get(label), step) for label, one in figures.items()}
+    worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
+    outcome, why = judged[worst]
+    misses = _misses(requirement, name, found.summary)
+    sentence = _sentence(name, figures[worst], requirement, found.summary)
+    tail = pools[""].tail if "" in pools else TAIL
+    reason = f"{worst}{sentence}{_misses_text(misses, found.summary, tail)}{why}"
+    gate = Gate(
+        requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
+    )
+    unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
+    return by_clock(gate, unit, [found.summary], accept_virtual=cells.accept_virtual)
+
+
+def limit_text(requirement: Requirement) -> str:
+    """'at most 100 us', as the mission writes it."""
+    return f"{'at most' if requirement.at_most else 'at least'} {requirement.limit.text}"
+
+
+def _why_unmeasured(requirement: Requirement, cells: Cells, candidate: str) -> str:
+    cell = f"{requirement.instrument} {under(requirement.load)}"
+    failure = cells.failures.get(cells.group(requirement, candidate))
+    if failure:
+        return f"not measured: {failure}"
+    if cells.board == PUBLISHED:
+        return f"the study prints no {cell}"
+    if (candidate, requirement.instrument, requirement.load) in cells.planned:
+        return f"not measured: there is no record of {cell}"
+    return f"not measured: this scale plans no {cell} for {candidate}"
+
+
+def _why_unusable(requirement: Requirement, summary: Summary) -> str:
+    """Why a summary gives no figure to judge; empty where it does."""
+    name = figure_name(requirement)
+    one = summary.figures.get(name)
+    if summary.problems:
+        return f"refused: {'; '.join(summary.problems)}"
+    if one is None and summary.samples and name in QUANTILES:
+        return f"{name} needs {samples_needed(name):,} samples; {summary.samples:,} were taken"
+    if one is None:
+        return f"{requirement.instrument} gave no {name}"
+    if requirement.limit.unit not in (None, one.unit):
+        return f"the limit is in {requirement.limit.unit}, {name} in {one.unit}"
+    if requirement.limit.unit is None and (one.unit in DURATIONS_NS or is_size(one.unit)):
+        return f"the limit is a number without a unit, {name} in {one.unit}"
+    return ""
+
+
+def _step(requirement: Requirement, summary: Summary, cells: Cells) -> float:
+    """What the tool cuts off: 100 whole microseconds may be 100.99. A study rounds what it prints."""
+    known = summary.figures.get(RESOLUTION) if requirement.statistic and cells.board != PUBLISHED else None
+    return known.value if known else 0.0
+
+
+def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
+    """The outcome, and what keeps it undecided; a true figure is less than `step` larger than the one given."""
+    limit, upper = requirement.limit.value, requirement.at_most is not None
+    if upper and name in _ONLY_GROW and one.value - (step if name in _OF_TWO else 0) > limit:
+        return Outcome.NOT_MET, ""
+    if upper and pool is not None and (why := certain_miss(pool, name, limit)):
+        return Outcome.NOT_MET, f"; {why}"
+    if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
+        return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
+    low, high = _between(name, one)
+    if name in _OF_TWO:  # what is subtracted is cut too
+        low -= step
+    keeps, breaks = (high <= limit, low > limit) if upper else (low >= limit, high < limit)
+    cut = upper and keeps and high + step > limit
+    if (keeps or breaks) and not cut:
+        return (Outcome.MET if keeps else Outcome.NOT_MET), ""
+    if one.at_least:
+        return Outcome.UNDECIDED, "; samples overflowed the histogram below the limit"
+    why = "the interval holds the limit" if one.interval else f"no interval: {one.why_no_interval}"
+    if cut:
+        most = format_value(high + step, one.unit)
+        why = f"the tool counts in steps of {format_value(step, one.unit)}: it may be up to {most}"
+    return Outcome.UNDECIDED, f"; {why}"
+
+
+def _between(name: str, one: Figure) -> tuple[float, float]:
+    """What the figure lies between; NaN where it is not known."""
+    if one.interval is not None:
+        return one.interval.low, one.interval.high
+    if name in EXTREMES or is_size(one.unit):
+        return one.value, math.inf if one.at_least else one.value
+    return math.nan, math.nan
+
+
+def _misses(requirement: Requirement, name: str, summary: Summary) -> int | None:
+    """Samples beyond the limit, where the limit applies to samples and these can be counted."""
+    if requirement.at_most is None or not (name == "max" or name in QUANTILES):
+        return None
+    limit, drawn = requirement.limit.value, summary.distribution
+    if drawn is None:
+        return None
+    hidden = drawn.overflow_from is not None and drawn.overflow_from <= limit
+    if hidden and (summary.figures["max"].at_least or summary.figures["max"].value > limit):
+        return None
+    return beyond(drawn, limit)
+
+
+def beyond(distribution: Distribution, limit: float) -> int:
+    """Samples above a limit. Overflowed samples count where all of them are above it for certain."""
+    valued = int(distribution.counts[distribution.values > limit].sum())
+    certain = distribution.overflow_from is not None and distribution.overflow_from > limit
+    return valued + (distribution.overflow if certain else 0)
+
+
+def _sentence(name: str, one: Figure, requirement: Requirement, summary: Summary) -> str:
+    samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
+    runs = fewer_runs(summary) or count(one.runs, "run")
+    return f"{name} {figure(one, requirement.limit.value)} of {samples}{runs}, {limit_text(requirement)} asked"
+
+
+def _misses_text(misses: int | None, summary: Summary, tail: float) -> str:
+    if misses is None:
+        return ""
+    if misses:
+        word = "miss" if misses == 1 else "misses"
+        return f"; {misses:,} deadline {word}, {share(misses, summary.samples)} of the samples"
+    return f"; no deadline miss{_how_rare(summary.samples, tail)}"
+
+
+def _how_rare(samples: int, tail: float) -> str:
+    """What may be said where none of so many samples missed; empty where that is next to nothing."""
+    bound = exceedance_bound(0, samples, 1 - 2 * tail)
+    return f": one is rarer than {one_in(bound)} (95 %, if independent)" if bound <= RARE else ""
+
+
+def shortfall(gate: Gate) -> str:
+    """A gate that is not met, for a headline: "'wake-up under load' (434 us; at most 100 us asked)"."""
+    if gate.measured is None:
+        return f"'{gate.requirement}'"
+    return f"'{gate.requirement}' ({value(gate.measured, gate.limit_value)}; {gate.limit} asked)"

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""What a board's figures support, in one sentence, and all boards' in one: the words never exceed the clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rtqual.base.words import listed, some
+from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
+from rtqual.engine.analysis.figure.cells import Cells
+from rtqual.engine.analysis.figure.wording import span
+from rtqual.engine.analysis.verdict.clock import clock_of
+from rtqual.engine.analysis.verdict.gates import shortfall
+from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
+from rtqual.engine.analysis.verdict.score import ScoreTable
+from rtqual.engine.mission import PUBLISHED, Mission
+from rtqual.protocols.record.schema import Timing
+
+NOT_MEASURED = "nothing was measured"
+TO_FLY = "To fly it, measure on the board."
+_RANKS_FIRST, _WAS_TRIED = "ranks first on the emulator", "was tried on the emulator"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a campaign says, over all its boards."""
+
+    headline: str
+    fly: str | None
+    ground: Ground
+    boards: tuple[str, ...]  # whose verdicts it rests on
+
+
+def ground_of(mission: Mission, cells: Cells) -> Ground:
+    """What the figures of a board can support."""
+    if cells.board == PUBLISHED:
+        return Ground.PUBLISHED
+    if any(one.is_here for one in mission.candidates if one.name in cells.candidates):
+        return Ground.REFERENCE if _why_no_flight_candidate(mission, cells) else Ground.FLIGHT
+    if {clock_of(one.summary) for one in cells.measured.values()} == {Timing.REAL}:
+        return Ground.FLIGHT
+    return Ground.ACCEPTED if cells.accept_virtual else Ground.EMULATED
+
+
+def _why_no_flight_candidate(mission: Mission, cells: Cells) -> str:
+    """Of this machine; empty where it is one."""
+    guests = [one.summary.hypervisor for one in cells.measured.values() if one.summary.hypervisor]
+    if guests:
+        return f"it is a guest of {guests[0]}"
+    stated = {one.name: one.release or one.preempt_rt is not None for one in mission.candidates}
+    unstated = [name for name in cells.candidates if not stated.get(name)]
+    return f"the mission states no release or preempt-rt for {listed(unstated)}" if unstated else ""
+
+
+def result(verdict: Verdict, one: Standing) -> tuple[str, Outcome]:
+    """A candidate's in two or three words, for every table of candidates, and what it is as an outcome."""
+    kept = "keeps the limits there" if one.seen == Outcome.MET else "breaks limits there"
+    first = _RANKS_FIRST if len(verdict.standings) > 1 else _WAS_TRIED
+    words = (
+        (verdict.ground == Ground.REFERENCE, "for comparison", Outcome.UNDECIDED),
+        (one.candidate == verdict.fly, "fly", Outcome.MET),
+        (one.may_fly == Outcome.UNASKED, _unasked(verdict, one), Outcome.UNDECIDED),
+        (one.candidate == verdict.first, first, Outcome.INDICATIVE),
+        (one.may_fly == Outcome.NOT_MET, "out", Outcome.NOT_MET),
+        (bool(one.refusals), "refused", Outcome.UNDECIDED),
+        (bool(verdict.not_measured), "not judged", Outcome.UNDECIDED),
+        (one.may_fly == Outcome.INDICATIVE, kept, Outcome.INDICATIVE),
+        (one.may_fly == Outcome.MET, "meets the mission", Outcome.MET),
+    )
+    return next(((said, outcome) for holds, said, outcome in words if holds), ("undecided", Outcome.UNDECIDED))
+
+
+def headline(
+    mission: Mission,
+    cells: Cells,
+    ground: Ground,
+    standings: Sequence[Standing],
+    table: ScoreTable,
+    first: str | None,
+    unplanned: Sequence[str],
+) -> str:
+    """One board's, in a sentence or two."""
+    if ground == Ground.REFERENCE:
+        names, why = listed(cells.candidates), _why_no_flight_candidate(mission, cells)
+        verb = "is not a flight candidate" if len(cells.candidates) == 1 else "are no flight candidates"
+        return f"{names} {verb}: {why}. What was measured there is for comparison."
+    if unplanned and any(one.seen == Outcome.UNDECIDED for one in standings):
+        told = [one for one in standings if one.refusals or one.seen == Outcome.NOT_MET]
+        what = f"this scale does not measure {some(unplanned, 'requirements')}"
+        return f"No verdict: {'; '.join([what, *(_beside(one, table, first) for one in told)])}."
+    may = [one for one in standings if one.keeps]
+    if any(one.seen == Outcome.UNASKED for one in may):
+        return _without_requirements(mission, ground, standings, may, table, first)
+    others = "; ".join(_beside(one, table, first) for one in standings if one.candidate != first)
+    if first is None:
+        return _no_choice(ground, standings, may, table, others)
+    found = f"it {_meets(may[0])}" + (f"; {others}." if others else ".")
+    if ground == Ground.EMULATED or may[0].may_fly == Outcome.INDICATIVE:
+        return f"{first} {_RANKS_FIRST if len(standings) > 1 else _WAS_TRIED}: {found} {TO_FLY}"
+    verb = "Fly" if len(standings) > 1 else "Cleared to fly"
+    return f"{verb} {first}: {found}{_by_what(ground)}"
+
+
+def _unasked(verdict: Verdict, one: Standing) -> str:
+    return "ranks first" if one.candidate == verdict.first and len(verdict.standings) > 1 else "no requirement"
+
+
+def _without_requirements(
+    mission: Mission,
+    ground: Ground,
+    standings: Sequence[Standing],
+    may: Sequence[Standing],
+    table: ScoreTable,
+    first: str | None,
+) -> str:
+    """Nothing is met where nothing is required: at most the criteria rank."""
+    tied = [one.candidate for one in may if one.rank == may[0].rank]
+    ranked = bool(mission.criteria and first)
+    others = [one for one in standings if one.candidate != first and (ranked or one not in may)]
+    told = "".join(f"; {_beside(one, table, first)}" for one in others)
+    if not mission.criteria:
+        return f"No verdict: the mission sets no requirement and no criterion. The figures are for comparison{told}."
+    if len(may) == 1:
+        return f"No verdict on {may[0].candidate}: the mission sets no requirement{told}."
+    if first is None:
+        return f"No verdict on {listed(tied)}: the mission sets no requirement, {_tie(tied, table)}{told}."
+    where = " on the emulator" if ground == Ground.EMULATED else ""
+    ranks = f"By its criteria {first} ranks first{where}{told}."
+    return f"No verdict: the mission sets no requirement. {ranks}{_by_what(ground)}"
+
+
+def _no_choice(
+    ground: Ground, standings: Sequence[Standing], may: Sequence[Standing], table: ScoreTable, others: str
+) -> str:
+    emulated = ground == Ground.EMULATED or any(one.may_fly == Outcome.INDICATIVE for one in standings)
+    nothing = "No ranking on the emulator" if emulated else "No verdict"
+    if len(may) > 1:
+        tied = [one.candidate for one in may if one.rank == may[0].rank]
+        meet = _meets(may[0]).replace("meets", "meet").replace("keeps", "keep")
+        return f"{nothing}: {listed(tied)} {meet}, {_tie(tied, table)}."
+    if any(one.seen == Outcome.UNDECIDED for one in standings):
+        return f"{nothing}: {others}."
+    if emulated and any(one.may_fly != Outcome.NOT_MET for one in standings):
+        return f"No candidate keeps every limit on the emulator: {others}. To judge them, measure on the board."
+    return f"No candidate may fly: {others}.{_by_what(ground)}"
+
+
+def _by_what(ground: Ground) -> str:
+    """Of a verdict that says "fly", "ranks first" or that nobody may, without a measurement in real time here."""
+    return {
+        Ground.ACCEPTED: " (The mission takes counted instructions for time.)",
+        Ground.PUBLISHED: " (By the figures that a study printed.)",
+    }.get(ground, "")
+
+
+def answer(verdicts: Sequence[Verdict]) -> Answer | None:
+    """All boards' headlines as one: real time before counted instructions, these before what a study printed.
+
+    None without a verdict.
+    """
+    for ground in (Ground.FLIGHT, Ground.ACCEPTED, Ground.EMULATED, Ground.PUBLISHED, Ground.REFERENCE):
+        found = [one for one in verdicts if one.ground == ground]
+        if found:
+            return _together(ground, found)
+    return None
+
+
+def _together(ground: Ground, verdicts: Sequence[Verdict]) -> Answer:
+    boards = tuple(one.board for one in verdicts)
+    if len(verdicts) == 1:
+        return Answer(verdicts[0].headline, verdicts[0].fly, ground, boards)
+    chosen = {one.fly for one in verdicts}
+    fly = chosen.pop() if len(chosen) == 1 else None
+    if fly is not None:
+        return Answer(f"Fly {fly}, on each of the boards {listed(boards)}.{_by_what(ground)}", fly, ground, boards)
+    every = " ".join(f"Board {one.board}: {one.headline}" for one in verdicts)
+    return Answer(f"No one answer for {len(boards)} boards. {every}", None, ground, boards)
+
+
+def _meets(one: Standing) -> str:
+    requirements = f"all {len(one.gates)} requirements" if len(one.gates) > 1 else "the one requirement"
+    return f"keeps {requirements} there" if one.may_fly == Outcome.INDICATIVE else f"meets {requirements}"
+
+
+def _tie(tied: Sequence[str], table: ScoreTable) -> str:
+    if not table.criteria and table.loose:
+        reasons = listed(list(dict.fromkeys(table.loose.values())))
+        return f"and {some(list(table.loose), 'criteria')} cannot rank them ({reasons})"
+    if not table.criteria:
+        return "and no criterion was measured for all of them"
+    lead, interval = table.lead(*tied[:2])
+    if interval is None or interval.low > 0:
+        return f"and the lead of {tied[0]} rests on criteria without an interval from {RUNS_FOR_INTERVAL} or more runs"
+    return f"and their scores do not tell them apart (lead {lead:.3f}{span(interval, '1')})"
+
+
+def _scores(one: Standing, table: ScoreTable, fly: str | None) -> str:
+    """By how much less than the chosen one, where both have a score and it is the lower for certain."""
+    if fly is None or one.total is None or table.total(fly) is None:
+        return ""
+    lead, interval = table.lead(fly, one.candidate)
+    if not one.keeps and not table.leads(fly, one.candidate):
+        return ""
+    return f" and scores {lead:.3f}{span(interval, '1')} less"
+
+
+def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
+    """A candidate that was not chosen, in a clause."""
+    if one.seen == Outcome.UNASKED:
+        return f"{one.candidate} {_scores(one, table, fly).removeprefix(' and ') or 'has no score'}"
+    if one.seen == Outcome.MET:
+        too = f"{one.candidate} {'keeps' if one.may_fly == Outcome.INDICATIVE else 'meets'} them too"
+        return f"{too}{_scores(one, table, fly)}"
+    failed = [gate for gate in one.gates if gate.outcome == Outcome.NOT_MET]
+    broken = [gate for gate in one.gates if gate.seen == Outcome.NOT_MET]
+    if broken:
+        verb = "fails" if failed else "breaks"
+        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
+        unmeasured = all(gate.measured is None for gate in broken)
+        scores = _scores(one, table, fly) if unmeasured else ""
+        return f"{one.candidate} {verb} {shortfall((failed or broken)[0])}{more}{scores}"
+    undecided = [gate for gate in one.gates if gate.outcome == Outcome.UNDECIDED]
+    if not undecided and NOT_MEASURED not in one.refusals and one.refusals:
+        return f"{one.candidate} is refused: {one.refusals[0]}"
+    if not undecided or NOT_MEASURED in one.refusals:
+        return f"{one.candidate} was not measured"
+    more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
+    return f"{one.candidate} is undecided on '{undecided[0].requirement}'{more}"

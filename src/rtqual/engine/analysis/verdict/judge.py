@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""What the records support: gates first, then the weighted score, and never more than the intervals allow."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from rtqual.base.words import count, listed, some, under
+from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
+from rtqual.engine.analysis.difference.statement import fits
+from rtqual.engine.analysis.figure.asked import Asked, figure_name
+from rtqual.engine.analysis.figure.cells import Cells, by_board
+from rtqual.engine.analysis.figure.model import Figure, Group, LostRun
+from rtqual.engine.analysis.figure.summary import DETAIL, Measured
+from rtqual.engine.analysis.figure.wording import value
+from rtqual.engine.analysis.verdict.change import would_change
+from rtqual.engine.analysis.verdict.findings import findings
+from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text
+from rtqual.engine.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
+from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
+from rtqual.engine.analysis.verdict.score import ScoreTable, score_table, scores_of
+from rtqual.engine.analysis.verdict.stopping import told, undecided
+from rtqual.engine.kernel.needs import Known
+from rtqual.engine.mission import Mission, Requirement
+from rtqual.protocols.record.schema import Timing
+
+INSTRUCTIONS_CAVEAT = (
+    "Figures from the virtual board count instructions, not caches or memory contention: "
+    "they rank kernels, they are no latencies for flight."
+)
+ACCEPTED_CAVEAT = (
+    "The mission takes counted instructions for time (accept-virtual): good for continuous integration, not for flight."
+)
+HOST_TIMED_CAVEAT = "host-timed, so the same run gives other figures another time"
+_MOST_PLACES = 4  # named in a caveat
+_ORDER = (Outcome.MET, Outcome.UNASKED, Outcome.UNDECIDED, Outcome.NOT_MET)
+
+
+def judge(
+    mission: Mission,
+    scale: str,
+    measured: Sequence[Measured],
+    comparisons: Sequence[Comparison],
+    shifts: Sequence[ShiftFunction],
+    *,
+    configs: Mapping[str, Known],
+    failures: Mapping[Group, str],
+    lost: Sequence[LostRun] = (),
+    apart: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> tuple[Verdict, ...]:
+    """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read. `apart`: of a
+    model of boards, how its boards differ."""
+    return tuple(
+        _verdict(
+            mission,
+            cells,
+            (*findings(mission, cells, comparisons, shifts), *apart.get(cells.board, ())),
+            comparisons,
+            configs,
+        )
+        for cells in by_board(mission, scale, measured, failures, lost)
+    )
+
+
+def _verdict(
+    mission: Mission,
+    cells: Cells,
+    found: tuple[str, ...],
+    comparisons: Sequence[Comparison],
+    configs: Mapping[str, Known],
+) -> Verdict:
+    table = score_table(mission.criteria, cells)
+    unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
+    standings = _standings(mission, cells, table, configs)
+    ground = ground_of(mission, cells)
+    flies = ground != Ground.REFERENCE
+    first = _choice([one for one in standings if one.keeps]) if flies else None
+    left = undecided(mission, cells, standings, table, comparisons, first)
+    return Verdict(
+        board=cells.board,
+        ground=ground,
+        fly=first if ground.clears and _may_fly(standings, first) else None,
+        first=first,
+        headline=headline(mission, cells, ground, standings, table, first, [one.name for one in unplanned]),
+        standings=standings,
+        findings=found,
+        would_change=would_change(mission, standings, table, first) if flies else (),
+        caveats=tuple(
+            dict.fromkeys([*_not_measured(unplanned), *told(mission, cells, left), *_caveats(mission, cells, table)])
+        ),
+        undecided=left,
+        not_measured=tuple(one.name for one in unplanned),
+    )
+
+
+def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
+    """Not where the mission takes counted instructions for time, and its figures are the host's."""
+    return any(one.candidate == first and one.may_fly == Outcome.MET for one in standings)
+
+
+def _choice(may: Sequence[Standing]) -> str | None:
+    """The only candidate that may fly, or the only one that ranks first; nobody is the only one if nothing is asked."""
+    first = [one for one in may if one.rank is not None and one.rank == may[0].rank]
+    if len(first) == 1 or (len(may) == 1 and may[0].seen == Outcome.MET):
+        return may[0].candidate
+    return None
+
+
+def _standings(mission: Mission, cells: Cells, table: ScoreTable, configs: Mapping[str, Known]) -> tuple[Standing, ...]:
+    """All candidates: those that may fly first, then by total; equal ranks where no lead is certain."""
+    asked = [one for one in mission.requirements if one.name not in cells.unplanned]
+    judged = {name: gates(mission.mission.needs, asked, cells, name, configs.get(name)) for name in cells.candidates}
+    may_fly = {name: _worst((gate.outcome for gate in judged[name]), cells, name) for name in cells.candidates}
+    seen = {name: _worst((gate.seen for gate in judged[name]), cells, name) for name in cells.candidates}
+    totals = {name: table.total(name) for name in cells.candidates}
+    ordered = sorted(cells.candidates, key=lambda name: (_ORDER.index(seen[name]), -(totals[name] or 0.0)))
+    ranks = _ranks(ordered, seen, table)
+    return tuple(
+        Standing(
+            candidate=name,
+            may_fly=may_fly[name],
+            seen=seen[name],
+            rank=ranks.get(name),
+            total=totals[name],
+            gates=judged[name],
+            scores=scores_of(table, mission.criteria, cells, name),
+            refusals=tuple(_refusals(judged[name], cells, name)),
+        )
+        for name in ordered
+    )
+
+
+def _worst(of_gates: Iterable[Outcome], cells: Cells, candidate: str) -> Outcome:
+    outcomes = {*of_gates}
+    if Outcome.NOT_MET in outcomes:
+        return Outcome.NOT_MET
+    if Outcome.UNDECIDED in outcomes or cells.unplanned or not _usable(cells, candidate):
+        return Outcome.UNDECIDED
+    if not outcomes:
+        return Outcome.UNASKED
+    return Outcome.INDICATIVE if Outcome.INDICATIVE in outcomes else Outcome.MET
+
+
+def _usable(cells: Cells, candidate: str) -> bool:
+    return any(not one.summary.problems for one in cells.of(candidate))
+
+
+def _ranks(ordered: Sequence[str], seen: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
+    """1 for the first. A candidate that cannot be told from the best of a rank shares that rank."""
+    ranks: dict[str, int] = {}
+    best = ""
+    for place, name in enumerate((name for name in ordered if table.total(name) is not None), start=1):
+        if best and seen[best] == seen[name] and not table.leads(best, name):
+            ranks[name] = ranks[best]
+        else:
+            ranks[name] = place
+            best = name
+    return ranks
+
+
+def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[str]:
+    """Why no verdict can be given on a candidate: what was not, or not honestly, measured."""
+    if not cells.of(candidate):
+        yield NOT_MEASURED
+    elif not judged and not _usable(cells, candidate):
+        yield f"nothing that was measured can be used: {cells.of(candidate)[0].summary.problems[0]}"
+    for gate in judged:
+        if gate.outcome == Outcome.UNDECIDED:
+            yield f"'{gate.requirement}': {gate.reason}"
+
+
+def _not_measured(unplanned: Sequence[Requirement]) -> Iterator[str]:
+    if unplanned:
+        asked = [f"'{one.name}' ({one.instrument} {under(one.load)}, {limit_text(one)})" for one in unplanned]
+        yield f"Not measured at this scale: {listed(asked)}."
+
+
+def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]:
+    timings = {one.summary.timing for one in cells.measured.values()}
+    if timings & {Timing.INSTRUCTIONS, Timing.UNTESTED}:
+        yield INSTRUCTIONS_CAVEAT
+    if cells.accept_virtual and timings - {Timing.REAL}:
+        yield ACCEPTED_CAVEAT
+    for text, groups in _remarks(cells).items():
+        yield f"{_where(groups, cells)}: {text}."
+    for group in dict.fromkeys((*cells.lost, *cells.failures)):
+        if group not in cells.measured:
+            why = cells.losses(group).text or f"gave no record: {cells.failures[group]}"
+            yield f"{group.instrument} {under(group.load)}, {group.candidate}: {why}."
+    yield from _missing(cells)
+    yield from _left_out(table)
+    yield from _unused_margins([*mission.requirements, *mission.criteria], cells)
+    yield from _on_other_cpus(mission, cells)
+
+
+def _missing(cells: Cells) -> Iterator[str]:
+    """Planned cells of which there is neither a record nor a reason."""
+    known = {(one.candidate, one.instrument, one.load) for one in (*cells.measured, *cells.failures)}
+    for candidate, instrument, load in sorted(cells.planned - known):
+        yield f"{instrument} {under(load)}, {candidate}: the plan's runs are missing."
+
+
+def _remarks(cells: Cells) -> dict[str, list[Group]]:
+    """Remarks on the cells, each once; details that differ from cell to cell are left to the report."""
+    remarked: dict[str, list[Group]] = {}
+    for group, one in cells.measured.items():
+        remarks = [HOST_TIMED_CAVEAT] if one.summary.timing == Timing.HOST_TIMED else []
+        remarks += [text.partition(DETAIL)[0] for text in one.summary.caveats]
+        remarks += [f"not used: {text}" for text in one.summary.problems]
+        for remark in remarks:
+            remarked.setdefault(remark, []).append(group)
+    return remarked
+
+
+def _where(groups: Sequence[Group], cells: Cells) -> str:
+    """The cells of some groups in few words: candidates unless it is all of them, CPUs where they differ."""
+    if len(groups) == len(cells.measured) > 1:
+        return "Everything measured"
+    several = len({group.cpus for group in cells.measured}) > 1
+    places: dict[tuple[str, str, int], list[str]] = {}
+    for group in groups:
+        places.setdefault((group.instrument, group.load, group.cpus), []).append(group.candidate)
+    names = []
+    for (instrument, load, cpus), candidates in places.items():
+        there = [one for one in cells.measured if (one.instrument, one.load, one.cpus) == (instrument, load, cpus)]
+        on_cpus = f" on {count(cpus, 'CPU')}" if several else ""
+        of = f" of {listed(candidates)}" if len(candidates) < len(there) else ""
+        names.append(f"{instrument} {under(load)}{on_cpus}{of}")
+    more = len(names) - _MOST_PLACES
+    return listed([*names[:_MOST_PLACES], f"{more} more"] if more > 1 else names)
+
+
+def _left_out(table: ScoreTable) -> Iterator[str]:
+    """Criteria that not all candidates have a figure for, by the candidates that lack one."""
+    for absent in dict.fromkeys(table.missing.values()):
+        names = [name for name, lacking in table.missing.items() if lacking == absent]
+        yield f"Not in the score, for want of a usable figure of {listed(absent)}: {some(names, 'criteria')}."
+    for why in dict.fromkeys(table.loose.values()):
+        names = [name for name, reason in table.loose.items() if reason == why]
+        yield f"Not in the score: {some(names, 'criteria')} ({why})."
+
+
+def _unused_margins(asked: Sequence[Asked], cells: Cells) -> Iterator[str]:
+    """Margins in a unit that their figures do not have."""
+    for one in asked:
+        units = {figure.unit for name in cells.candidates if (figure := cells.figure(one, name))}
+        if one.margin and units and not any(fits(one.margin, unit) for unit in units):
+            found = listed(sorted(units))
+            yield f"The margin of '{one.name}' is not used: it is in {one.margin.unit}, the figure in {found}."
+
+
+def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:
+    """Limits broken on numbers of CPUs that the verdict does not rest on."""
+    for requirement in mission.requirements:
+        counted = cells.cpus(requirement.instrument, requirement.load)
+        for group, one in cells.measured.items():
+            same = (group.instrument, group.load) == (requirement.instrument, requirement.load)
+            figure = one.summary.figures.get(figure_name(requirement))
+            if not same or group.cpus == counted or figure is None or not _is_broken(requirement, figure):
+                continue
+            misses = beyond(one.summary.distribution, requirement.limit.value) if one.summary.distribution else 0
+            of = f"{misses:,} of {count(one.summary.samples, 'sample')}"
+            told = of if misses and requirement.statistic == "max" else value(figure, requirement.limit.value)
+            yield (
+                f"On {count(group.cpus, 'CPU')} {group.candidate} breaks '{requirement.name}' ({told}); the verdict "
+                f"rests on {count(counted, 'CPU')}."
+            )
+
+
+def _is_broken(requirement: Requirement, figure: Figure) -> bool:
+    """By the figure as it is, whatever its interval: a reader must know."""
+    limit = requirement.limit
+    if limit.unit not in (None, figure.unit):
+        return False
+    return figure.value > limit.value if requirement.at_most else figure.value < limit.value

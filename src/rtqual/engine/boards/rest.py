@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Whether a system had come to rest after its boot when it was measured: what rtqual-agent tells (rest.h).
+
+A candidate waits by itself, in its first process. This machine is waited for here; which programs run on it is its own
+affair, so a busy one is a fact and no problem.
+"""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from rtqual.base.words import whole
+
+START, BUSY = "start", "busy"  # why there is no rest: what the kernel or systemd starts, a process that runs
+_WINDOW_MS, _LIMIT_MS = 250, 1000
+_PATIENCE_S = 60.0
+
+
+def problems(facts: Mapping[str, str]) -> tuple[str, ...]:
+    """Say why the figures of a system that was not at rest decide nothing; nothing where it was, or was reset."""
+    if "rest_reset" in facts:
+        return ()
+    waited_ns = whole(facts.get("rest_ns", ""))
+    if waited_ns is None:
+        return ("nothing tells whether it had come to rest after its boot",)
+    if "unrest" not in facts:
+        return ()
+    why = facts.get("rest_awaited", "nothing was told")
+    how = "still busy" if facts["unrest"] == BUSY else "still starting"
+    return (f"measured before it had come to rest: {how} {waited_ns / 1e9:.0f} s after its boot: {why}",)
+
+
+def of_this_machine(agent: Path) -> dict[str, str]:
+    """Wait until this machine's start is over, a minute at most; the facts of its rest."""
+    began_s = time.monotonic()
+    while True:
+        command = (agent, "rest", str(_WINDOW_MS), str(_LIMIT_MS))
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        facts = dict(line.split("=", 1) for line in lines)
+        if jobs := _jobs():
+            facts |= {"unrest": START, "rest_awaited": f"systemd's job of {jobs[0]}"}
+        waited_s = time.monotonic() - began_s
+        if facts.get("unrest") != START or waited_s > _PATIENCE_S:
+            break
+        time.sleep(1)
+    if facts.get("unrest") == BUSY:
+        del facts["unrest"]
+    return {**facts, "rest_ns": str(round(waited_s * 1e9))}
+
+
+def _jobs() -> list[str]:
+    """What systemd is starting or stopping: a unit's job lasts until it is done, as apt's or the making of keys."""
+    if not Path("/run/systemd/system").is_dir() or not (tool := shutil.which("systemctl")):
+        return []
+    command = (tool, "list-jobs", "--no-legend", "--no-pager", "--plain")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)
+    fields = [line.split() for line in done.stdout.splitlines()]
+    return [some[1] for some in fields if len(some) == 4 and some[3] == "running"]

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+"""QEMU with the instruction clock: guest time is counted in executed instructions, so host noise cannot reach it.
+
+A candidate is booted once, paused by its own init, and its state saved; every job starts from that state. What a job
+gives is what the uninterrupted run of `command` gives.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, cached_property
+from pathlib import Path
+
+from qemu.qmp import QMPError
+
+from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.cache import cache_dir, sha256_file
+from rtqual.base.disk import blank_disk
+from rtqual.base.errors import RunFailed, SystemDied, naming
+from rtqual.base.scratch import scratch
+from rtqual.engine.boards.machine import Emulator, emulator_for
+from rtqual.engine.boards.monitor import Steps, drive, killed, memory_options, monitor_options, option, restore, save
+from rtqual.engine.boards.parts import part
+from rtqual.engine.boards.process import emulator
+from rtqual.engine.boards.saved import Saved, copy_sparse, saved
+from rtqual.engine.boards.unpacked import unpacked
+from rtqual.protocols.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
+from rtqual.protocols.board.system import Kernel
+from rtqual.protocols.record.schema import digest
+
+UNPACKED = "unpacked kernel"  # the artefact, where QEMU starts what was in the kernel's file
+SCENE = "scene"  # the artefact, where the board makes the camera's live frames (docking/camera/observer/scene.c)
+_SCENE_PLUGIN = "rtqual-scene"
+_BOOT_TIMEOUT_S = 300.0
+_NO_ROOM_B = 2**16  # QEMU drops what it cannot write, and says nothing
+_LAYOUT = 1  # of saved guests
+_DISKS = {"root": "virtio-blk-pci", "usb": "usb-storage,bus=xhci.0"}  # name -> device
+_DISK_BYTES = 2 * 2**30
+
+
+@cache
+def _sha256(path: Path) -> str:
+    return sha256_file(path)
+
+
+class VirtualBoard(Board):
+    """One candidate on one machine shape.
+
+    `scratch` keeps the jobs; an outcome's command runs in the folder above it. `used`: where the code that the kernel
+    runs is noted, of the boot in USED.boot and of the jobs in USED.jobs (used.c). `watch`: another plugin's
+    options, for the jobs alone; it must leave the guest as it is (watch.c). `emulator`: another than that of the
+    kernel's architecture. `guests`: where the booted guest is kept, in place of rtqual's cache.
+    """
+
+    instruction_clock = True
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        machine: Machine,
+        scratch: Path,
+        *,
+        used: Path | None = None,
+        watch: Sequence[str] = (),
+        emulator: Emulator | None = None,
+        guests: Path | None = None,
+    ) -> None:
+        self._used = used
+        self._watch = watch
+        self._emulator = emulator or emulator_for(kernel.architecture)
+        self.kernel = kernel
+        self.machine = machine
+        self._initramfs = kernel.disk_initramfs if machine.disks else kernel.initramfs
+        self._scratch = scratch
+        self._guests = guests or (scratch / "guests" if used else cache_dir() / "guests")
+        self._booting = threading.Lock()
+        self._boot_failure: RunFailed | None = None
+        self._saved: Saved | None = None
+
+    @property
+    def where(self) -> str:
+        return f"{self.kernel.candidate} on the virtual board"
+
+    def config(self) -> str:
+        return self.kernel.config
+
+    def artefacts(self) -> dict[str, str]:
+        return {
+            "kernel": _sha256(self.kernel.image),
+            "initramfs": _sha256(self._initramfs),
+            "qemu": self._emulator.version(),
+            "machine": shlex.join(self._emulator.options(self.machine)),
+            "clock": _sha256(self._emulator.plugin("rtqual-clock")),
+            "kernel parameters": self._append(),
+            **({UNPACKED: _sha256(self._image)} if self._image != self.kernel.image else {}),
+            **({SCENE: _sha256(self._emulator.plugin(_SCENE_PLUGIN))} if self.machine.scene else {}),
+        }
+
+    @cached_property
+    def _image(self) -> Path:
+        """What QEMU starts."""
+        at_once = self.kernel.architecture == AMD64 and not self.machine.whole_boot and self.kernel.image.is_file()
+        return (unpacked(self.kernel.image) if at_once else None) or self.kernel.image
+
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+        guest = self._boot_once()
+        script = self._script(job, seed)
+        started = time.monotonic()
+        with scratch() as folder:
+            memory = memory_options(guest.memory, self.machine.memory_mib, share=False)
+            self._emulate(folder, script, ["-incoming", "defer", *memory], restore(guest.devices), timeout_s)
+            console = self._console(folder)
+            frame = (folder / "result").read_bytes()
+            full = f"; {folder.parent} is full: make room" if shutil.disk_usage(folder).free < _NO_ROOM_B else ""
+        try:
+            files = jobscript.unpack(frame, self.where)
+        except RunFailed as error:
+            failed = SystemDied if isinstance(error, SystemDied) and not full else RunFailed
+            raise failed(f"{error}{full}; its last lines: {last_lines(console)}") from None
+        jobscript.check(job, files, self.where)
+        return jobscript.outcome(
+            files,
+            {**jobscript.facts(files), "hypervisor": f"QEMU {self._emulator.version()}, TCG"},
+            console=console,
+            wall_s=time.monotonic() - started,
+            command=self._command(Path(), script.relative_to(self._scratch.parent)),
+        )
+
+    def by_hand(self, job: Job, seed: int) -> tuple[str, ...]:
+        """The command of the uninterrupted run, for the folder above `scratch`."""
+        return self._command(Path(), self._script(job, seed).relative_to(self._scratch.parent))
+
+    def _script(self, job: Job, seed: int) -> Path:
+        return self._job_file(jobscript.render(job, seed, self._emulator.results))
+
+    def forget(self) -> None:
+        """The saved guest may go now, if the cache needs room."""
+        with self._booting:
+            if self._saved:
+                self._saved.release()
+            self._saved = None
+            if self._used:  # what it runs while it boots is noted each time
+                shutil.rmtree(self._guests, ignore_errors=True)
+
+    def _boot_once(self) -> Saved:
+        """The first failure is kept and told again: a guest that does not boot takes its whole deadline."""
+        with self._booting:
+            if self._boot_failure:
+                raise type(self._boot_failure)(str(self._boot_failure))
+            try:
+                self._saved = self._saved or saved(self._guests, self._name, self._boot)
+            except RunFailed as error:
+                self._boot_failure = error
+                raise
+            return self._saved
+
+    @property
+    def _name(self) -> str:
+        """Of the saved guest: another kernel, image, QEMU or device is another guest."""
+        disks = [blank_disk(name, _DISK_BYTES).stat() for name in _DISKS] if self.machine.disks else []
+        made = [[disk.st_ino, disk.st_mtime_ns] for disk in disks]  # a disk made anew is another
+        devices = [*self._emulator.ports("", ""), *(self._disk_options() if disks else [])]
+        return digest([_LAYOUT, self.artefacts(), devices, made])[:32]
+
+    def _boot(self, folder: Path) -> None:
+        """Boot to the point where init pauses, and save the guest there."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        nothing = self._job_file("")
+        memory = os.memfd_create("rtqual-guest")
+        try:
+            os.truncate(memory, self.machine.memory_mib * 2**20)
+            file = Path("/proc/self/fd") / str(memory)  # QEMU's own: it inherits the descriptor
+            extra = memory_options(file, self.machine.memory_mib, share=True)
+            with scratch() as own:
+                steps = save(folder / "devices")
+                self._emulate(own, nothing, extra, steps, _BOOT_TIMEOUT_S, saving=True, files=(memory,))
+            copy_sparse(memory, folder / "memory")
+        finally:
+            os.close(memory)
+
+    def _job_file(self, script: str) -> Path:
+        path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_name(f".{path.stem}-{threading.get_ident()}.{os.getpid()}")  # swept when we are killed
+        try:
+            with naming(path):
+                fresh.write_text(script)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
+        return fresh.rename(path)
+
+    def _append(self) -> str:
+        kept = self._emulator.kept if self.machine.resets else ()
+        return " ".join((*self._emulator.parameters, *kept, *self.kernel.boot))
+
+    def _disk_options(self) -> list[str]:
+        options: list[str] = []
+        for name, device in _DISKS.items():
+            options += [
+                "-drive",
+                f"file={option(blank_disk(name, _DISK_BYTES))},if=none,id={name},format=raw,snapshot=on",
+            ]
+            options += ["-device", "qemu-xhci,id=xhci"] if name == "usb" else []
+            options += ["-device", f"{device},drive={name}"]
+        return options
+
+    def _command(self, folder: Path, job: Path, *, saving: bool = False) -> tuple[str, ...]:
+        """The uninterrupted run of a job: results in `folder`/result, console in `folder`/console.
+
+        `saving` holds the guest where init asks to be paused.
+        """
+        clock = f"file={option(self._emulator.plugin('rtqual-clock'))}{',pause=on' if saving else ''}"
+        return (
+            self._emulator.qemu,
+            *self._emulator.options(self.machine),
+            *("-plugin", clock),
+            *(("-plugin", f"file={option(self._emulator.plugin(_SCENE_PLUGIN))}") if self.machine.scene else ()),
+            *self._noting(saving=saving),
+            *self._emulator.ports(str(folder / "console"), str(folder / "result")),
+            *("-kernel", str(self._image), "-initrd", str(self._initramfs), "-append", self._append()),
+            *("-fw_cfg", f"name=opt/rtqual/job,file={option(job)}"),
+            *(self._disk_options() if self.machine.disks else []),
+            *("-action", "panic=none"),
+        )
+
+    def _noting(self, *, saving: bool) -> tuple[str, ...]:
+        """A second plugin, which changes nothing of the guest's time."""
+        if self._watch and not saving:
+            return ("-plugin", ",".join(map(option, self._watch)))
+        if self._used is None:
+            return ()
+        log = self._used.with_suffix(".boot" if saving else ".jobs")
+        return ("-plugin", f"file={option(self._emulator.plugin('rtqual-used'))},log={option(log)}")
+
+    def _console(self, folder: Path) -> str:
+        return (folder / "console").read_text(errors="replace") if (folder / "console").exists() else ""
+
+    def _emulate(
+        self,
+        folder: Path,
+        job: Path,
+        extra: Sequence[str],
+        steps: Steps,
+        timeout_s: float,
+        *,
+        saving: bool = False,
+        files: Sequence[int] = (),
+    ) -> None:
+        """Run QEMU to its end under a deadline; `files`: descriptors that it takes over."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            command = [*self._command(folder, job, saving=saving), *extra, *monitor_options(theirs.fileno())]
+            how = {"pass_fds": (theirs.fileno(), *files)}
+            with (folder / "stderr").open("w+") as told, emulator(command, stdout=told, stderr=told, **how) as process:
+                theirs.close()
+                try:
+                    drive(process, ours, steps, timeout_s)
+                except TimeoutError:
+                    raise SystemDied(
+                        f"{self.where} hung and was ended at its deadline of {timeout_s:.0f} s; "
+                        f"its last lines: {last_lines(self._console(folder))}"
+                    ) from None
+                except (QMPError, OSError, EOFError) as error:
+                    said = (folder / "stderr").read_text(errors="replace").strip().splitlines()[-1:]
+                    raise RunFailed(
+                        f"{self.where}: QEMU failed: {killed(process) or ' '.join((said or [str(error)])[0].split())}; "
+                        f"its last lines: {last_lines(self._console(folder))}"
+                    ) from None
+
+
+def again(run: Recorded, architecture: Architecture, *, watch: Sequence[str] = ()) -> VirtualBoard:
+    """The board of a recorded job. Raises BadInput where a part is not here."""
+    image, initramfs = (part(kind, run.artefacts, run.named) for kind in ("kernel", "initramfs"))
+    own = " ".join(emulator_for(architecture).parameters)
+    boot = tuple(run.artefacts.get("kernel parameters", "").removeprefix(own).split())
+    kernel = Kernel("", image, initramfs, initramfs, boot, "", "", "", "", 0, 0, architecture)
+    machine = replace(run.machine, whole_boot=UNPACKED not in run.artefacts, scene=SCENE in run.artefacts)
+    return VirtualBoard(kernel, machine, run.folder / "scratch", watch=watch)
+
+
+def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
+    """The uninterrupted run of a recorded job. Raises BadInput where a part is not here."""
+    board = again(run, architecture)
+    return Rebuilt(board.artefacts(), board.by_hand(run.job, run.seed))
+
+
+def last_lines(console: str, count: int = 4) -> str:
+    """A console's end on one line, without control characters. A panic's end begins where the kernel says why."""
+    lines = [re.sub(r"[^\x20-\x7e]", "", line).strip() for line in console.splitlines()]
+    lines = [line for line in lines if line]
+    why = next((number for number, line in enumerate(lines) if "Kernel panic" in line), None)
+    told = lines[-count:] if why is None else lines[why : why + count]
+    return " | ".join(told) or "(the console is empty)"

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""Campaigns: the cells a mission asks for, run once each and kept in a folder.
+
+cell.py        one run to do
+plan.py        the cells of a mission at a scale, in their order
+looks.py       how far they go where runs are "auto"
+prepared.py    what boards start: kernels and images, prepared once
+stated.py      candidates that are this machine under a kernel they state
+cost.py        the time and the disk they need
+feasible.py    whether they can run on this machine
+foresee.py     what a scale cannot judge, whatever is measured
+run.py         their runs
+provenance.py  where a record comes from
+folder.py      a campaign's folder: its files, who writes them, its lock
+manifest.py    its campaign.json: what it rests on, under one hash
+lost.py        runs that left no record, remembered
+find.py        the records that a user means
+"""

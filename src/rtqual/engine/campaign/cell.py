@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""A cell of a campaign's matrix: one run to do."""
+
+from dataclasses import dataclass, replace
+
+from rtqual.engine.analysis.figure.model import Group
+from rtqual.engine.candidates.roots import MEMORY_MIB
+from rtqual.engine.mission import Candidate
+from rtqual.protocols.board import PATIENCE, Job, Machine
+from rtqual.protocols.board.registry import Row
+from rtqual.protocols.instrument import Instrument, Parameters
+from rtqual.protocols.load import Shape
+from rtqual.protocols.load.registry import LOADS
+
+_LEAST_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run to do."""
+
+    candidate: Candidate
+    instrument: Instrument
+    parameters: Parameters
+    load: str
+    cpus: int
+    seed: int
+    place: Row  # the board that runs it
+    repeat: int = 0
+    shape: Shape | None = None  # of the load, where it is not the usual one
+
+    @property
+    def board(self) -> str:
+        return self.place.name
+
+    @property
+    def group(self) -> Group:
+        return Group(self.instrument.name, self.load, self.board, self.cpus, self.candidate.name)
+
+    @property
+    def machine(self) -> Machine:
+        of = self.instrument
+        machine = Machine(self.cpus, disks=of.disks, whole_boot=of.whole_boot, resets=of.resets, scene=of.scene)
+        return replace(machine, memory_mib=MEMORY_MIB) if self.candidate.root else machine
+
+    @property
+    def estimate_s(self) -> float:
+        """Wall seconds, roughly."""
+        measured_s = self.instrument.seconds(self.parameters, self.load)
+        busy_s = measured_s if self.load != "none" else self.instrument.busy_s(self.parameters)
+        return self.place.wall_s(measured_s, busy_s, self.cpus)
+
+    @property
+    def timeout_s(self) -> float:
+        """Idle time may cost an emulated board more than the estimate knows, but no more than it lasts."""
+        measured_s = self.instrument.seconds(self.parameters, self.load)
+        return max(_LEAST_TIMEOUT_S, measured_s, PATIENCE * self.estimate_s)
+
+    def job(self) -> Job:
+        """The instrument's job with the load beside it."""
+        load = LOADS[self.load]
+        job = self.instrument.job(self.parameters, cpus=self.cpus, seed=self.seed)
+        return replace(
+            job,
+            setup=(*job.setup, *load.setup),
+            loads=(*job.loads, *load.commands(self.shape)),
+            modules=tuple(dict.fromkeys((*job.modules, *load.modules))),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.group}, seed {self.seed}{', again' if self.repeat else ''}"

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Whether a candidate, and a cell of it, can run on this machine, as far as a look tells: nothing is fetched."""
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from rtqual.base.apt import require_known
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.engine.boards.local import program
+from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.candidates.given import IMAGES
+from rtqual.engine.candidates.linked import look
+from rtqual.engine.candidates.roots import programs_of
+from rtqual.engine.candidates.rtos import COMPILER
+from rtqual.engine.mission import Candidate, Need, Rtos, Tailor
+from rtqual.protocols.load.registry import LOADS
+
+_MODULE = ".ko"
+
+
+def why_not(candidate: Candidate) -> str:
+    """Why nothing of a candidate can run here; empty where it seems that it can."""
+    if candidate.place and (why := candidate.place.why_not(candidate.named)):
+        return why
+    try:
+        if candidate.package and candidate.architecture and not candidate.architecture.foreign:
+            require_known(candidate.package)
+        if candidate.rtos and candidate.image:
+            look(candidate.rtos, Path(candidate.image))
+    except (BadInput, RunFailed) as error:
+        return str(error)
+    if candidate.rtos is Rtos.FREERTOS and not shutil.which(COMPILER):
+        return f"{COMPILER}, which builds its image, is missing"
+    if candidate.tailor:
+        named = [*candidate.tailor.patches, *(p for p in (candidate.tailor.source, candidate.tailor.start) if "/" in p)]
+        if missing := [name for name in named if not Path(name).exists()]:
+            return f"there is no {missing[0]}"
+    if candidate.built:
+        image = Path(candidate.built.kernel).expanduser() / IMAGES[candidate.built.architecture]
+        if not image.is_file():
+            return f"there is no {image}"
+    return ""
+
+
+def contradiction(wanted: Tailor, needs: Sequence[str], architecture: Architecture) -> str:
+    """What of a kernel's needs and symbols cannot be had together in any tree; empty where none is known.
+
+    Rules differ by version, so a source that does not name its version is not judged."""
+    version = re.search(r"(\d+)\.(\d+)", Path(wanted.source).name)
+    if not version:
+        return ""
+    from rtqual.parts.tailor.configure.rules import merged, wishes  # noqa: PLC0415 - few candidates are tailored
+
+    require = {symbol: str(value) for symbol, value in wanted.require.items()}
+    number = (int(version[1]), int(version[2]))
+    try:
+        merged(wishes((*needs, *wanted.needs), architecture, number), require, wanted.forbid)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
+    """Why this cell cannot run where its candidate can."""
+    wanted = (cell.instrument.program, *LOADS[cell.load].programs)
+    if cell.candidate.root:
+        held = programs_of(cell.candidate.root, needs)
+        absent = [name for name in wanted if name not in held]
+        return f'root = "{cell.candidate.root}" has no {absent[0]}' if absent else ""
+    if not cell.place.here and not cell.place.switched:
+        return ""
+    job = cell.job()
+    given = job.folder == "memory" or (cell.place.here and job.folder == "root") or job.folder in cell.place.disks
+    if cell.place.switched and not given:
+        return f'it writes to a disk, which the board\'s table must name: disks = {{ {job.folder} = "/dev/..." }}'
+    if job.modules or not given or cell.instrument.program.endswith(_MODULE):
+        return "it needs a guest"
+    if cell.place.switched:
+        return ""
+    absent = [name for name in wanted if not program(name)]
+    return f"{absent[0]} is not installed on this machine" if absent else ""

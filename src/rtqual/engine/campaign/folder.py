@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+"""A campaign's folder: the names of its files, who writes them, and its lock.
+
+mission.toml   the mission, byte for byte
+derived.json   the mission that was run, where rtqual derived it from that file (parts/tailor/stage.py)
+campaign.json  the scale, which records the report rests on, the cells that gave none, hashes of all these and of itself
+configs/       kernel configurations, NAME.config
+tailor.json    how tailored kernels came to be, where the mission has some (parts/tailor/account.py)
+trim.json      what else could be removed from them, where `rtqual tailor --trim` looked (trimmed.py)
+why.json       its latest samples explained, where the scale asks for it (parts/explain/kept.py)
+approach.json  the approach of the docking target, where `rtqual lidar` flew one (approach.py)
+procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept.py)
+lost/          runs that left no record, now or before (lost.py)
+records/       the records (protocols/record/store.py); they may be more than those of the last campaign
+scratch/       the jobs that recorded commands name (engine/boards/virtual.py)
+report.*, ...  the reports (reports/write.py)
+
+All of it is written by one rtqual at a time, which holds .lock (alone). A campaign that has not ended has no
+campaign.json. What a report shows is a record or a file whose hash campaign.json has; version 2 holds none of records,
+version 1 none at all, and they are read as they stand. No link in the folder is followed (base/unlinked.py).
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from fcntl import LOCK_EX, LOCK_NB, flock
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from rtqual.base import unlinked
+from rtqual.base.cache import sha256_of
+from rtqual.base.errors import BadInput, RunFailed, damaged
+from rtqual.base.scratch import sweep_fresh
+from rtqual.engine.analysis.figure.model import Group, LostRun
+from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
+from rtqual.engine.campaign.manifest import HASHED, NAME, Campaign, Failure, opened
+from rtqual.engine.mission import Mission, load_mission
+from rtqual.engine.mission.load import verify_problems
+from rtqual.engine.procedure.kept import Procedures
+from rtqual.parts.explain.kept import Why
+from rtqual.parts.tailor.account import Account, Accounts
+from rtqual.parts.tailor.trim.trimmed import Trimmed, Trims
+from rtqual.protocols.board import Held
+from rtqual.protocols.record.schema import Record
+from rtqual.protocols.record.store import MANIFEST, Store, read
+from rtqual_docking.approach import Approach
+
+OUT = Path("out")  # campaigns' folders are made below it
+MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", NAME
+CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
+ACCOUNTS, TRIMS, APPROACH, WHY = "tailor.json", "trim.json", "approach.json", "why.json"
+PROCEDURES, VERIFY = "procedures.json", "verify-"  # what begins the scale of a campaign that has them
+_LOCK = ".lock"
+_AGAIN = "run the campaign's command again"
+_EXPLAIN_AGAIN = f"delete it and {_AGAIN}"
+_WRITTEN = r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here, by report/; there may be others
+_M = TypeVar("_M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a campaign gave."""
+
+    records: tuple[Record, ...]
+    failures: Mapping[Group, str]
+    configs: Mapping[str, str | None]  # candidate -> kernel configuration
+    accounts: tuple[Account, ...] = ()  # of the kernels tailored to the mission
+    trims: tuple[Trimmed, ...] = ()  # of some of them
+    approach: Approach | None = None  # of the docking target, where one was flown
+    why: Why | None = None  # its latest samples were late, where the scale asks
+    procedures: Procedures | None = None  # all there were, of a verification
+    lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
+
+    @property
+    def runs_lost(self) -> tuple[LostRun, ...]:
+        """As the analysis knows them."""
+        return tuple(run for one in self.lost.values() if (run := one.run))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A campaign as it ended."""
+
+    mission: Mission
+    scale: str
+    result: Result
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One rtqual at a time works in a folder, which is made where it is missing. Raises RunFailed."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (_LOCK, RECORDS, CONFIGS, SCRATCH, LOST):
+            unlinked.require_all(folder, name)
+        lock = os.fdopen(os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
+    except OSError as error:
+        raise RunFailed(f"{folder}: cannot be written ({error.strerror}): choose another folder with --out") from None
+    with lock:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except OSError:
+            raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
+        sweep_fresh(folder, _WRITTEN)
+        for inside in (CONFIGS, LOST, SCRATCH, f"{SCRATCH}/jobs", "plots"):
+            sweep_fresh(folder / inside)
+        for place in (folder / RECORDS, *Store(folder / RECORDS).paths()):
+            sweep_fresh(place)
+        yield
+
+
+def content_of(mission: Mission) -> bytes:
+    """The mission's file, as it was when it was read. Raises BadInput when it has changed since."""
+    if mission.path is None:
+        raise BadInput(f"mission {mission.mission.name}: it was not read from a file, so no campaign can keep it")
+    try:
+        content = mission.path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{mission.path}: cannot be read again: {error.strerror}; run the command again") from None
+    if sha256_of(content) != mission.sha256:
+        raise BadInput(f"{mission.path}: was changed while rtqual started; run the command again")
+    return content
+
+
+def begin(folder: Path) -> None:
+    """A campaign that has not ended is none to report on."""
+    unlinked.remove(folder, CAMPAIGN)
+
+
+def keep_configs(folder: Path, configs: Mapping[str, str | None]) -> dict[str, str]:
+    """Returns the hashes of what was written."""
+    written = {f"{CONFIGS}/{name}.config": config for name, config in configs.items() if config is not None}
+    return {name: _write(folder, name, config) for name, config in written.items()}
+
+
+def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: Mission | None = None) -> None:
+    """Write down how a campaign ended; `content` is the mission's file, `derived` the mission where it is another."""
+    store = Store(folder / RECORDS)
+    files = keep_configs(folder, result.configs)
+    beside = {
+        DERIVED: derived.model_dump_json(by_alias=True, exclude_defaults=True) if derived else None,
+        ACCOUNTS: Accounts(kernels=result.accounts).model_dump_json(indent=1) if result.accounts else None,
+        TRIMS: Trims(kernels=result.trims).model_dump_json(indent=1) if result.trims else None,
+        APPROACH: result.approach.model_dump_json() if result.approach else None,
+        WHY: result.why.model_dump_json() if result.why else None,
+        PROCEDURES: result.procedures.as_json() if result.procedures else None,
+    }
+    for name, text in beside.items():
+        if text is None:
+            unlinked.remove(folder, name)
+        else:
+            files[name] = _write(folder, name, text + "\n")
+    files |= {place(name): sha256_of(unlinked.read(folder, place(name))) for name in result.lost}
+    names = [store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records]
+    campaign = Campaign(
+        mission_sha256=sha256_of(content),
+        scale=scale,
+        records=names,
+        failures=[Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
+        files=files,
+        manifests={name: sha256_of(unlinked.read(folder, _manifest(name))) for name in names},
+    )
+    unlinked.write(folder, MISSION, content)
+    _write(folder, CAMPAIGN, campaign.hashed().model_dump_json(indent=1) + "\n")
+
+
+def load(folder: Path) -> Kept:
+    """A finished campaign from its folder. Raises BadInput that names the file that is missing or damaged."""
+    campaign = opened(folder)
+    mission = _mission(folder, campaign)
+    accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
+    trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
+    records = tuple(_record(folder, name, campaign) for name in campaign.records)
+    if len({(one.inputs.key(), one.manifest.repeat) for one in records}) < len(records):
+        raise BadInput(f"{folder / CAMPAIGN}: names a record twice, which would count twice: {_EXPLAIN_AGAIN}")
+    result = Result(
+        records=records,
+        failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
+        configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
+        accounts=accounts.kernels if accounts else (),
+        trims=trims.kernels if trims else (),
+        approach=_beside(folder, APPROACH, campaign, Approach, "run `rtqual lidar` again"),
+        why=_why(folder, records, campaign),
+        procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
+        lost=_lost(folder, campaign),
+    )
+    return Kept(mission, campaign.scale, result)
+
+
+def hashed(folder: Path) -> tuple[str, ...] | None:
+    """The files beside campaign.json of which it has the hashes; None where it has not those of all a verdict reads."""
+    campaign = opened(folder)
+    return tuple(campaign.files or ()) if campaign.schema_version >= HASHED else None
+
+
+def planned_in(folder: Path) -> tuple[Mission, str]:
+    """The mission and the scale of a finished campaign, whatever became of its records."""
+    campaign = opened(folder)
+    return _mission(folder, campaign), campaign.scale
+
+
+def _mission(folder: Path, campaign: Campaign) -> Mission:
+    mission = load_mission(unlinked.require(folder, MISSION))
+    if mission.sha256 != campaign.mission_sha256:
+        raise BadInput(
+            f"{folder / MISSION}: not the mission that was measured here (its hash differs): run rtqual select again"
+        )
+    derived = _beside(folder, DERIVED, campaign, Mission, _AGAIN)
+    if derived is None and DERIVED in (campaign.files or ()):
+        raise BadInput(f"{folder / DERIVED}: is missing, and holds the mission that was measured here: {_AGAIN}")
+    if derived:
+        if campaign.scale.startswith(VERIFY) and (
+            _but_for_who(derived) != _but_for_who(mission) or any(verify_problems(derived))
+        ):
+            what = f"is not {MISSION} with another of its candidates to verify, or another way of the camera"
+            raise BadInput(f"{folder / DERIVED}: {what}: {_AGAIN}")
+        mission = derived.derived_from(mission)
+    if not campaign.scale.startswith(VERIFY) or mission.verify is None:
+        mission.scale(campaign.scale)
+    return mission
+
+
+def _but_for_who(mission: Mission) -> dict[str, object]:
+    """All that a verification may not change."""
+    said = mission.model_dump(by_alias=True)
+    return said | {"verify": {**(said["verify"] or {}), "candidate": None, "camera": None}}
+
+
+def trims_in(folder: Path) -> tuple[Trimmed, ...]:
+    """What an earlier campaign found: each names the very kernel that it is of, so it holds where that is the same."""
+    trims = _beside(folder, TRIMS, None, Trims, "delete it or trim again")
+    return trims.kernels if trims else ()
+
+
+def why_in(folder: Path, records: Sequence[Record]) -> Why:
+    """What was explained of these records before; nothing where it is of others, or damaged."""
+    try:
+        return _why(folder, records, None) or Why()
+    except BadInput:
+        return Why()
+
+
+def _why(folder: Path, records: Sequence[Record], campaign: Campaign | None) -> Why | None:
+    found = _beside(folder, WHY, campaign, Why, _EXPLAIN_AGAIN)
+    try:
+        if found:
+            found.require(records)
+    except ValueError as error:
+        raise damaged(folder / WHY, error, _EXPLAIN_AGAIN) from None
+    return found
+
+
+def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:
+    named = [PurePosixPath(one) for one in campaign.files or () if PurePosixPath(one).parent.name == LOST]
+    for one in named:
+        if _content(folder, str(one), campaign) is None:
+            raise BadInput(f"{folder / one}: is missing, and tells of a run that left no record: {_AGAIN}")
+    return lost_in(folder, (one.stem for one in named))
+
+
+def config_before(folder: Path, candidate: str) -> str | None:
+    """A candidate's kernel configuration as the last campaign kept it."""
+    try:
+        return _config(folder, candidate, opened(folder))
+    except BadInput:
+        return None
+
+
+def held(folder: Path) -> Held:
+    """What may be replayed of a campaign, be it finished or not."""
+    return Held(tuple(Store(unlinked.require(folder, RECORDS)).paths()), partial(_held_config, folder))
+
+
+def _held_config(folder: Path, candidate: str) -> str | None:
+    name = f"{CONFIGS}/{candidate}.config"
+    if not (folder / CAMPAIGN).exists():
+        return None
+    try:
+        content = _content(folder, name, opened(folder))
+    except OSError as error:
+        raise damaged(folder / name, error, _AGAIN) from None
+    return None if content is None else content.decode(errors="replace")
+
+
+def _write(folder: Path, name: str, text: str) -> str:
+    unlinked.write(folder, name, text.encode())
+    return sha256_of(text.encode())
+
+
+def _manifest(name: str) -> str:
+    return f"{RECORDS}/{name}/{MANIFEST}"
+
+
+def _record(folder: Path, name: str, campaign: Campaign) -> Record:
+    record = read(unlinked.require(folder, f"{RECORDS}/{name}"))
+    if campaign.manifests is None or sha256_of(unlinked.read(folder, _manifest(name))) == campaign.manifests.get(name):
+        return record
+    raise BadInput(f"{folder / RECORDS / name}: not the record that was kept (its hash differs): {_AGAIN}")
+
+
+def _content(folder: Path, name: str, campaign: Campaign | None) -> bytes | None:
+    """A file beside campaign.json as it was kept; None where there is none, or it is another campaign's."""
+    files = campaign.files if campaign else None
+    if files is not None and name not in files:
+        return None
+    try:
+        content = unlinked.read(folder, name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if files is not None and sha256_of(content) != files[name]:
+        raise BadInput(f"{folder / name}: not the one that was kept (its hash differs): {_AGAIN}")
+    return content
+
+
+def _beside(folder: Path, name: str, campaign: Campaign | None, model: type[_M], mend: str) -> _M | None:
+    try:
+        content = _content(folder, name, campaign)
+        return None if content is None else model.model_validate_json(content)
+    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(folder / name, error, mend) from None
+
+
+def _config(folder: Path, candidate: str, campaign: Campaign) -> str | None:
+    try:
+        content = _content(folder, f"{CONFIGS}/{candidate}.config", campaign)
+        return None if content is None else content.decode()
+    except (OSError, UnicodeDecodeError):
+        return None

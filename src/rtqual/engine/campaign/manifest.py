@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""campaign.json: what a campaign rests on, under one hash."""
+
+import json
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from rtqual.base import unlinked
+from rtqual.base.errors import BadInput, NewerVersion, damaged
+from rtqual.protocols.record.schema import digest, parse
+
+NAME = "campaign.json"
+VERSION = 4
+HASHED = 3  # from this version on
+
+
+class Failure(BaseModel):
+    """A group that gave no figure, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+    instrument: str
+    load: str
+    board: str
+    cpus: int
+    candidate: str
+    reason: str
+
+
+class Campaign(BaseModel):
+    """The file as it stands."""
+
+    model_config = ConfigDict(extra="forbid")
+    schema_version: int = VERSION
+    mission_sha256: str
+    scale: str
+    records: list[str]  # names below records/
+    failures: list[Failure]  # until version 3 all that is known of a run that gave no record
+    files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
+    manifests: dict[str, str] | None = None  # of the records, as `files`; None until version 3
+    sha256: str | None = None  # of all the rest (_own_hash); None until version 3
+
+    def hashed(self) -> Self:
+        return self.model_copy(update={"sha256": _own_hash(json.loads(self.model_dump_json()))})
+
+
+def opened(folder: Path) -> Campaign:
+    """A folder's. Raises BadInput where there is none, or it is not as it was written."""
+    path = folder / NAME
+    try:
+        value = parse(unlinked.read(folder, NAME))
+        version = value.get("schema_version") if isinstance(value, dict) else None
+        if isinstance(version, int) and version > VERSION:
+            raise NewerVersion(f"{path}: version {version} is newer than this rtqual reads ({VERSION}): upgrade rtqual")
+        campaign = Campaign.model_validate(value)
+        hashed = campaign.schema_version >= HASHED or campaign.sha256
+        if hashed and (campaign.manifests is None or _own_hash(value) != campaign.sha256):
+            raise BadInput(f"{path}: was changed after the campaign (its hash differs): run the campaign again")
+        return campaign
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadInput(
+            f"{path.parent}: no finished campaign there ({path.name} is missing): "
+            f"give the folder of one, or run rtqual select MISSION --out {path.parent}"
+        ) from None
+    except (OSError, ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(path, error, "run rtqual select again") from None
+
+
+def _own_hash(value: dict[str, Any]) -> str:
+    """Of a campaign.json."""
+    return digest({name: one for name, one in value.items() if name != "sha256"})

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""What the boards of a campaign start: each candidate's kernel or image, prepared once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rtqual.base.apt import Package
+from rtqual.base.architecture import Architecture
+from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.candidates import linked, rtos
+from rtqual.engine.candidates.kernel import kernel_of
+from rtqual.engine.initramfs.contents import guest_tools
+from rtqual.engine.mission import Candidate, Mission
+from rtqual.parts.images.measured import under_root
+from rtqual.parts.tailor.account import Account
+from rtqual.protocols.board.registry import Start, Starts
+from rtqual.protocols.board.system import Kernel, Rtos
+from rtqual.protocols.load.registry import LOADS
+
+
+class Prepared:
+    """`accounts`: of the kernels that were tailored to the mission."""
+
+    def __init__(self, mission: Mission) -> None:
+        self._mission = mission
+        self._ready: dict[str, Kernel | Rtos] = {}
+        self._programs: dict[str, tuple[str, ...]] = {}
+        self.accounts: list[Account] = []
+
+    def prepare(self, cells: Sequence[Cell], tell: Callable[[str], None]) -> None:
+        """Everything that these cells' boards start."""
+        wanted = {cell.candidate.name: cell for cell in cells if cell.place.starts}
+        tools: dict[Architecture, list[Package]] = {}
+        for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
+            if starts is Starts.IMAGE:
+                tell(f"{name} ({candidate.named})")
+                of, given = candidate.rtos, candidate.image
+                self._ready[name] = linked.prepare(name, of, Path(given)) if of and given else rtos.prepare(name)
+                continue
+            architecture = candidate.architecture
+            assert architecture is not None, "of a kernel"  # noqa: S101
+            if architecture not in tools:
+                tell(f"the guest's tools ({architecture.name})")
+                tools[architecture] = guest_tools(architecture)
+            instruments = [cell.instrument for cell in cells if cell.candidate == candidate]
+            programs = {name for one in instruments for name in (one.program, *one.beside)}
+            self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
+            loads = {program for cell in cells if cell.candidate == candidate for program in LOADS[cell.load].programs}
+            self._programs[name] = tuple(sorted(programs | loads))
+
+    def _kernel(
+        self, candidate: Candidate, tools: Sequence[Package], programs: set[str], tell: Callable[[str], None]
+    ) -> Kernel:
+        kernel, account = kernel_of(candidate, self._mission, tools, tell=tell, programs=programs)
+        self.accounts += [account] if account else []
+        if candidate.root:
+            tell(f"{candidate.name} (its {candidate.root} root)")
+            return under_root(kernel, candidate.root, self._mission.mission.needs, tools)
+        return kernel
+
+    def start(self, candidate: Candidate) -> Start:
+        """What the candidate's board is opened with."""
+        name = candidate.name
+        ready, programs = self._ready.get(name), self._programs.get(name, ())
+        return Start(name, candidate.named, ready, held=kept.held, programs=programs)
+
+    def sizes(self, candidate: Candidate) -> Mapping[str, str]:
+        ready = self._ready.get(candidate.name)
+        return ready.sizes if ready else {}
+
+    def configs(self, before: Mapping[str, str | None]) -> dict[str, str | None]:
+        """Kernel configurations by candidate: of kernels that were prepared, and of systems that are there already.
+
+        `before`: of candidates that this machine is not now.
+        """
+        configs = {**before, **{n: system.config for n, system in self._ready.items() if isinstance(system, Kernel)}}
+        places = [(one, one.place) for one in self._mission.candidates if one.name not in before]
+        return configs | {c.name: p.open(self.start(c)).config() for c, p in places if p and not p.starts}

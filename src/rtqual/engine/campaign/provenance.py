@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Where a record comes from, as its board told it."""
+
+import platform
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from rtqual import __version__
+from rtqual.base.words import whole
+from rtqual.engine.campaign.cell import Cell
+from rtqual.protocols.board import Outcome
+from rtqual.protocols.instrument.version import parse_version
+from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Record
+from rtqual.protocols.record.store import make, read
+
+
+def provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256: str) -> Provenance:
+    known = dict(outcome.facts)
+    resolution = known.pop("clock_resolution_ns", None)
+    tools = {cell.instrument.program: parse_version(outcome.version)} if cell.job().version else {}
+    return Provenance(
+        rtqual=__version__,
+        mission_sha256=mission_sha256,
+        started=started.isoformat(timespec="seconds"),
+        wall_s=round(outcome.wall_s, 3),
+        command=list(outcome.command),
+        tools=tools,
+        kernel=known.pop("kernel", None),
+        kernel_cmdline=known.pop("cmdline", None),
+        clocksource=known.pop("clocksource", None),
+        clock_resolution_ns=whole(resolution) if resolution else None,
+        threads=list(outcome.threads),
+        page_faults=sum(faults) if (faults := _page_faults(outcome)) else None,
+        facts={**known, "host": platform.machine()},
+    )
+
+
+def _page_faults(outcome: Outcome) -> list[int]:
+    """The counts there are; none of a system without pages."""
+    return [outcome.status[kind] for kind in ("minor_faults", "major_faults") if kind in outcome.status]
+
+
+def replayed(inputs: Inputs, path: Path, mission_sha256: str) -> Record:
+    """A record that was made before, as one of this campaign's; what it says of its run is said of that run."""
+    recorded = read(path)
+    old = recorded.manifest
+    measurement = Measurement(recorded.series, old.scalars, tuple(old.problems), old.absent)
+    facts = {**old.provenance.facts, "replayed": old.hash}
+    now = {"mission_sha256": mission_sha256, "command": ["rtqual", "show", str(path)], "facts": facts}
+    return make(inputs, measurement, old.provenance.model_copy(update=now), timing=old.timing, repeat=0)
+
+
+# What a kernel says that was told to panic, by sysrq.
+_BY_INTENT = re.compile(r"Kernel panic - not syncing: sysrq triggered crash.*?Kernel Offset", re.DOTALL)
+
+
+def kernel_complaints(console: str, *, resets: bool = False) -> list[str]:
+    """What the kernel itself says went wrong while it ran. `resets`: its end may have been asked for."""
+    console = _BY_INTENT.sub("", console) if resets else console
+    signs = ("BUG:", "Oops", "WARNING: CPU", "RT throttling activated", "Call Trace", "rcu: INFO")
+    return [f"the kernel said: {line.strip()[:160]}" for line in console.splitlines() if any(s in line for s in signs)][
+        :3
+    ]
+
+
+def missing_cpus(facts: Mapping[str, str], asked: int) -> list[str]:
+    """A kernel may find fewer than its machine has. What is told are those that any program may run on."""
+    told = facts.get("cpus", "")
+    fewer = told.isascii() and told.isdigit() and int(told) < asked and "isolcpus=" not in facts.get("cmdline", "")
+    return [f"the kernel ran on {told} of {asked} CPUs"] if fewer else []

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: MIT
+"""A campaign: the cells of its plan, run once each and kept."""
+
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from rtqual.base.cache import cache_dir
+from rtqual.base.errors import BadInput, NewerVersion, RunFailed, SystemDied, told
+from rtqual.base.interrupt import threads
+from rtqual.base.scratch import sweep
+from rtqual.engine.analysis.figure.model import Group
+from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.campaign.folder import Result
+from rtqual.engine.campaign.looks import Looks
+from rtqual.engine.campaign.lost import Lost, begun, ended, lost_in
+from rtqual.engine.campaign.plan import plan
+from rtqual.engine.campaign.prepared import Prepared
+from rtqual.engine.campaign.provenance import kernel_complaints, missing_cpus, provenance, replayed
+from rtqual.engine.campaign.stated import Before, before, is_of, why_waits
+from rtqual.engine.mission import Mission
+from rtqual.parts.cluster.cluster import run_on
+from rtqual.parts.studies.records import records as published_records
+from rtqual.protocols.board import Board, Machine
+from rtqual.protocols.board.registry import BOARDS, Row
+from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing
+from rtqual.protocols.record.store import Store, make, read, settle_timing
+
+
+class Watcher:
+    """What a campaign tells while it runs; the default is silence."""
+
+    def preparing(self, what: str) -> None: ...
+    def kept(self, cells: Sequence[Cell]) -> None: ...
+    def started(self, cell: Cell) -> None: ...
+    def finished(self, cell: Cell, failure: str | None) -> None: ...
+    def waits(self, cells: Sequence[Cell], why: str) -> None: ...
+    def goes_on(self, cells: Sequence[Cell], why: Sequence[str]) -> None: ...
+    def warning(self, text: str) -> None: ...
+
+
+class Campaign:
+    """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py), and with it what is
+    known of runs that left no record, in this call or an earlier one (lost.py). `cells`: where they are not those of a
+    scale of the mission's."""
+
+    def __init__(
+        self,
+        mission: Mission,
+        scale: str,
+        folder: Path,
+        *,
+        workers: int = 2,
+        cluster: str = "",
+        cells: Sequence[Cell] | None = None,
+    ) -> None:
+        self.mission, self.scale, self.workers = mission, scale, workers
+        self._cluster = cluster
+        self.folder = folder
+        self._looks = Looks(mission, scale) if cells is None else None
+        self.cells = plan(mission, scale) if cells is None else list(cells)  # as many as there may be
+        self.least = plan(mission, scale, self._looks.runs) if self._looks else self.cells  # until the first look
+        self.later = {one.name: why for one in mission.candidates if (why := why_waits(one))}  # a reboot brings them
+        self._absolute = folder.absolute()  # recorded commands name files in it
+        self.store = Store(self._absolute / kept.RECORDS)
+        self._prepared = Prepared(mission)
+        self._boards: dict[tuple[Row, str, Machine], Board] = {}
+        self._before = self._measured_before()
+        self._tell: Callable[[str], None] = lambda _: None
+
+    def run(self, watcher: Watcher) -> Result:
+        """Run what is not yet done. A cell that fails is told and does not stop the others."""
+        sweep({Path(tempfile.gettempdir()), Path("/dev/shm"), Path.cwd()})  # noqa: S108 where boards keep theirs
+        with suppress(OSError):  # who needs the cache is told why there is none
+            sweep({cache_dir(), *cache_dir().iterdir()})
+        for instrument in {cell.instrument.name: cell.instrument for cell in self.cells}.values():
+            instrument.sweep()
+        self._tell = watcher.preparing
+        self._prepared.prepare(self.cells, watcher.preparing)
+        keys: dict[Cell, Inputs] = {}
+        failures: dict[Group, str] = {}
+        cells = self.least
+        try:
+            while cells:
+                keys |= {cell: self.inputs(cell) for cell in cells}
+                failures |= self._run_missing(cells, keys, watcher)
+                cells = self._after_a_look(keys, failures, watcher)
+        finally:
+            self._close(watcher)
+        return Result(
+            (*self._measured(keys), *self._published()),
+            failures,
+            self._configs,
+            tuple(self._prepared.accounts),
+            lost=self._lost(keys),
+        )
+
+    def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
+        """The further cells of a campaign that is not decided."""
+        if self._looks is None or not self._looks.may_go_on:
+            return []
+        lost = [run for one in self._lost(keys).values() if (run := one.run)]
+        why = self._looks.look(self._measured(keys), self._configs, failures, lost)
+        cells = [cell for cell in plan(self.mission, self.scale, self._looks.runs) if cell not in keys]
+        if cells:
+            watcher.goes_on(cells, why)
+        return cells
+
+    def _lost(self, keys: Mapping[Cell, Inputs]) -> dict[str, Lost]:
+        return lost_in(self.folder, (self.name(*one) for one in keys.items()))
+
+    def _measured(self, keys: Mapping[Cell, Inputs]) -> list[Record]:
+        fixed = {row.name for row in BOARDS if not row.repeats}
+        return settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
+
+    @cached_property
+    def _configs(self) -> dict[str, str | None]:
+        return self._prepared.configs({name: one.config for name, one in self._before.items()})
+
+    def _run_missing(self, cells: Sequence[Cell], keys: Mapping[Cell, Inputs], watcher: Watcher) -> dict[Group, str]:
+        """Run those that have no record."""
+        done = self._finished({(keys[cell].key(), cell.repeat) for cell in cells}, watcher)
+        waiting = [cell for cell in cells if (keys[cell].key(), cell.repeat) not in done]
+        watcher.kept([cell for cell in cells if cell not in set(waiting)])
+        failures: dict[Group, str] = {}
+        for name, why in self.later.items():
+            if cells := [cell for cell in waiting if cell.candidate.name == name]:
+                failures |= dict.fromkeys((cell.group for cell in cells), why)
+                watcher.waits(cells, why)
+        ready = [cell for cell in waiting if cell.candidate.name not in self.later]
+        here, switched = ([c for c in ready if c.place.here], [c for c in ready if c.place.switched])
+        together = [cell for cell in ready if not cell.place.here and not cell.place.switched]
+        away = [cell for cell in together if cell.place.repeats] if self._cluster else []
+        if away:
+            numbered = {cell: (self.cells.index(cell), keys[cell]) for cell in away}
+            content = kept.content_of(self.mission)
+            failures |= run_on(self._cluster, content, self.scale, numbered, self.folder, self.store, watcher)
+        together = [cell for cell in together if cell not in set(away)]
+        boards = len({cell.place for cell in switched}) or 1
+        for some, workers in ((here, 1), (together, self.workers), (switched, boards)):
+            failures |= self._run_all(some, workers, keys, watcher)
+        return failures
+
+    def ready(self, cell: Cell) -> None:
+        """Prepare what one cell needs."""
+        self._prepared.prepare([one for one in self.cells if one.candidate == cell.candidate], self._tell)
+
+    def _close(self, watcher: Watcher) -> None:
+        for board in self._boards.values():
+            try:
+                board.close()
+            except RunFailed as error:
+                watcher.warning(str(error))
+
+    def _published(self) -> list[Record]:
+        """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
+        named = [(one.published, one.name) for one in self.mission.candidates if one.published]
+        taken = [record for system, name in named for record in published_records(system, name, self.mission.sha256)]
+        for record in taken:
+            self.store.write(record)
+        return taken
+
+    def waiting(self) -> list[Cell]:
+        """Cells without a record, as far as can be told without preparing the candidates."""
+        candidates = {one.name: one for one in self.mission.candidates}
+        every = [r for r in self._manifests() if r.inputs.candidate in candidates]
+        every = [r for r in every if is_of(candidates[r.inputs.candidate], r.inputs)]
+        held = {(r.inputs.model_copy(update={"artefacts": {}}).key(), r.repeat) for r in every}
+        return [c for c in self.cells if (self.inputs(c, artefacts={}).key(), c.repeat) not in held]
+
+    def _measured_before(self) -> dict[str, Before]:
+        """Of candidates that wait."""
+        waiting = [one for one in self.mission.candidates if one.name in self.later]
+        records = [one.inputs for one in self._manifests()] if waiting else []
+        return {one.name: before(one, records, kept.config_before(self.folder, one.name)) for one in waiting}
+
+    def _manifests(self) -> list[Manifest]:
+        manifests = []
+        for path in self.store.paths():
+            try:
+                manifests.append(read(path).manifest)
+            except BadInput:
+                continue  # told when the campaign runs
+        return manifests
+
+    def _paths(self, keys: Mapping[Cell, Inputs]) -> list[Path]:
+        paths = [self.store.path(inputs.key(), cell.repeat) for cell, inputs in keys.items()]
+        return [path for path in paths if path.exists()]
+
+    def board(self, cell: Cell) -> Board:
+        """Where a cell runs, once its candidate is prepared; opened once."""
+        key = _system(cell)
+        if key not in self._boards:
+            start = self._prepared.start(cell.candidate)
+            start = replace(start, machine=cell.machine, scratch=self._absolute / kept.SCRATCH, tell=self._tell)
+            self._boards[key] = cell.place.open(start)
+        return self._boards[key]
+
+    def inputs(self, cell: Cell, artefacts: dict[str, str] | None = None) -> Inputs:
+        return Inputs(
+            candidate=cell.candidate.name,
+            instrument=cell.instrument.name,
+            load=cell.load,
+            board=cell.board,
+            cpus=cell.cpus,
+            seed=cell.seed,
+            parameters=cell.parameters.model_dump(mode="json") | (cell.shape.told if cell.shape else {}),
+            job=cell.job().as_inputs(),
+            artefacts=self._artefacts(cell) if artefacts is None else artefacts,
+        )
+
+    def name(self, cell: Cell, inputs: Inputs) -> str:
+        return self.store.path(inputs.key(), cell.repeat).name
+
+    def _artefacts(self, cell: Cell) -> dict[str, str]:
+        measured = self._before.get(cell.candidate.name) if cell.place.here else None
+        return measured.artefacts if measured else self.board(cell).artefacts()
+
+    def _finished(self, wanted: set[tuple[str, int]], watcher: Watcher) -> set[tuple[str, int]]:
+        """Runs that are kept already. A corrupt one is named, set aside and run again."""
+        done = set()
+        for key, repeat in wanted:
+            path = self.store.path(key, repeat)
+            if not path.exists():
+                continue
+            try:
+                record = read(path)
+                if (record.inputs.key(), record.manifest.repeat) != (key, repeat):
+                    raise BadInput(f"{path}: the record there is of another run")
+                done.add((key, repeat))
+            except NewerVersion:
+                raise
+            except BadInput as error:
+                aside = self.store.set_aside(path)
+                watcher.warning(f"{error}; set aside as {aside.name}, the cell runs again")
+        return done
+
+    def _run_all(
+        self, cells: Sequence[Cell], workers: int, inputs: Mapping[Cell, Inputs], watcher: Watcher
+    ) -> dict[Group, str]:
+        failures: dict[Group, str] = {}
+        waiting, running = list(cells), dict[Future[None], Cell]()
+        booted: set[tuple[Row, str, Machine]] = set()
+        with threads(workers) as pool:
+            while waiting or running:
+                while waiting and len(running) < workers:
+                    cell = _next(waiting, running.values(), booted)
+                    if cell is None:
+                        break
+                    waiting.remove(cell)
+                    begun(self.folder, self.name(cell, inputs[cell]), inputs[cell], cell.repeat)
+                    watcher.started(cell)
+                    running[pool.submit(self.measure, cell, inputs[cell])] = cell
+                future = pool.ended()
+                cell = running.pop(future)
+                booted.add(_system(cell))
+                failure = _failure(future)
+                died = isinstance(future.exception(), SystemDied)
+                ended(self.folder, self.name(cell, inputs[cell]), failure, died=died)
+                watcher.finished(cell, failure)
+                if failure:
+                    failures[cell.group] = failure
+        return failures
+
+    def measure(self, cell: Cell, inputs: Inputs) -> None:
+        """Run a cell and keep its record."""
+        started = datetime.now(UTC)
+        board, job = self.board(cell), cell.job()
+        if path := board.recorded(job, seed=cell.seed):
+            self.store.write(replayed(inputs, path, self.mission.sha256))
+            return
+        outcome = board.run(job, seed=cell.seed, timeout_s=cell.timeout_s)
+        outcome = replace(outcome, facts={**outcome.facts, **self._prepared.sizes(cell.candidate)})
+        measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
+        complaints = kernel_complaints(outcome.console, resets=cell.instrument.resets)
+        problems = (*measurement.problems, *outcome.problems, *complaints, *missing_cpus(outcome.facts, cell.cpus))
+        measurement = replace(measurement, problems=problems)
+        timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
+        made = provenance(cell, outcome, started, self.mission.sha256)
+        self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
+
+
+def _system(cell: Cell) -> tuple[Row, str, Machine]:
+    """What is booted once for all its cells."""
+    return cell.place, cell.candidate.name, cell.machine
+
+
+def _next(
+    waiting: Sequence[Cell], running: Collection[Cell], booted: Collection[tuple[Row, str, Machine]]
+) -> Cell | None:
+    """The first cell that need not wait for a guest that another cell boots just now; where all do, the first. None
+    where all wait for a board that runs one cell at a time."""
+    busy = {cell.place for cell in running if cell.place.switched}
+    free = [cell for cell in waiting if cell.place not in busy]
+    booting = {_system(cell) for cell in running} - set(booted)
+    return next((cell for cell in free if _system(cell) not in booting), next(iter(free), None))
+
+
+def _failure(future: Future[None]) -> str | None:
+    error = future.exception()
+    if error is None:
+        return None
+    if isinstance(error, OSError):  # the disk is full, a program is missing
+        return told(error)
+    if isinstance(error, RunFailed):
+        return str(error)
+    raise error

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""Candidates: operating systems under evaluation, ready to be put on a board.
+
+kernel.py  the kernel of a candidate: Debian's, tailored (parts/tailor/candidate.py), or given
+debian.py  Debian's own kernels, by package name
+given.py   kernels that were built elsewhere
+ready.py   from a kernel's files to what a board boots
+roots.py   what a mission's needs put into a root
+rtos.py    FreeRTOS with the probe, in one image
+linked.py  an RTOS image that was linked elsewhere: NuttX, ChibiOS, RTEMS
+offers.py  what a system brings besides scheduling, and its licence
+carried.py  our own modules and programs beside a kernel: module.py builds them, with headers.py, from sources.py
+"""

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Our kernel modules (the probe, the camera's drivers), built for a kernel of Debian's or one built here."""
+
+import hashlib
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rtqual.base.architecture import AMD64, Architecture
+from rtqual.base.cache import cache_dir, locked
+from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
+from rtqual.engine.candidates import headers as headers_module
+from rtqual.engine.candidates.headers import Headers, of_debian
+from rtqual.engine.candidates.sources import camera_sources, probe_sources, write_sources
+from rtqual.protocols.instrument.output import last_line
+
+MODULE = "rtqual-probe.ko"
+MODULE_PATH = f"/lib/rtqual/{MODULE}"  # in the guest
+CAMERA_MODULES = (
+    "ds325-ring.ko",
+    "ds325-usb.ko",
+    "ds325-dmabuf.ko",
+)  # docking/camera/driver/Kbuild; the first is needed by the others
+_OWN = tuple(Path(str(file)).read_bytes() for file in (__file__, headers_module.__file__))
+
+
+def build_module(kernel: Headers | str, architecture: Architecture = AMD64) -> Path:
+    """rtqual-probe.ko; as build_modules()."""
+    return build_modules(kernel, probe_sources(), "probe/kernel", (MODULE,), architecture)[0]
+
+
+def build_camera_modules(kernel: Headers | str, architecture: Architecture = AMD64) -> tuple[Path, ...]:
+    """CAMERA_MODULES; as build_modules()."""
+    return build_modules(kernel, camera_sources(), "kmod", CAMERA_MODULES, architecture)
+
+
+def build_modules(
+    kernel: Headers | str,  # or the release of a kernel of Debian's
+    sources: Mapping[str, bytes],
+    kbuild_in: str,
+    names: Sequence[str],
+    architecture: Architecture = AMD64,
+) -> tuple[Path, ...]:
+    """The modules `names` that `kbuild_in`/Kbuild makes, from the cache if headers and sources are the same.
+
+    Raises RunFailed with the compiler's first complaint when they do not build.
+    """
+    headers = of_debian(kernel, architecture) if isinstance(kernel, str) else kernel
+    identity = hashlib.sha256("".join(headers.identity).encode())
+    for content in _OWN:
+        identity.update(content)
+    for name, content in sorted(sources.items()):
+        identity.update(f"{name} {len(content)}\n".encode() + content)
+    built = cache_dir() / "modules" / identity.hexdigest()[:32]
+    modules = tuple(built / name for name in names)
+    with locked(built):
+        if not all(module.exists() for module in modules):
+            _build(headers, sources, kbuild_in, modules)
+    return modules
+
+
+def _build(headers: Headers, sources: Mapping[str, bytes], kbuild_in: str, modules: Sequence[Path]) -> None:
+    target = modules[0].parent
+    target.mkdir(parents=True, exist_ok=True)
+    with scratch(target.parent) as folder:
+        root = folder / "root"
+        root.mkdir()
+        tree = write_sources(folder / "sources", sources)
+        # A module does not show where it was built: the same inputs give the same bytes.
+        unseen = f"KCFLAGS=-ffile-prefix-map={folder}/="
+        _run([*headers.make(root), f"M={tree / kbuild_in}", unseen, "modules"], headers)
+        cross = f"{headers.architecture.triplet}-" if headers.architecture.foreign else ""
+        for module in modules:
+            built = tree / kbuild_in / module.name
+            _run([f"{cross}strip", "--strip-debug", str(built)], headers)
+            built.rename(module)
+
+
+def _run(command: list[str], headers: Headers) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=headers.environment)
+    except FileNotFoundError:
+        raise RunFailed(f"{command[0]} is missing: `rtqual doctor` says what installs it") from None
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if "error" in line.lower()]
+        raise RunFailed(
+            f"a module of ours for {headers.release} does not build: {(errors or [last_line(done.stderr)])[0]}"
+        )

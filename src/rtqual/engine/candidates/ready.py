@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""From a kernel's files, laid out as in Debian's packages, to a candidate that a board boots."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rtqual.base.apt import Package
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import BadInput
+from rtqual.engine.initramfs import contents
+from rtqual.protocols.board.system import Kernel
+
+
+def image_of(name: str, package: Package) -> tuple[Path, str]:
+    """The kernel image in a package, and its release."""
+    images = sorted((package.tree / "boot").glob("vmlinuz-*"))
+    if len(images) != 1:
+        raise BadInput(f"candidate {name}: package {package.name} holds {len(images)} kernel images, one is needed")
+    return images[0], images[0].name.removeprefix("vmlinuz-")
+
+
+def make_ready(
+    name: str,
+    package: Package,
+    *,
+    boot: Sequence[str],
+    tools: Sequence[Package],
+    architecture: Architecture,
+    extra: Mapping[str, Path] | None = None,  # path in the guest -> file
+    facts: Mapping[str, str] | None = None,
+) -> Kernel:
+    """Build the guest's file systems for a kernel, and read the facts that its files state."""
+    image, release = image_of(name, package)
+    initramfs, disk_initramfs = (
+        contents.build(package, release, tools, disks=disks, architecture=architecture, extra=extra or {})
+        for disks in (False, True)
+    )
+    return Kernel(
+        candidate=name,
+        image=image,
+        initramfs=initramfs,
+        disk_initramfs=disk_initramfs,
+        boot=tuple(boot),
+        config=(package.tree / "boot" / f"config-{release}").read_text(),
+        release=release,
+        package=package.name,
+        version=package.version,
+        image_size_b=image.stat().st_size,
+        installed_size_b=package.installed_size_b,
+        architecture=architecture,
+        facts={**_module_counts(package.tree, release), **(facts or {})},
+        carried=extra or {},
+    )
+
+
+def _module_counts(tree: Path, release: str) -> dict[str, str]:
+    """Loadable modules, and the drivers and other parts that are built in but could be modules."""
+    folders = [tree / place / release for place in ("lib/modules", "usr/lib/modules")]
+    modules = [path for folder in folders for path in folder.rglob("*.ko*")]
+    counts = {"modules_available": str(len(modules))}
+    for folder in folders:
+        if (folder / "modules.builtin").exists():
+            counts["built_in_drivers"] = str(len((folder / "modules.builtin").read_text().split()))
+    return counts

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: MIT
+"""rtqual's own battery (target/probe/, docs/probe.md): one instrument for each of its families.
+
+The families differ in what they measure, not in how they are run and read; each runs as a program, as one over
+Xenomai's cores, and as a module inside the kernel, whose result lies in a file of /proc. The cost of reading the
+counter, which the primitives family measures on an empty operation, is subtracted from every operation timed by that
+counter, and shown.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+
+from rtqual.base.errors import RunFailed
+from rtqual.base.units import DurationNs
+from rtqual.engine.instruments.probe.output import Benchmark, Output, Sampled, Status, in_ns, parse
+from rtqual.protocols.board import Command, Job, Outcome
+from rtqual.protocols.instrument import Instrument, Parameters
+from rtqual.protocols.instrument.output import clock_problems, last_line
+from rtqual.protocols.instrument.planning import STARTUP_S, WAKEUP_S, slowdown
+from rtqual.protocols.record.schema import Int64Array, Measurement, Scalar, Series
+
+PROGRAM = "rtqual-probe"
+MODULE = "rtqual-probe.ko"
+_LOAD_READ_UNLOAD = 'insmod /lib/rtqual/rtqual-probe.ko "$@" && cat /proc/rtqual-probe > {} && rmmod rtqual_probe'
+CONTROL = "empty"  # the benchmark of the operation that does nothing
+_MAIN_THREAD_FIFO = 1  # above the loads, below all that is measured: the result does not wait for its turn
+_PHASE_STEP_NS = 1_009  # a prime: seeds spread over the phases of any timer
+_OVERFLOW_FROM = 2**32  # the probe's samples have 32 bits
+_WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all
+
+
+OWN_INTERVAL_NS = (
+    1_000_000  # of the families with an interval, unless another is given (target/probe/battery/battery.c)
+)
+
+
+class ProbeParameters(Parameters):
+    """`iterations` and `interval` as the family has them unless given."""
+
+    iterations: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    interval: Annotated[DurationNs, Field(ge=1_000, le=60_000_000_000)] | None = None
+    priority: Annotated[int, Field(ge=4, le=95)] = 80  # of the measuring thread; others lie around it
+
+
+class MemoryParameters(ProbeParameters):
+    """`cpu`: where the loop runs, an isolated one too; the first where left out, of which records say nothing."""
+
+    cpu: Annotated[int, Field(ge=0, le=63)] | None = None
+
+    @model_serializer(mode="wrap")
+    def _told(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {name: value for name, value in handler(self).items() if name != "cpu" or value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe(Instrument):
+    """What all families share: here, as a program."""
+
+    family: str  # its name on the probe's command line
+    program: str = PROGRAM
+    parameters: type[Parameters] = ProbeParameters
+    space: str = "user space"  # where it runs
+    every_cpu: bool = False  # one probe on each CPU at the same time
+
+    def job(self, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
+        commands = [self._command(_options(parameters, seed, cpu), _file(cpu)) for cpu in self._on(cpus)]
+        argv = commands[0]
+        if len(commands) > 1:
+            started = "".join(f"{' '.join(command)} & p{cpu}=$!; " for cpu, command in enumerate(commands))
+            argv = ("sh", "-c", started + "; ".join(f"wait $p{cpu} || exit" for cpu in range(len(commands))))
+        return Job(
+            measure=Command(argv, fifo=_MAIN_THREAD_FIFO),
+            collect=tuple(_file(cpu) for cpu in self._on(cpus)),
+            version=(PROGRAM, "--version"),
+        )
+
+    def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
+        return (self.program, self.family, *options, f"out={file}")
+
+    def read(self, parameters: ProbeParameters, outcome: Outcome, *, cpus: int) -> Measurement:
+        said = last_line(outcome.stderr, outcome.stdout, outcome.console)
+        series: list[Series] = []
+        scalars: dict[str, Scalar] = {}
+        problems = clock_problems(outcome)
+        absent: dict[str, str] = {}
+        for cpu in self._on(cpus):
+            if _file(cpu) not in outcome.files:
+                raise RunFailed(f"{PROGRAM} ended with exit code {outcome.exit_code} and no result: {said!r}")
+            output = parse(outcome.files[_file(cpu)], _file(cpu))
+            _require_success(output)
+            if not self.every_cpu or cpu == 0:
+                scalars |= _scalars(output)
+            series += _series(output, cpu)
+            problems += _problems(output)
+            absent |= {one.name: one.why for one in output.benchmarks if one.status == Status.NOT_OFFERED}
+        if outcome.exit_code != 0:
+            raise RunFailed(f"{PROGRAM} ended with exit code {outcome.exit_code}, last words: {said!r}")
+        return Measurement(tuple(series), scalars, tuple(dict.fromkeys(problems)), absent)
+
+    def seconds(self, parameters: ProbeParameters, load: str) -> float:
+        waits, interval_s, _ = _course(self.family, parameters)
+        return slowdown(load) * STARTUP_S + waits * interval_s
+
+    def busy_s(self, parameters: ProbeParameters) -> float:
+        waits, interval_s, share = _course(self.family, parameters)
+        return STARTUP_S + waits * (WAKEUP_S + share * interval_s)
+
+    def _on(self, cpus: int) -> range:
+        return range(cpus if self.every_cpu else 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelProbe(Probe):
+    """In kernel space: the module measures while it is loaded."""
+
+    program: str = MODULE
+    space: str = "kernel space"
+
+    def _command(self, options: Sequence[str], file: str) -> tuple[str, ...]:
+        return ("sh", "-c", _LOAD_READ_UNLOAD.format(file), "sh", f"family={self.family}", *options)
+
+
+MEMORY = "memory"
+_EVERY_CPU = "ffffffff"  # as taskset takes it
+FAMILIES = {
+    "wakeup": "Wake-up latency of a periodic real-time thread",
+    "periodic": "Period and jitter of a periodic task",
+    "itc": "Communication between two periodic tasks",
+    "primitives": "Cost of the system's primitives",
+    "loop": "Control loop of sensor, estimator, control and actuator tasks",
+    MEMORY: "Control loop while other CPUs stream memory",
+}
+_IN_KERNEL_SPACE = {
+    "wakeup": "Wake-up latency of a periodic real-time thread, in kernel space",
+    "periodic": "Period and jitter of a periodic task, in kernel space",
+    "itc": "Communication between two periodic tasks, in kernel space",
+    "primitives": "Cost of the kernel's own primitives",
+    "loop": "Control loop of four tasks, in kernel space",
+}
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a family passes its time: iterations and interval as the probe has them unless given
+    (target/probe/battery/battery.c)."""
+
+    iterations: int
+    interval_ns: int = OWN_INTERVAL_NS
+    intervals: int = 1  # that an iteration takes, in all of the family's benchmarks
+    share: float = 0.0  # of an interval, in which it computes; a third of it: loops are emulated that much faster
+
+
+COURSES = {
+    "wakeup": Course(3_000),
+    "periodic": Course(5_000),
+    "itc": Course(5_000, intervals=3),
+    "primitives": Course(500, intervals=7, share=0.07),  # six of the workload rows; all others take about one
+    "loop": Course(1_000, 4_000_000, intervals=5, share=0.13),
+    MEMORY: Course(1_000, 4_000_000, intervals=4, share=0.3),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryProbe(Probe):
+    """On the CPU that is asked for. A kernel that isolates it starts programs on the others alone, so ask for all."""
+
+    parameters: type[Parameters] = MemoryParameters
+
+    def job(self, parameters: ProbeParameters, *, cpus: int, seed: int) -> Job:
+        made = super().job(parameters, cpus=cpus, seed=seed)
+        if not isinstance(parameters, MemoryParameters) or parameters.cpu is None:
+            return made
+        argv = self._command(_options(parameters, seed, parameters.cpu), _file(0))
+        return replace(made, measure=replace(made.measure, argv=("taskset", _EVERY_CPU, *argv)))
+
+
+PROBES = tuple(
+    Probe(name=f"probe-{family}", title=f"{title} (rtqual's probe)", family=family, every_cpu=family == "wakeup")
+    for family, title in FAMILIES.items()
+    if family != MEMORY
+)
+MEMORY_PROBE = MemoryProbe(name=f"probe-{MEMORY}", title=f"{FAMILIES[MEMORY]} (rtqual's probe)", family=MEMORY)
+KERNEL_PROBES = tuple(
+    KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family)
+    for family, title in _IN_KERNEL_SPACE.items()
+)
+
+
+def _course(family: str, parameters: ProbeParameters) -> tuple[int, float, float]:
+    """How many intervals a run takes; s of each; the share of it in which it computes."""
+    own = COURSES[family]
+    iterations, interval_ns = parameters.iterations or own.iterations, parameters.interval or own.interval_ns
+    return iterations * own.intervals, interval_ns / 1e9, own.share
+
+
+def _options(parameters: ProbeParameters, seed: int, cpu: int) -> list[str]:
+    options = [f"priority={parameters.priority}", f"seed={seed * _PHASE_STEP_NS}", f"cpu={cpu}"]
+    if parameters.iterations is not None:
+        options.append(f"iterations={parameters.iterations}")
+    if parameters.interval is not None:
+        options.append(f"interval_ns={parameters.interval}")
+    return options
+
+
+def _file(cpu: int) -> str:
+    return f"probe-{cpu}.txt"
+
+
+def _require_success(output: Output) -> None:
+    for one in output.benchmarks:
+        if one.status not in (Status.OK, Status.NOT_OFFERED):
+            raise RunFailed(f"{PROGRAM} {output.family}: {one.name}: {one.status}: {one.why or 'no reason given'}")
+
+
+def _series(output: Output, cpu: int) -> Iterator[Series]:
+    """Samples in ns, those of the cycle counter less the control's median."""
+    control_ns = _control_ns(output)
+    for one in (one for one in output.benchmarks if one.name != CONTROL):
+        for sampled in one.series:
+            values = in_ns(sampled, output.cycles_per_s)
+            if sampled.unit == "cycles":
+                values = (values - control_ns).clip(0)
+            info: dict[str, Any] = {"name": _name(output, one, sampled), "cpu": cpu}
+            if sampled.overflows:
+                from_ns = _OVERFLOW_FROM if sampled.unit == "ns" else _OVERFLOW_FROM * 10**9 // output.cycles_per_s
+                info |= {"overflow": sampled.overflows, "overflow_from": from_ns}
+            yield Series.raw(values, **info)
+
+
+def _control_ns(output: Output) -> int:
+    import numpy as np  # noqa: PLC0415 - slow to load, and missions name instruments too
+
+    empty: list[Int64Array] = [
+        in_ns(sampled, output.cycles_per_s)
+        for one in output.benchmarks
+        for sampled in one.series
+        if one.name == CONTROL
+    ]
+    return int(np.median(np.concatenate(empty))) if empty else 0
+
+
+def _name(output: Output, one: Benchmark, sampled: Sampled) -> str:
+    if len(output.benchmarks) == 1 or sampled.name == one.name:
+        return sampled.name
+    return f"{one.name}: {sampled.name}" if len(one.series) > 1 else one.name
+
+
+def _scalars(output: Output) -> dict[str, Scalar]:
+    scalars = {"clock step": Scalar(value=output.clock_step_ns, unit="ns")}
+    if any(one.name == CONTROL for one in output.benchmarks):
+        scalars["control (subtracted)"] = Scalar(value=_control_ns(output), unit="ns")
+    for name in _WHOLE_RUN:
+        counted = [one.facts[name][0] for one in output.benchmarks if name in one.facts]
+        if counted:
+            scalars[name] = Scalar(value=sum(counted), unit="1")
+    for one in output.benchmarks:
+        for name, (value, unit) in one.facts.items():
+            if name not in _WHOLE_RUN:
+                scalars[f"{one.name}: {name}"] = Scalar(value=value, unit=unit)
+    return scalars
+
+
+def _problems(output: Output) -> Iterator[str]:
+    for one in output.benchmarks:
+        lost = sum(sampled.lost for sampled in one.series)
+        if lost:
+            yield f"{PROGRAM} lost {lost} samples of {one.name}"

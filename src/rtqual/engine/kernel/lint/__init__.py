@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Settings that cost latency: judge.py applies lint.toml to a system.py."""

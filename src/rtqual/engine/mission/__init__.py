@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
+
+model.py       the tables, as types; candidate.py: those of a candidate; board.py: of a board;
+               verify.py: of what is verified
+table.py       what they have in common
+values.py      the kinds of values in them
+load.py        reading and checking a file
+explain.py     a validation error as a sentence
+toml_lines.py  on which line a key stands
+schema.py      JSON Schema
+"""
+
+from rtqual.engine.mission.board import BoardTable
+from rtqual.engine.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Rtos, Tailor, TailorStart
+from rtqual.engine.mission.load import load_mission
+from rtqual.engine.mission.model import (
+    DEFAULT_SCALE,
+    Better,
+    Criterion,
+    Header,
+    Mission,
+    Need,
+    Paper,
+    Plan,
+    PlannedCell,
+    Requirement,
+    Scale,
+)
+from rtqual.engine.mission.schema import mission_schema
+from rtqual.engine.mission.table import Statistic
+from rtqual.engine.mission.values import Quantity
+from rtqual_docking.goal import Goal
+
+__all__ = [
+    "DEFAULT_SCALE",
+    "PUBLISHED",
+    "Better",
+    "BoardTable",
+    "Candidate",
+    "Criterion",
+    "Goal",
+    "Header",
+    "Mission",
+    "Need",
+    "Paper",
+    "Plan",
+    "PlannedCell",
+    "Preempt",
+    "Quantity",
+    "Requirement",
+    "RootSystem",
+    "Rtos",
+    "Scale",
+    "Statistic",
+    "Tailor",
+    "TailorStart",
+    "load_mission",
+    "mission_schema",
+]

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""A candidate of a mission file: an operating system under evaluation, and the board that runs it."""
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, Strict, create_model, field_validator, model_validator
+
+from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
+from rtqual.base.words import listed
+from rtqual.engine.mission.explain import At
+from rtqual.engine.mission.table import Table, one_of
+from rtqual.engine.mission.values import (
+    BootParameter,
+    Distinct,
+    Margin,
+    NonEmpty,
+    PackageName,
+    PublishedSystem,
+    Release,
+    Slug,
+    Symbol,
+    Text,
+    matching,
+)
+from rtqual.protocols.board.registry import Kind, Row, kinds, row_for
+
+PUBLISHED = "published"  # the board of systems whose figures a study printed
+
+
+class Preempt(StrEnum):
+    NONE = "none"
+    VOLUNTARY = "voluntary"
+    FULL = "full"
+
+
+class Rtos(StrEnum):
+    """An operating system that comes as one image with the probe."""
+
+    FREERTOS = "freertos"  # rtqual builds its image
+    NUTTX = "nuttx"  # its image is built elsewhere, as are those of the others
+    CHIBIOS = "chibios"
+    RTEMS = "rtems"
+
+    @property
+    def linked(self) -> bool:
+        """Whether its image is built elsewhere."""
+        return self is not Rtos.FREERTOS
+
+
+class TailorStart(StrEnum):
+    """Where tailoring a kernel begins; a path to a configuration is a third way."""
+
+    MINIMAL = "minimal"
+    DEBIAN = "debian"
+
+
+class RootSystem(StrEnum):
+    """A root file system that flies, in place of the one that the battery of benchmarks brings (docs/image.md)."""
+
+    MINIMAL = "minimal"
+    DEBIAN = "debian"
+
+
+class Tailor(Table):
+    """A kernel cut down to the mission's needs and built from source (docs/tailor.md)."""
+
+    source: Text = "linux-source-6.12"
+    """Debian package of the kernel's source, or the path of a tree (with a "/" in it), whose makefiles run as you."""
+    patches: Annotated[tuple[Text, ...], Distinct] = ()
+    """Paths of patches applied to the tree first, in this order, as the RT patch of an older kernel."""
+    architecture: Literal["amd64", "arm64"] = "amd64"
+    """The processor it is built for."""
+    start: Text = TailorStart.MINIMAL
+    """Where it begins: "minimal" (the smallest kernel), "debian", or the path of a configuration."""
+    baseline: Slug | None = None
+    """The candidate whose figures stand before; without one, the first that has a package."""
+    needs: Annotated[tuple[Text, ...], Distinct] = ("filesystems", "virtual-board", "test-modules", "resets", "tags")
+    """What it is built for beyond the mission's needs: names of rules (docs/tailor.md)."""
+    keep: Annotated[tuple[Text, ...], Distinct] = ()
+    """Entries of the removal list that are not asked to go, by their ids: "input"."""
+    restore: Annotated[tuple[Text, ...], Distinct] = ()
+    """Entries that are put in first, as Debian's kernel has them, and kept: what the stepwise mode removes."""
+    require: dict[Symbol, Annotated[str, NonEmpty] | Annotated[int, Strict()]] = Field({})
+    """Further symbols and the values they must have: "y", "m", "n", a number or a text."""
+    forbid: Annotated[tuple[Symbol, ...], Distinct] = ()
+    """Further symbols that must be off."""
+    goals: dict[Text, Margin] = Field({})
+    """What tailoring is to reach in figures of the footprint: at most a size, or a part of the baseline's, "50 %"."""
+
+    @field_validator("require", mode="before")
+    @classmethod
+    def _named_once(cls, given: object) -> object:
+        names = [str(name).removeprefix("CONFIG_") for name in given] if isinstance(given, dict) else []
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"{twice[0]} is asked for twice, with and without CONFIG_; leave one out")
+        return given
+
+    def __str__(self) -> str:
+        return self.source
+
+    def __hash__(self) -> int:  # its tables are dictionaries, and candidates stand in sets
+        return hash(repr(self))
+
+
+class Core(StrEnum):
+    """A real-time core that shares the machine with Linux."""
+
+    COBALT = "cobalt"
+    EVL = "evl"
+
+
+class Built(Table):
+    """A kernel that was built elsewhere (docs/xenomai.md)."""
+
+    kernel: Text
+    """The folder it was built in, with .config and arch/x86/boot/bzImage, or arch/arm64/boot/Image.gz."""
+    architecture: Literal["amd64", "arm64"] = "amd64"
+    """The processor it is built for."""
+    core: Core | None = None
+    """The real-time core in it: "cobalt" (Xenomai 3) or "evl" (Xenomai 4); without one, it is plain Linux."""
+    programs: Text | None = None
+    """The folder with the core's own programs, linked statically: latency or latmus, and the probe."""
+
+    def __str__(self) -> str:
+        return self.kernel
+
+
+_PUBLISHED = Kind(
+    PUBLISHED, 'published = "STUDY/SYSTEM"', "study {}", "published, whose figures are printed"
+)  # no board runs it
+_KINDS = (_PUBLISHED, *kinds())  # a candidate is of one
+_OF_KERNELS = ("package", "preempt", "boot", "root")  # keys of what boots a kernel; a built one is no package
+
+
+def _attribute(kind: Kind) -> str:
+    return kind.key.replace("-", "_")
+
+
+def _with_keys_of_boards(model: type[Table]) -> type[Table]:
+    """The model with the keys of those kinds of candidates that only their board's row knows."""
+    texts: dict[str, Any] = {
+        _attribute(kind): (
+            Annotated[str, *matching(kind.pattern, kind.text)] | None,
+            Field(None, alias=kind.key, description=kind.about),
+        )
+        for kind in _KINDS
+        if kind.pattern
+    }
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, __doc__=model.__doc__, **texts)
+
+
+@_with_keys_of_boards
+class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS))):
+    """An operating system under evaluation: a kernel, an RTOS, this machine, or one that a study measured."""
+
+    name: Slug
+    """Short name, used by the plans; no other candidate may have it."""
+    title: Text
+    """What a report calls it."""
+    package: PackageName | None = None
+    """Debian package of the kernel, as "linux-image-rt-amd64". Or rtos, this-machine, published, tailor."""
+    rtos: Rtos | None = None
+    """A real-time system that carries only rtqual's probe, as "freertos". It runs on the virtual ARM board."""
+    image: Text | None = None
+    """With an rtos that is built elsewhere, as "nuttx": the file that it was linked into with rtqual's probe."""
+    this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
+    """true: the machine rtqual runs on. It is a flight candidate only where release or preempt-rt says what it runs."""
+    release: Release | None = None
+    """The kernel that this machine must run to be measured as this candidate, as `uname -r` prints it."""
+    preempt_rt: Annotated[bool, Strict()] | None = Field(None, alias="preempt-rt")
+    """Whether the kernel that this machine must run is a PREEMPT_RT one."""
+    published: PublishedSystem | None = None
+    """A system whose figures a study printed, as "aarest/emlid". It is not run."""
+    built: Built | None = None
+    """A kernel that was built elsewhere, [candidate.built], as one with Xenomai's cores."""
+    repeats: PublishedSystem | None = None
+    """The system of a study that it stands for where the study is repeated, as "spacechain/linux-rt"."""
+    tailor: Tailor | None = None
+    """A kernel that rtqual cuts down to the mission's needs and builds, [candidate.tailor]."""
+    preempt: Preempt | None = None
+    """Boots a kernel of selectable preemption with preempt=none, voluntary or full."""
+    boot: Annotated[tuple[BootParameter, ...], Distinct] = ()
+    """Further kernel parameters, each a string of its own."""
+    root: RootSystem | None = None
+    """Boots the kernel with the root of a system image, "minimal" or "debian", and measures in it."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        apart = [kind for kind in _KINDS if kind.apart and getattr(self, _attribute(kind))]
+        if len(apart) > 1:
+            raise At(apart[0].key, f"cannot stand beside {apart[-1].apart}; keep one of the two")
+        for key in _OF_KERNELS[:2] if self.tailor or self.built else _OF_KERNELS if apart else ():
+            if getattr(self, key):
+                raise At(key, f"cannot stand beside {apart[0].apart}; leave it out")
+        linked = self.rtos is not None and self.rtos.linked
+        if linked and self.image is None:
+            page = f"docs/{self.rtos}.md"
+            raise At("rtos", f'"{self.rtos}" is built elsewhere: write image = "PATH" beside it, its image ({page})')
+        if self.image and not linked:
+            of = listed([f'rtos = "{one}"' for one in Rtos if one.linked], "or")
+            raise At("image", f"names the image of {of}; leave it out, or write that beside it")
+        for key, given in (("release", self.release), ("preempt-rt", self.preempt_rt)):
+            if given is not None and not self.this_machine:
+                raise At(key, "says what this machine must run; write it beside this-machine = true, or leave it out")
+        if not apart and self.package is None:
+            examples = [kind.example for kind in (*_KINDS[1:], _PUBLISHED)]
+            raise ValueError(f"names no system; write {listed(examples, 'or')}")
+        return self
+
+    def may_be(self, other: "Candidate") -> bool:
+        """Whether one running kernel could be both, as far as they state what this machine must run."""
+        stated = ((self.release, other.release), (self.preempt_rt, other.preempt_rt))
+        return not any(a is not None and b is not None and a != b for a, b in stated)
+
+    @property
+    def kind(self) -> Kind:
+        return next(kind for kind in _KINDS if getattr(self, _attribute(kind)))
+
+    @property
+    def named(self) -> str:
+        """What the key of its kind says."""
+        return str(getattr(self, _attribute(self.kind)))
+
+    @property
+    def place(self) -> Row | None:
+        """The board that runs it; none runs what a study measured."""
+        return None if self.published else row_for(self.kind, self.architecture)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is the machine rtqual runs on."""
+        return self.place is not None and self.place.here
+
+    @property
+    def board(self) -> str:
+        """Where it is measured: figures of two boards are not ranked together."""
+        return self.place.name if self.place else PUBLISHED
+
+    @property
+    def architecture(self) -> Architecture | None:
+        """Of a kernel that boots on a virtual board."""
+        if made := self.tailor or self.built:
+            return ARM64 if made.architecture == ARM64.name else AMD64
+        return of_kernel(self.package) if self.package else None
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, in words."""
+        return self.kind.source.format(self.named)

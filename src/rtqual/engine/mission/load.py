@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: MIT
+"""From a mission file to a Mission, or to one line that points at what is wrong."""
+
+import hashlib
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rtqual.base.errors import BadInput
+from rtqual.base.units import AS_WRITTEN
+from rtqual.base.words import listed, under
+from rtqual.engine.instruments.probe.families import PROGRAM as PROBE
+from rtqual.engine.mission.board import problems_of_plan
+from rtqual.engine.mission.candidate import Candidate
+from rtqual.engine.mission.explain import Problem, dotted, problems_in, shown, suggest
+from rtqual.engine.mission.model import Mission, Plan, PlannedCell
+from rtqual.engine.mission.schema import mission_schema
+from rtqual.engine.mission.toml_lines import KeyPath, key_lines, line_of
+from rtqual.engine.mission.values import AUTO
+from rtqual.protocols.board.registry import Row
+from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.load.registry import LOADS
+
+MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
+_GIVE = "give a mission file (TOML)"
+# Opening a pipe waits for a writer, and opening a device may do anything.
+_SPECIAL = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+MAX_DEPTH = 16  # tables within tables; a mission has six
+_MOST_CELLS = 100_000  # of a scale: at a second each, more than a day
+_AT_LINE = re.compile(r" \(at line (\d+), (column \d+)\)$")
+
+
+def load_mission(path: Path) -> Mission:
+    """A mission from a file. Raises BadInput, one line: `FILE:LINE: key: what is wrong; what is allowed`."""
+    content = read(path)
+    text = decoded(path, content)
+    document = _parsed(path, text)
+    mission, problems = _checked(document)
+    if mission is None or problems:
+        raise BadInput(_report(path, text, problems))
+    mission._path, mission._sha256 = path, hashlib.sha256(content).hexdigest()
+    return mission
+
+
+def read(path: Path, give: str = _GIVE) -> bytes:
+    """What a file of tables holds. Raises BadInput, which says what to `give`, where it is none or too large."""
+    try:
+        if special := _SPECIAL.get(stat.S_IFMT(path.stat().st_mode)):
+            raise BadInput(f"{path}: is {special}, no file; {give}")
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            content = file.read(MAX_FILE_B + 1)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}; {give}") from error
+    except ValueError as error:  # a zero byte in the name
+        raise BadInput(f"{str(path)!r}: cannot be read: {error}; {give}") from error
+    if len(content) > MAX_FILE_B:
+        raise BadInput(f"{path}: larger than {MAX_FILE_B} bytes; {give}")
+    return content
+
+
+def decoded(path: Path, content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise BadInput(
+            f"{path}:{line}: not UTF-8 at byte {error.start}: TOML is UTF-8; save the file as such"
+        ) from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
+    try:
+        document: dict[str, Any] | None = tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or an integer of thousands of digits
+        message = str(error)
+        found = _AT_LINE.search(message)
+        line = found[1] if found else max(1, len(text.splitlines()))
+        message = _AT_LINE.sub(r" (\2)", message)
+        raise BadInput(_one_line(f"{path}:{line}: not TOML: {message}")) from error
+    except RecursionError:
+        document = None
+    if document is None or is_deeper(document, MAX_DEPTH):
+        raise BadInput(f"{path}:1: tables or lists are nested deeper than {MAX_DEPTH} levels; no mission needs that")
+    if not document:
+        raise BadInput(f"{path}:1: is empty; a mission has [mission], [[candidate]] and [[scale.demo.plan]] at least")
+    return document
+
+
+def _inner(value: object) -> Iterable[tuple[str | int, object]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+def is_deeper(value: object, levels: int) -> bool:
+    return levels < 0 or any(is_deeper(one, levels - 1) for _, one in _inner(value))
+
+
+def _report(path: Path, text: str, problems: Sequence[Problem]) -> str:
+    """The first problem in the order of the file, and how many follow."""
+    lines = key_lines(text)
+    first = min(problems, key=lambda one: (one.is_missing, line_of(lines, one.path)))
+    more = len(set(problems)) - 1
+    tail = f" (and {more} more {'error' if more == 1 else 'errors'})" if more else ""
+    key = f"{dotted(first.path)}: " if first.path else ""
+    return _one_line(f"{path}:{line_of(lines, first.path)}: {key}{first.message}{tail}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.splitlines())
+
+
+def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
+    too_large = list(_large_integers(document))
+    if too_large:
+        return None, too_large
+    try:
+        mission = Mission.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)
+    except ValidationError as error:
+        return None, problems_in(error, mission_schema())
+    repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
+    return mission, repeated or [
+        *_study_problems(mission),
+        *_one_kernel_problems(mission),
+        *_baseline_problems(mission),
+        *_plan_problems(mission),
+        *_auto_problems(mission),
+        *_parameter_problems(mission),
+        *_load_problems(mission),
+        *verify_problems(mission),
+    ]
+
+
+def _large_integers(value: object, path: KeyPath = ()) -> Iterator[Problem]:
+    """TOML wants an error for integers beyond 64 bits; tomllib lets them pass."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        yield Problem(path, "is beyond 64 bits")
+    for key, one in _inner(value):
+        yield from _large_integers(one, (*path, key))
+
+
+def _repeated_names(mission: Mission) -> Iterator[Problem]:
+    for table, entries in (
+        ("candidate", mission.candidates),
+        ("board", mission.boards),
+        ("requirement", mission.requirements),
+        ("criterion", mission.criteria),
+        ("goal", mission.goals),
+    ):
+        names = [entry.name for entry in entries]
+        for n, name in enumerate(names):
+            if name in names[:n]:
+                yield Problem((table, n, "name"), f"{shown(name)} is the name of another {table} already")
+            if table == "requirement" and name.startswith("need "):
+                yield Problem((table, n, "name"), f"{shown(name)} is what reports call a need; begin with another word")
+
+
+def _study_problems(mission: Mission) -> Iterator[Problem]:
+    """Published candidates are compared with each other, so they must have been measured alike."""
+    first = ""
+    for n, candidate in enumerate(mission.candidates):
+        study = (candidate.published or "").partition("/")[0]
+        if study and first and study != first:
+            message = f"is of another study than those of {first}, on other hardware; give {study} a mission of its own"
+            yield Problem(("candidate", n, "published"), message)
+        first = first or study
+
+
+def _one_kernel_problems(mission: Mission) -> Iterator[Problem]:
+    """Candidates that this machine runs one after the other must say so, or all would measure the one kernel."""
+    here = [(n, one) for n, one in enumerate(mission.candidates) if one.is_here]
+    for i, (n, one) in enumerate(here):
+        for _, before in here[:i]:
+            if one.may_be(before):
+                message = f"may be the very kernel that {before.name} is; state release (or preempt-rt) for both"
+                yield Problem(("candidate", n), message)
+                break
+
+
+def _baseline_problems(mission: Mission) -> Iterator[Problem]:
+    for n, candidate in enumerate(mission.candidates):
+        names = [one.name for one in mission.candidates if one.architecture and one != candidate]
+        if candidate.tailor and candidate.tailor.baseline and candidate.tailor.baseline not in names:
+            message = f"no other candidate with a kernel is {shown(candidate.tailor.baseline)}; "
+            message += suggest(candidate.tailor.baseline, names) if names else "leave it out"
+            yield Problem(("candidate", n, "tailor", "baseline"), message)
+
+
+def verify_problems(mission: Mission) -> Iterator[Problem]:
+    names = [one.name for one in mission.candidates if one.architecture]
+    if mission.verify and mission.verify.candidate not in names:
+        message = f"no candidate with a kernel is {shown(mission.verify.candidate)}; "
+        yield Problem(("verify", "candidate"), message + suggest(mission.verify.candidate, names))
+    if mission.verify and mission.verify.board:
+        flown = tuple(one for one in mission.candidates if one.name == mission.verify.candidate)
+        for one in problems_of_plan(mission.boards, (mission.verify.board,), flown, ("verify",)):
+            yield Problem(("verify", "board"), one.message)
+
+
+def _plan_problems(mission: Mission) -> Iterator[Problem]:
+    names = [candidate.name for candidate in mission.candidates if not candidate.published]
+    published = [candidate.name for candidate in mission.candidates if candidate.published]
+    for scale_name, scale in mission.scales.items():
+        if not scale.plan and names:
+            yield Problem(("scale", scale_name, "plan"), "is empty; write at least 1")
+        cells = 0
+        for n, plan in enumerate(scale.plan):
+            path: KeyPath = ("scale", scale_name, "plan", n)
+            lists = (mission.candidates_of(plan), plan.instruments, plan.loads, plan.cpus)
+            before, cells = cells, cells + plan.looks[-1] * prod(map(len, lists))
+            if before <= _MOST_CELLS < cells:  # told once
+                message = f"makes {cells:,} runs of this scale, with all its lists; write at most {_MOST_CELLS:,}"
+                yield Problem((*path, "runs"), message)
+            if not names:
+                yield Problem(path, "runs nothing: every candidate is published; write plan = []")
+            for i, name in enumerate(plan.candidates):
+                if name in published:
+                    message = f"{shown(name)} is published and not run; leave it out"
+                    yield Problem((*path, "candidates", i), message)
+                elif name not in names:
+                    message = f"unknown candidate {shown(name)}; {suggest(name, names)}"
+                    yield Problem((*path, "candidates", i), message)
+            yield from problems_of_plan(mission.boards, plan.boards, mission.candidates_of(plan), path)
+            for candidate in mission.candidates_of(plan):
+                for place in mission.places_of(plan, candidate):
+                    yield from _problems_of_board(candidate, place, plan, path)
+
+
+def _auto_problems(mission: Mission) -> Iterator[Problem]:
+    """Plans that ask for as many runs as it takes where no number of them decides anything."""
+    asked = {(one.instrument, one.load) for one in (*mission.requirements, *mission.criteria)}
+    advice = "give it a plan of its own with a number of runs"
+    for scale_name, scale in mission.scales.items():
+        planned: dict[PlannedCell, Plan] = {}
+        for n, plan in enumerate(scale.plan):
+            path: KeyPath = ("scale", scale_name, "plan", n)
+            auto = plan.runs == AUTO
+            if auto and len(plan.cpus) > 1:
+                yield Problem((*path, "cpus"), f'a verdict rests on one number of CPUs; with runs = "{AUTO}" write one')
+            for instrument in plan.instruments if auto else ():
+                if INSTRUMENTS[instrument].whole_boot:
+                    yield Problem((*path, "runs"), f"{instrument} reads the same off a system each time; {advice}")
+                elif not asked & {(instrument, load) for load in plan.loads}:
+                    what = f"{instrument} {listed(list(map(under, plan.loads)), 'or')}"
+                    message = (
+                        f"no requirement or criterion asks for {what}, so nothing says when it is decided; {advice}"
+                    )
+                    yield Problem((*path, "runs"), message)
+            for cell in mission.cells_of(plan):
+                before = planned.setdefault(cell, plan)
+                if AUTO in (plan.runs, before.runs) and plan.looks != before.looks:
+                    message = f"another plan runs {cell[2]} {under(cell[3])} of {cell[1]} too; leave it to one of them"
+                    yield Problem((*path, "runs"), message)
+                    break
+
+
+def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPath) -> Iterator[Problem]:
+    """What a plan asks for that the candidate's board does not do."""
+    advice = f"give {candidate.name} a plan of its own"
+    if place.cpus and plan.cpus != (1,):
+        yield Problem((*path, "cpus"), f"{place.why_cpus.format(candidate.named)}; {advice} without cpus")
+    for i, name in enumerate(plan.loads):
+        if (place.here or place.switched) and not LOADS[name].local:
+            yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
+        if not place.linux and name != "none":
+            yield Problem((*path, "loads", i), f"{name!r} is a Linux program; {advice} without it")
+    for i, name in enumerate(plan.instruments if not place.linux else ()):
+        if INSTRUMENTS[name].program != PROBE:
+            yield Problem((*path, "instruments", i), f"{name!r} is a Linux program; {advice}, of probe-... instruments")
+    has = candidate.built.core if candidate.built else None
+    for i, name in enumerate(plan.instruments):
+        if (core := INSTRUMENTS[name].core) and core != has:
+            why = f"{name!r} measures a {core} core, which {candidate.name} has not; name the plan's candidates"
+            yield Problem((*path, "instruments", i), why)
+
+
+def _parameter_problems(mission: Mission) -> Iterator[Problem]:
+    """The parameters of each scale and of each plan, put together, must be what the instrument takes."""
+    for scale_name, scale in mission.scales.items():
+        path: KeyPath = ("scale", scale_name)
+        for instrument in {**mission.parameters, **scale.parameters}:
+            together = mission.parameters_for(scale_name, instrument)
+            yield from _refused(instrument, together, {path: scale.parameters})
+        for n, plan in enumerate(scale.plan):
+            for instrument in plan.parameters:
+                together = mission.parameters_for(scale_name, instrument, plan)
+                yield from _refused(instrument, together, {(*path, "plan", n): plan.parameters, path: scale.parameters})
+
+
+def _load_problems(mission: Mission) -> Iterator[Problem]:
+    for name, table in mission.loads.items():
+        yield from _problems_of_load(name, table)
+
+
+def _problems_of_load(name: str, table: Mapping[str, object]) -> Iterator[Problem]:
+    try:
+        LOADS[name].shape.model_validate(table)
+    except ValidationError as error:
+        yield from problems_in(error, mission_schema(), lambda loc: ("load", name, *loc))
+
+
+def _refused(
+    instrument: str, together: dict[str, Any], tables: Mapping[KeyPath, Mapping[str, dict[str, Any]]]
+) -> Iterator[Problem]:
+    """What an instrument does not take, told where it is written: in the first table that has it."""
+
+    def place(loc: KeyPath) -> KeyPath:
+        given = ((path, table.get(instrument, {})) for path, table in tables.items())
+        table = next((path for path, own in given if (loc[0] in own if loc else own)), ())
+        return (*table, "parameters", instrument, *loc)
+
+    try:
+        INSTRUMENTS[instrument].parameters.model_validate(together, context=AS_WRITTEN)
+    except ValidationError as error:
+        yield from problems_in(error, mission_schema(), place)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""What `rtqual verify` is to show of the whole system: [verify] and its requirements."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, Strict, model_validator
+
+from rtqual.engine.mission.explain import At, shown
+from rtqual.engine.mission.table import Table
+from rtqual.engine.mission.values import LoadName, NonEmpty, Slug, Text, matching
+
+RequirementId = Annotated[str, *matching(r"[A-Z][A-Z0-9]*(-[A-Z0-9]+)+", "a requirement's id, as 'TC-010'")]
+
+
+class Method(StrEnum):
+    """How a requirement is verified (ECSS-E-ST-10-02C, 5.2.2)."""
+
+    TEST = "test"
+    ANALYSIS = "analysis"
+    REVIEW = "review of design"
+    INSPECTION = "inspection"
+
+
+class Level(StrEnum):
+    """Of what (ECSS-E-ST-10-02C, 5.2.3)."""
+
+    EQUIPMENT = "equipment"
+    SUBSYSTEM = "subsystem"
+    SYSTEM = "system"
+
+
+class VerificationStage(StrEnum):
+    """When (ECSS-E-ST-10-02C, 5.2.4)."""
+
+    QUALIFICATION = "qualification"
+    ACCEPTANCE = "acceptance"
+    IN_ORBIT = "in-orbit"
+
+
+class Camera(StrEnum):
+    """How the camera's frames come into the flight program."""
+
+    UVCVIDEO = "uvcvideo"
+    DRIVER = "driver"
+
+
+class SystemRequirement(Table):
+    """What the whole system must do."""
+
+    id: RequirementId
+    """Its identifier, which procedures name."""
+    text: Text
+    """The requirement, in a sentence."""
+    method: Method = Method.TEST
+    """How it is verified: "test", "analysis", "review of design" or "inspection"."""
+    level: Level = Level.SUBSYSTEM
+    """Of what: "equipment", "subsystem" or "system"."""
+    stage: VerificationStage = VerificationStage.QUALIFICATION
+    """When: "qualification", "acceptance" or "in-orbit"."""
+
+
+class Verify(Table):
+    """What `rtqual verify` plays, and what it must show."""
+
+    candidate: Slug
+    """The candidate that the flight program is verified on."""
+    procedures: Text
+    """The folder of the procedures, as seen from the mission's file."""
+    load: LoadName = "hackbench"
+    """What disturbs meanwhile."""
+    camera: Camera = Camera.UVCVIDEO
+    """How the camera's frames come: "uvcvideo", or "driver", the camera's own."""
+    board: Slug | None = None
+    """The [[board]] that the procedures are played on, over ssh; the candidate's virtual board when left out."""
+    tagged: Annotated[bool, Strict()] = False
+    """Whether the flight program has a key in all procedures, so that each telecommand needs its tag."""
+    requirements: Annotated[tuple[SystemRequirement, ...], NonEmpty] = Field(alias="requirement")
+    """What must be shown, one [[verify.requirement]] each."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        ids = [one.id for one in self.requirements]
+        for number, one in enumerate(ids):
+            if one in ids[:number]:
+                raise At("requirement", f"{shown(one)} is the id of two requirements")
+        return self

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""Procedures: telecommands and faults at their times, and what must come back.
+
+model.py       a procedure as it is written in TOML
+load.py        reading and checking files of them
+unknown.py     what they name that no packet has
+kept.py        procedures as a campaign keeps them
+script.py      a procedure as the timed script that `rtqual-ground` plays
+log.py         what `rtqual-ground` logged, with every line checked
+files.py       files from the board, as that log tells of their ends
+judge.py       whether what came back is what must
+sound.py       what must hold of every log, whatever the procedure says
+figures.py     latencies and counts of a log
+peer.py        poses to a peer over the air and into a log on a USB disk, while a procedure is played
+compliance.py  what played procedures say of the requirements
+"""

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""What the played procedures say of the mission's requirements."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rtqual.engine.mission.verify import SystemRequirement
+from rtqual.engine.procedure.judge import Judgement
+from rtqual.engine.procedure.model import Procedure
+from rtqual.protocols.record.schema import Timing
+
+
+class Result(StrEnum):
+    """Of a run. Without evidence nobody knows: the log is not whole, or what measured was not as it should be."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "no evidence"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A procedure once played. `record`: the hash of what it left."""
+
+    procedure: str
+    record: str
+    board: str
+    candidate: str
+    seed: int
+    repeat: int
+    timing: Timing
+    judgement: Judgement
+    problems: tuple[str, ...] = ()  # why its figures decide nothing
+    guest_of: str = ""  # a hypervisor; empty: the board is a computer
+
+    @property
+    def result(self) -> Result:
+        if self.judgement.unsound or self.problems:
+            return Result.UNKNOWN
+        return Result.PASSED if self.judgement.passed else Result.FAILED
+
+    @property
+    def passed(self) -> bool:
+        return self.result is Result.PASSED
+
+    @property
+    def why(self) -> str:
+        return self.problems[0] if self.problems else self.judgement.why
+
+
+class Compliance(StrEnum):
+    YES = "compliant"
+    NO = "not compliant"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the verification control document."""
+
+    requirement: SystemRequirement
+    procedures: tuple[str, ...]  # all that name it
+    runs: tuple[Run, ...]
+    compliance: Compliance
+    why: str  # of what is not compliant, or open
+    closed: str  # close-out
+
+
+def control(
+    requirements: Sequence[SystemRequirement],
+    procedures: Sequence[Procedure],
+    runs: Sequence[Run],
+    failures: Mapping[str, str],
+    lost: Mapping[str, str],
+) -> tuple[Row, ...]:
+    """A row a requirement. `failures`: procedures that gave no record, and why; `lost`: those of which a run gave none
+    before it was played again."""
+    return tuple(
+        _row(one, [p.name for p in procedures if one.id in p.verifies], runs, failures, lost) for one in requirements
+    )
+
+
+def _row(
+    requirement: SystemRequirement,
+    names: Sequence[str],
+    runs: Sequence[Run],
+    failures: Mapping[str, str],
+    lost: Mapping[str, str],
+) -> Row:
+    own = tuple(run for run in runs if run.procedure in names)
+    missing = [name for name in names if not any(run.procedure == name for run in own)]
+    failed = next((run for run in own if run.result is Result.FAILED), None)
+    unknown = next((run for run in own if run.result is Result.UNKNOWN), None)
+    if failed:
+        compliance, why = Compliance.NO, f"{failed.procedure}: {failed.why}"
+    elif not names:
+        compliance, why = Compliance.OPEN, "no procedure verifies it"
+    elif without := next((name for name in names if name in failures), None):
+        compliance, why = Compliance.OPEN, f"{without} gave no record: {failures[without]}"
+    elif missing:
+        compliance, why = Compliance.OPEN, f"not played: {', '.join(missing)}"
+    elif unknown:
+        compliance, why = Compliance.OPEN, f"{unknown.procedure}: {unknown.why}"
+    elif again := next((name for name in names if name in lost), None):
+        compliance, why = Compliance.OPEN, f"{again}: {lost[again]}"
+    else:
+        compliance, why = Compliance.YES, ""
+    return Row(requirement, tuple(names), own, compliance, why, _closed(compliance, own))
+
+
+def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
+    """Time that counts instructions is no time, and an emulator in real time is late when its host is: what they show
+    closes nothing."""
+    if compliance is not Compliance.YES:
+        return "open"
+    if any(run.timing is not Timing.REAL for run in runs):
+        return "open: the virtual board ranks, does not close"
+    guests = [run.guest_of for run in runs if run.guest_of]
+    return f"open: the board is a guest of {guests[0]}" if guests else "closed"
+
+
+def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Procedure]) -> tuple[str, ...]:
+    """Requirements that procedures name and the mission does not have."""
+    known = {one.id for one in requirements}
+    return tuple(f"{one.name} verifies {name}" for one in procedures for name in one.verifies if name not in known)

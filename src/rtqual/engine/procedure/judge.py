@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""Whether what came back is what must: one judge for all boards, which reads the ground's log (and peer.py's counts).
+
+Silence is never a pass. A report serves one expectation; it counts if it came after its step, in time, and, of service
+1, for this very telecommand. A lost link, refusals and events of severity medium and high that nobody expects fail the
+procedure, as does whatever sound.py finds.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from rtqual.engine.dictionary.definition import Definition
+from rtqual.engine.procedure.files import File
+from rtqual.engine.procedure.log import Entry, Unsent, Unsound, What, read_log
+from rtqual.engine.procedure.model import Bounds, Expect, Match, Procedure, Step
+from rtqual.engine.procedure.script import CLOSING, CLOSING_NS, Line, compiled
+from rtqual.engine.procedure.sound import ANSWERS, EVENTS, REFUSALS, SEVERE, Got, conduct, reports
+
+ACCEPT_NS, COMPLETE_NS = 100 * 10**6, 10**9  # what a telecommand has where its step does not say
+LOOKS_MOST = 4_000_000  # lines of a log times what is expected and forbidden: some seconds. A log may be a stranger's
+_ACCEPTANCE, _END = ({"1.1", "1.2"}, {"1.2", "1.4", "1.7", "1.8"})
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that must, or must not, come."""
+
+    step: int  # from 0; -1: of the answers that end every procedure
+    action: str
+    what: str
+    passed: bool
+    detail: str = ""
+    after_ns: int | None = None  # the step, where it came
+    fault: bool = False  # whether the step is one
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`unsound`: why the log is no evidence at all; `wrong`: what sound.py found, or nobody expected."""
+
+    checks: tuple[Check, ...] = ()
+    wrong: tuple[str, ...] = ()
+    unsound: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.checks) and not self.unsound and not self.wrong and all(one.passed for one in self.checks)
+
+    @property
+    def why(self) -> str:
+        """The first reason not to pass; empty where it passed."""
+        if self.unsound:
+            return f"no evidence: the log {self.unsound}"
+        failed = next((one for one in self.checks if not one.passed), None)
+        if failed:
+            at = f"step {failed.step + 1}" if failed.step >= 0 else "at the end"
+            return f"{at} ({failed.action}): {failed.what}: {failed.detail}"
+        return self.wrong[0] if self.wrong else "" if self.checks else "nothing was checked"
+
+
+@dataclass(frozen=True)
+class _Anchor:
+    """Where a step stands in the log."""
+
+    step: int
+    place: int
+    at_ns: int
+    request: bytes
+    action: str
+    fault: bool = False
+
+
+@dataclass(frozen=True)
+class _Due:
+    anchor: _Anchor
+    expect: Expect
+
+    @property
+    def until_ns(self) -> int:
+        return self.anchor.at_ns + self.expect.within
+
+
+def judge(procedure: Procedure, log: str, definition: Definition) -> Judgement:
+    """Whatever the log holds; nothing is raised."""
+    lines = compiled(procedure, definition)
+    try:
+        entries = read_log(log, lines)
+    except Unsent as error:
+        return Judgement(wrong=(str(error),))
+    except Unsound as error:
+        return Judgement(unsound=str(error))
+    asked = sum(len(one.forbid) + len([*_expected(one)]) for one in procedure.done)
+    if len(entries) * asked > LOOKS_MOST:
+        return Judgement(unsound=f"has {len(entries):,} lines for {asked} expectations, more than are judged")
+    got, wrong = reports(entries, definition)
+    anchors = [_anchor(number, step, lines, entries) for number, step in enumerate(procedure.done)]
+    last = next(entry for entry in reversed(entries) if entry.what is What.SENT)
+    closing = _Anchor(-1, entries.index(last), last.at_ns, last.octets[:4], "the end")
+    due = [_Due(a, e) for a, s in zip(anchors, procedure.done, strict=True) for e in _expected(s)]
+    due += [_Due(closing, one) for one in _closing()]
+    meets = _Meets(definition, got)
+    links, lost = _links([one for one in due if one.expect.link or one.expect.file], entries, meets)
+    due = [one for one in due if not one.expect.link and not one.expect.file]
+    served = _assigned([meets.in_time(one) for one in due])
+    checks = [*links, *(_check(d, got[served[n]] if n in served else None, meets) for n, d in enumerate(due))]
+    claimed = set(served.values())
+    checks += _forbidden(procedure.done, anchors, [one for n, one in enumerate(got) if n not in claimed], meets)
+    checks.sort(key=lambda one: one.step if one.step >= 0 else len(anchors))
+    wrong += [f"at {one.at_ns} ns the link was lost, which no step expects" for one in lost]
+    wrong += conduct(entries, got)
+    wrong += _unasked(procedure, [one for n, one in enumerate(got) if n not in claimed])
+    return Judgement(tuple(checks), tuple(wrong))
+
+
+def _anchor(number: int, step: Step, lines: Sequence[Line], entries: Sequence[Entry]) -> _Anchor:
+    for at, line in enumerate(lines):
+        if line.step == number:
+            place, entry = next((n, e) for n, e in enumerate(entries) if e.line == at)
+            return _Anchor(number, place, entry.at_ns, line.request, step.said, step.fault is not None)
+    place = next((n for n, entry in enumerate(entries) if entry.at_ns >= step.at), len(entries))
+    return _Anchor(number, place - 1, step.at, b"", step.said)
+
+
+def _expected(step: Step) -> Iterator[Expect]:
+    """What a step says, and what every sound telecommand must bring."""
+    yield from step.expect
+    if step.send and step.damage in (None, "gap"):
+        said = {_kind(one.report) for one in step.expect if one.report}
+        if not said & _ACCEPTANCE:
+            yield Expect(report="1.1", within=ACCEPT_NS)
+        if not said & _END:
+            yield Expect(report="1.7", within=COMPLETE_NS)
+
+
+_NAMES = {
+    "ACCEPTED": "1.1", "NOT_ACCEPTED": "1.2", "STARTED": "1.3", "NOT_STARTED": "1.4", "STEP": "1.5", "COMPLETED": "1.7",
+    "FAILED": "1.8",
+}  # fmt: skip
+
+
+def _kind(report: str) -> str:
+    return _NAMES.get(report, report)
+
+
+def _closing() -> Iterator[Expect]:
+    for report in ("1.1", *(f"HK_{one}" for one in CLOSING), "1.7"):
+        yield Expect(report=report, within=CLOSING_NS)
+
+
+class _Meets:
+    """Whether a report is one that is meant."""
+
+    def __init__(self, definition: Definition, got: Sequence[Got]) -> None:
+        self._definition, self._got = definition, got
+        self._places = [one.place for one in got]
+        self._before: dict[int, Got] = {}  # by place: the report of the same name before
+        last: dict[str, Got] = {}
+        for one in got:
+            if one.report.name in last:
+                self._before[one.place] = last[one.report.name]
+            last[one.report.name] = one
+
+    def in_time(self, due: _Due) -> Iterator[int]:
+        """Which of the reports, in their order."""
+        for number in range(bisect_right(self._places, due.anchor.place), len(self._got)):
+            if self._got[number].at_ns > due.until_ns:
+                return
+            if self.match(due.expect, due.anchor, self._got[number]):
+                yield number
+
+    def kind(self, match: Match, anchor: _Anchor, got: Got) -> bool:
+        """All but the values."""
+        report = got.report
+        return (
+            (match.report is None or match.report in (report.name, got.kind))
+            and (report.service != ANSWERS or report.request == anchor.request)
+            and (match.event is None or (report.service == EVENTS and report.fields.get("event") == match.event))
+            and (match.failure is None or report.fields.get("failure") == match.failure)
+        )
+
+    def why_not(self, due: _Due) -> str:
+        """What came in its place, where something like it did."""
+        why = f"did not come within {due.expect.within / 10**6:g} ms"
+        later = (one for one in self._got if one.place > due.anchor.place and self.kind(due.expect, due.anchor, one))
+        came = next(later, None)
+        if came is None:
+            return why
+        first = came.report.fields
+        values = ", ".join(f"{name} {first[name]}" for name in due.expect.values if name in first)
+        after_ms = (came.at_ns - due.anchor.at_ns) / 10**6
+        return f"{why}; the next {'with ' + values + ' ' if values else ''}came after {after_ms:.3f} ms"
+
+    def match(self, match: Match, anchor: _Anchor, got: Got) -> bool:
+        return self.kind(match, anchor, got) and all(self._value(match, got, *one) for one in match.values.items())
+
+    def file(self, match: Match, file: File) -> bool:
+        values = match.values.items()
+        return not file.wrong and all(self._is(match, name, getattr(file, name), one, None) for name, one in values)
+
+    def _value(self, match: Match, got: Got, name: str, wanted: Any) -> bool:
+        rows: list[Mapping[str, Any]] = [got.report.fields, *got.report.fields.get("entries", ())]
+        before = self._before.get(got.place)
+        earlier = before.report.fields.get(name) if before else None
+        return any(name in row and self._is(match, name, row[name], wanted, earlier) for row in rows)
+
+    def _is(self, match: Match, name: str, value: Any, wanted: Any, earlier: Any) -> bool:
+        if isinstance(wanted, str):
+            labels = self._definition.labels("", name, match.event or "")
+            return bool(value == (labels.get(wanted, wanted) if isinstance(value, int) else wanted))
+        if not isinstance(value, int | float):
+            return False
+        if not isinstance(wanted, Bounds):
+            return bool(value == wanted)
+        grown = value - earlier if isinstance(earlier, int | float) else None
+        return (
+            (wanted.at_least is None or value >= wanted.at_least)
+            and (wanted.at_most is None or value <= wanted.at_most)
+            and (wanted.grows_at_least is None or (grown is not None and grown >= wanted.grows_at_least))
+            and (wanted.grows_at_most is None or (grown is not None and 0 <= grown <= wanted.grows_at_most))
+        )
+
+
+def _assigned(wanted: Sequence[Iterable[int]]) -> dict[int, int]:
+    """Which report serves which expectation: as many as possible, each report once (Kuhn's augmenting paths). Reports
+    are tried in the order they came, so an expectation that nobody else needs gets the first."""
+    taken: dict[int, int] = {}  # report -> expectation
+    # Others need fewer reports than there are expectations, so that many candidates are enough for each.
+    enough = [list(islice(one, len(wanted))) for one in wanted]
+
+    def serve(one: int, tried: set[int]) -> bool:
+        for report in enough[one]:
+            if report not in tried:
+                tried.add(report)
+                if report not in taken or serve(taken[report], tried):
+                    taken[report] = one
+                    return True
+        return False
+
+    for one in range(len(wanted)):
+        serve(one, set())
+    return {expectation: report for report, expectation in taken.items()}
+
+
+def _links(due: Sequence[_Due], entries: Sequence[Entry], meets: _Meets) -> tuple[list[Check], list[Entry]]:
+    """Each change of the link, and each file that came whole and began after the step, serves one expectation. And the
+    losses at times when none is expected: a program that ends and is started again would show nothing else. A link may
+    flap while it goes: who dies still listens."""
+    kinds = {"lost": (What.LOST, What.RESET), "up": (What.UP,), None: (What.FILE,)}
+    found = [(place, one) for place, one in enumerate(entries) if any(one.what in kind for kind in kinds.values())]
+    began = [place for place, one in enumerate(entries) if one.what is What.BEGUN]
+
+    def in_time(due: _Due) -> Iterator[int]:
+        for number, (place, one) in enumerate(found):
+            if one.at_ns > due.until_ns:
+                return
+            since = began[bisect_right(began, place) - 1] if one.file else place
+            is_it = since > due.anchor.place and one.what in kinds[due.expect.link]
+            if is_it and (not one.file or meets.file(due.expect, one.file)):
+                yield number
+
+    served = _assigned([in_time(one) for one in due])
+    checks = []
+    for number, one in enumerate(due):
+        after = found[served[number]][1].at_ns - one.anchor.at_ns if number in served else None
+        what = "come whole, as asked," if one.expect.file else "happen"
+        checks.append(_told(one, after, f"it did not {what} within {one.expect.within / 10**6:g} ms"))
+    times = [(one.anchor.place, one.until_ns) for one in due if one.expect.link == "lost"]
+    losses = [(place, one) for place, one in found if one.what in kinds["lost"]]
+    return checks, [one for at, one in losses if not any(place < at and one.at_ns <= to for place, to in times)]
+
+
+def _told(due: _Due, after_ns: int | None, why: str) -> Check:
+    passed = after_ns is not None
+    anchor = due.anchor
+    return Check(anchor.step, anchor.action, due.expect.said, passed, "" if passed else why, after_ns, anchor.fault)
+
+
+def _check(due: _Due, got: Got | None, meets: _Meets) -> Check:
+    return _told(due, got.at_ns - due.anchor.at_ns if got else None, "" if got else meets.why_not(due))
+
+
+def _forbidden(
+    steps: Sequence[Step], anchors: Sequence[_Anchor], unclaimed: Sequence[Got], meets: _Meets
+) -> Iterator[Check]:
+    for step, anchor in zip(steps, anchors, strict=True):
+        for forbid in step.forbid:
+            until = anchor.at_ns + forbid.within if forbid.within else None
+            found = next(
+                (
+                    one
+                    for one in unclaimed
+                    if one.place > anchor.place
+                    and (until is None or one.at_ns <= until)
+                    and meets.match(forbid, anchor, one)
+                ),
+                None,
+            )
+            detail = f"came after {(found.at_ns - anchor.at_ns) / 10**6:.3f} ms" if found else ""
+            yield Check(anchor.step, anchor.action, f"no {forbid.said}", found is None, detail)
+
+
+def _unasked(procedure: Procedure, unclaimed: Sequence[Got]) -> Iterator[str]:
+    """Refusals, and events that matter."""
+    for one in unclaimed:
+        report = one.report
+        if report.service == ANSWERS and report.subtype in REFUSALS:
+            request = report.request.hex() if report.request else ""
+            failure = report.fields.get("failure")
+            yield f"at {one.at_ns} ns telecommand {request} was refused ({failure}), which no step expects"
+        elif (
+            report.service == EVENTS and report.subtype >= SEVERE and report.fields.get("event") not in procedure.allow
+        ):
+            yield f"at {one.at_ns} ns came {one.kind} {report.fields.get('event')}, which no step expects"

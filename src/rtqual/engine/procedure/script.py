@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""A procedure as the timed script that `rtqual-ground` plays.
+
+At its end every procedure asks for the housekeeping of a program that must be there and still answer.
+"""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rtqual.base.errors import BadInput
+from rtqual.base.units import parse_duration_ns
+from rtqual.engine.dictionary.codec import request_of, telecommand
+from rtqual.engine.dictionary.definition import Definition
+from rtqual.engine.dictionary.octets import damaged
+from rtqual.engine.procedure.model import Damage, Fault, Procedure, Step
+
+PROGRAM = "ds325-flight"
+CONTROL, FULL_FILE, STATE_FILE = "control", "state/full", "state/kept"  # in the job's folder
+FRAME_FILE = "frame"  # that TAKE_FRAME writes and SEND_FILE sends
+KEY, KEY_FILE = b"a key for procedures, worth nothing", "key"
+CLOSING = ("CAMERA", "CONTROL", "LINK", "SYSTEM")  # structures, asked for when the procedure ends
+CLOSING_NS = 10**9  # for the answers
+_GAP = 5
+_INNER = 8192  # sequence counts of telecommands within others begin here
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the ground does. `step` counts the procedure's from 0; None: what ends every procedure."""
+
+    at_ns: int
+    text: str  # verb and arguments
+    step: int | None = None
+    command: str = ""  # whose packet is sent
+    packet: bytes = b""
+    sound: bool = False  # whether it is a telecommand as it should be
+
+    @property
+    def request(self) -> bytes:
+        return request_of(self.packet)
+
+
+def compiled(procedure: Procedure, definition: Definition, where: str = "") -> tuple[Line, ...]:
+    """The lines of the script; the last is its end. Raises BadInput for arguments that no packet takes."""
+    where = where or procedure.name
+    lines: list[Line] = []
+    sequence, used = 1, 0  # used: the last sound telecommand's counter
+    for number, step in enumerate(procedure.done):
+        if step.fault:
+            lines.append(Line(step.at, _fault(step.fault), number))
+        elif step.raw:
+            lines.append(_sending(step.at, bytes.fromhex(step.raw), number, "raw", sound=False))
+        elif step.damage is Damage.DUPLICATE:
+            before = next(line for line in reversed(lines) if line.packet)
+            lines.append(_sending(step.at, before.packet, number, before.command, sound=False))
+        elif step.send:
+            sequence += _GAP if step.damage is Damage.GAP else 0
+            key = KEY if procedure.tagged and step.damage is not Damage.UNTAGGED else None
+            counter = used if step.damage is Damage.COUNTER else sequence
+            packet = _telecommand(step, definition, sequence, f"{where}: step {number + 1}", key, counter)
+            sound = step.damage in (None, Damage.GAP)
+            whole = sound or step.damage in (Damage.UNTAGGED, Damage.COUNTER)
+            sent = packet if whole else damaged(packet, str(step.damage))
+            lines.append(_sending(step.at, sent, number, step.send, sound=sound))
+            used, sequence = counter if sound else used, sequence + 1
+    entries = [{"structure": one} for one in CLOSING]
+    key = KEY if procedure.tagged else None
+    closing = telecommand(definition, "HK_ONCE", None, entries, sequence=sequence, key=key, counter=sequence)
+    lines.append(_sending(procedure.ends, closing, None, "HK_ONCE", sound=True))
+    return (*lines, Line(procedure.ends + CLOSING_NS, "end"))
+
+
+def script(lines: tuple[Line, ...]) -> str:
+    """The file's text."""
+    return "".join(f"{line.at_ns} {line.text}\n" for line in lines)
+
+
+def _sending(at_ns: int, packet: bytes, step: int | None, command: str, *, sound: bool) -> Line:
+    return Line(at_ns, f"send {packet.hex()}", step, command, packet, sound)
+
+
+def _telecommand(
+    step: Step, definition: Definition, sequence: int, where: str, key: bytes | None, counter: int
+) -> bytes:
+    assert step.send is not None, "a telecommand"  # noqa: S101
+    try:
+        entries = [_entry(one, definition, number) for number, one in enumerate(step.entries)]
+        return telecommand(
+            definition, step.send, step.args, entries or None, sequence=sequence, key=key, counter=counter
+        )
+    except BadInput as error:
+        raise BadInput(f"{where}: {error}") from None
+
+
+def _entry(written: Mapping[str, Any], definition: Definition, number: int) -> dict[str, Any]:
+    """A telecommand within another is written by its name, where it has no arguments."""
+    inner = written.get("telecommand")
+    if not isinstance(inner, str):
+        return dict(written)
+    return {**written, "telecommand": telecommand(definition, inner, sequence=_INNER + number)}
+
+
+def _fault(fault: Fault) -> str:
+    if fault.camera:
+        return f"write {CONTROL} {fault.camera}"
+    if fault.signal:
+        return f"signal {PROGRAM} {int(signal.Signals[f'SIG{fault.signal}'])}"
+    if fault.link or fault.kernel:
+        return fault.link or f"kernel {fault.kernel}"
+    if fault.flip:
+        return f"flip {STATE_FILE} {PROGRAM} {fault.flip}"
+    if fault.clock:
+        return f"clock {parse_duration_ns(fault.clock[1:]) * (-1 if fault.clock[0] == '-' else 1)}"
+    disk = f"{'fill' if fault.disk == 'full' else 'free'} {FULL_FILE}"
+    return f"lose {int(fault.files.partition(':')[2])}" if fault.files else disk

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual init`."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+from rich.prompt import Prompt
+
+from rtqual.base.errors import BadInput
+from rtqual.base.units import parse_duration_ns
+from rtqual.face.commands.app import LITERAL, STDERR, tell
+
+if TYPE_CHECKING:
+    from rtqual.stages.init import Kind
+
+TemplateName = Literal["cubesat-adcs", "docking", "uav-250hz", "least"]
+
+
+def init(
+    file: Path | None = None,
+    /,
+    *,
+    template: TemplateName | None = None,
+    board: str | None = None,
+    candidate: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    deadline: str | None = None,
+    load: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+) -> int:
+    """Write a mission of your own from a template (docs/init.md).
+
+    On a terminal, asks for what is not given.
+
+    Parameters
+    ----------
+    file
+        The mission file to write; its name becomes the mission's. TEMPLATE.toml unless given; no file is overwritten.
+    template
+        What it begins as: attitude control, docking, a 250 Hz loop, or the least mission there is.
+    board
+        Where to measure: virtual, guests in QEMU; or local, this machine as it runs.
+    candidate
+        A Debian package of a kernel; may be repeated. Debian's real-time and stock kernels unless given.
+    deadline
+        How late a thread may wake at most, as "100 us".
+    load
+        What disturbs meanwhile, as hackbench; may be repeated.
+    """
+    from rtqual.engine.mission.explain import suggest  # noqa: PLC0415
+    from rtqual.stages import init as stage  # noqa: PLC0415 - what it looks at is slow to load
+
+    if board and board not in stage.PLACES:
+        raise BadInput(f"--board {board}: {suggest(board, stage.PLACES)}")
+    asks = sys.stdin.isatty() and STDERR.is_terminal
+    if asks:
+        tell(stage.found_here())
+    kind = template or (_choose("Template", list(stage.KINDS), "least", _abouts(stage.KINDS)) if asks else "least")
+    usual = stage.KINDS[kind]
+    where = board or (_choose("Board", list(stage.PLACES), stage.VIRTUAL) if asks else stage.VIRTUAL)
+    packages = candidate
+    if asks and not candidate and where == stage.VIRTUAL:
+        packages = _several("Candidates", stage.kernels() or stage.usual(), stage.usual())
+    limit = deadline or usual.deadline
+    if asks and not deadline:
+        limit = Prompt.ask("A thread may wake this late", console=STDERR, default=limit)
+    possible = stage.loads_of(where)
+    loads = load or tuple(name for name in usual.loads if name in possible)
+    if asks and not load:
+        loads = _several("Loads", possible, loads)
+    _check_deadline(limit)
+    path = file or Path(f"{kind}.toml")
+    stage.init(path, stage.Wanted(kind, where, limit, loads, packages))
+    shown = quote(str(path))
+    LITERAL.print(f"{path}: a mission to measure as it stands, and to change.", highlight=False, soft_wrap=True)
+    LITERAL.print(f"Next: rtqual mission check {shown}", highlight=False, soft_wrap=True)
+    LITERAL.print(f"then: rtqual select {shown}", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _abouts(kinds: "Mapping[str, Kind]") -> str:
+    return "".join(f"\n  {name}: {kind.about}" for name, kind in kinds.items())
+
+
+def _choose(what: str, names: Sequence[str], usual: str, about: str = "") -> str:
+    if about:
+        tell(f"{what}s:{about}")
+    return Prompt.ask(what, console=STDERR, choices=list(names), default=usual)
+
+
+def _several(what: str, names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    tell(f"{what}: {', '.join(names)}")
+    said = Prompt.ask(f"{what}, with blanks between", console=STDERR, default=" ".join(usual))
+    return tuple(said.replace(",", " ").split())
+
+
+def _check_deadline(text: str) -> None:
+    try:
+        parse_duration_ns(text)
+    except ValueError as error:
+        raise BadInput(f"--deadline {error}") from None

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual verify`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.mission import load_mission
+from rtqual.face.commands.app import STDERR, STDOUT, Json, print_json
+
+SEEDS_MOST = 1000
+HOURS_MOST = 10_000
+
+
+def verify(
+    mission: Path,
+    /,
+    *,
+    candidate: str | None = None,
+    camera: str | None = None,
+    scale: str = "full",
+    only: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
+    list_: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    out: Path | None = None,
+    seeds: int = 1,
+    hours: float | None = None,
+    jobs: int = 2,
+    as_json: Json = False,
+) -> int:
+    """Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).
+
+    Parameters
+    ----------
+    mission
+        The mission file, with [verify].
+    candidate
+        Verify it on this candidate in place of the one that [verify] names.
+    camera
+        How the camera's frames come, in place of what [verify] says: "uvcvideo", or "driver", the camera's own.
+    scale
+        "full" plays every procedure, "smoke" those that are marked so.
+    only
+        Play these procedures.
+    list_
+        List the procedures and stop.
+    out
+        Folder for records and reports; out/MISSION-verify-SCALE unless given, with -CANDIDATE and -CAMERA where these
+        are. The same command resumes there.
+    seeds
+        So many runs of each procedure, each beside another course of the load: more samples of the latencies.
+    hours
+        A soak of so many hours on the board's clock, in segments; one that is missing is played by the next call.
+    jobs
+        Guests at a time, 1 or 2.
+    """
+    from rtqual.engine.campaign.folder import OUT  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.face.terminal.progress import Display  # noqa: PLC0415
+    from rtqual.face.terminal.verify import print_procedures, print_verified  # noqa: PLC0415
+    from rtqual.reports.verification import as_dict  # noqa: PLC0415
+    from rtqual.stages import verify as stage  # noqa: PLC0415
+
+    if jobs not in (1, 2):
+        raise BadInput(f"--jobs {jobs}: at most two guests run at a time; write 1 or 2")
+    if not 1 <= seeds <= SEEDS_MOST:
+        raise BadInput(f"--seeds {seeds}: write 1 to {SEEDS_MOST}")
+    if hours is not None:
+        if seeds != 1 or scale != stage.FULL or only:
+            raise BadInput("--hours: is a scale of its own; leave out --scale, --only and --seeds")
+        if not 0 < hours <= HOURS_MOST:
+            raise BadInput(f"--hours {hours:g}: write more than 0, and {HOURS_MOST:,} at most")
+        scale = stage.SOAK
+    asked = stage.plan(load_mission(mission), scale, only, candidate, camera)
+    if hours is not None:
+        seeds = stage.segments(asked, hours)
+    if list_:
+        if as_json:
+            print_json([{"name": one.name, **one.model_dump(mode="json", by_alias=True)} for one in asked.procedures])
+        else:
+            print_procedures(STDOUT, asked.procedures)
+        return 0
+    other = [one for one in (candidate, camera) if one]
+    folder = out or OUT / "-".join([asked.mission.mission.name, "verify", scale, *other])
+    campaign = stage.campaign(asked, folder, jobs, seeds)
+    display = Display(STDERR, campaign.cells, jobs)
+    with display.shown():
+        verified = stage.verify(asked, campaign, display)
+    if as_json:
+        print_json(as_dict(verified))
+    else:
+        print_verified(STDOUT, verified)
+    return 3 if verified.unknown else 0 if verified.passed else 1

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Two records, or two campaigns, beside each other."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.console import Console
+
+from rtqual.base import words
+from rtqual.engine.analysis.difference.compare import is_constant
+from rtqual.engine.analysis.difference.model import Comparison
+from rtqual.engine.analysis.difference.statement import relation
+from rtqual.engine.analysis.figure import wording
+from rtqual.engine.analysis.figure.model import Figure
+from rtqual.face.terminal.plain import fields_of
+from rtqual.face.terminal.record import lean_table
+
+
+def comparison_dict(one: Comparison) -> dict[str, object]:
+    return fields_of(one)
+
+
+def print_comparisons(console: Console, comparisons: Sequence[Comparison]) -> None:
+    """A table for each pair, the reasons for what is undecided below it."""
+    for (a, b), pair in groupby(comparisons, key=lambda one: (one.a, one.b)):
+        where, rows = a.title, list(pair)
+        where += "; counted instructions: they rank, they are no latencies for flight" if rows[0].emulated else ""
+        table = lean_table(f"{where}\na = {a.candidate}, b = {b.candidate}", "statistic")
+        for column in ("a / b", "a - b", "P(a > b)"):
+            table.add_column(column, justify="right")
+        table.add_column("statement")
+        reasons: dict[str, list[str]] = {}
+        for one in (one for one in rows if not is_constant(one)):
+            statement, _, reason = one.statement.partition(": ")
+            if reason:
+                reasons.setdefault(reason, []).append(one.statistic)
+            else:
+                statement = f"a {relation(one.difference, one.margin)[0]} b{f', {one.note}' if one.note else ''}"
+            superior = "-" if one.superiority is None else f"{one.superiority:.3f}"
+            table.add_row(one.statistic, _lines(one.ratio), _lines(one.difference), superior, statement)
+        console.print(table)
+        for reason, statistics in reasons.items():
+            console.print(f"  undecided, {words.listed(statistics)}: {reason}", highlight=False)
+        console.print()
+
+
+def _lines(figure: Figure | None) -> str:
+    """A figure, its interval below it."""
+    return "-" if figure is None else wording.figure(figure).replace(" [", "\n[")

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""A campaign on the terminal: a line for each group, with its intervals below where the terminal is narrow."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from rtqual.base.units import step
+from rtqual.base.words import count, listed
+from rtqual.engine.analysis.figure import wording
+from rtqual.engine.analysis.figure.asked import USUAL
+from rtqual.engine.analysis.figure.model import Figure, Summary
+from rtqual.protocols.board.registry import HERE
+from rtqual.stages.show import Shown
+
+_WIDE = 110  # columns that hold a figure and its interval side by side
+
+
+def print_figures(console: Console, found: Shown) -> None:
+    """The verdict first, then a table for each thing measured: median, p99, max, and on how many samples they rest."""
+    verdict = found.headline or f"No verdict: {found.why_no_verdict}"
+    console.print(verdict, style="bold", highlight=False)
+    for cell, reason in found.failures.items():
+        console.print(f"failed: {cell}: {reason}", highlight=False)
+    ordered = sorted(
+        found.summaries, key=lambda one: (one.group.board == HERE.name, *one.group.cell, one.group.candidate)
+    )
+    for _, some in groupby(ordered, key=lambda one: one.group.cell):
+        summaries = list(some)
+        console.print(f"\n{summaries[0].group.title}", style="bold", highlight=False)
+        console.print(_table(summaries, narrow=console.width < _WIDE))
+        for line in _reasons(summaries):
+            console.print(f"  {line}", highlight=False)
+    for line in found.missing:
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def _table(summaries: Sequence[Summary], *, narrow: bool) -> Table:
+    names = _names(summaries)
+    table = Table("candidate", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("n", justify="right")
+    for one in summaries:
+        figures = [_figure(one.figures[name], narrow=narrow) if name in one.figures else "-" for name in names]
+        n = f"{one.samples:,}" if one.samples else count(one.runs, "run")
+        table.add_row(one.group.candidate, *(["refused"] * len(names) if one.problems else figures), n)
+    return table
+
+
+def _names(summaries: Sequence[Summary]) -> list[str]:
+    """Of samples the usual figures, else the first that the instrument itself printed."""
+    printed = [name for one in summaries for name in one.figures]
+    usual = [name for name in USUAL if name in printed]
+    return usual or list(dict.fromkeys(printed))[: len(USUAL)]
+
+
+def _figure(one: Figure, *, narrow: bool) -> str:
+    """'8.65 us [8.49, 8.83]': the interval in the figure's unit, below it where the terminal is narrow."""
+    if one.interval is None:
+        return wording.value(one)
+    apart = "\n" if narrow else " "
+    scale, _ = step(one.value, one.unit)
+    low, high = (
+        f"{end / scale:.4g}" if math.isfinite(end) else "no end" for end in (one.interval.low, one.interval.high)
+    )
+    return f"{wording.value(one)}{apart}[{low}, {high}]"
+
+
+def _reasons(summaries: Sequence[Summary]) -> Iterator[str]:
+    """Why figures have no interval, and why a group's are refused: each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for one in summaries:
+        for problem in one.problems:
+            yield f"{one.group.candidate} refused: {problem}"
+        for name in _names(summaries):
+            figure = one.figures.get(name)
+            if figure is not None and figure.interval is None and not one.problems:
+                reasons.setdefault(figure.why_no_interval, []).append(name)
+    for reason, names in reasons.items():
+        yield f"no interval, {listed(list(dict.fromkeys(names)))}: {reason}"

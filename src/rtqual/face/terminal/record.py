@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Records on the terminal: one of them, or a campaign's."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from rtqual.base import words
+from rtqual.base.units import format_bytes
+from rtqual.engine.analysis.figure import wording
+from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.face.terminal.plain import plain
+from rtqual.protocols.board.registry import HERE
+from rtqual.protocols.record.schema import Record
+from rtqual.protocols.record.store import read
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def record_dict(path: Path) -> dict[str, object]:
+    record = read(path)
+    figures = [measure(group, members).summary.figures for group, members in groups([record]).items()]
+    return {
+        "path": str(path),
+        **record.manifest.model_dump(mode="json"),
+        "figures": plain(figures[0] if figures else {}),
+    }
+
+
+def show_record(console: Console, path: Path) -> None:
+    record = read(path)
+    manifest, inputs = record.manifest, record.manifest.inputs
+    made = manifest.provenance
+    rows: list[tuple[str, object]] = [
+        ("candidate", f"{inputs.candidate} on the {inputs.board} board, {words.count(inputs.cpus, 'CPU')}"),
+        ("instrument", f"{inputs.instrument} {words.under(inputs.load)}, seed {inputs.seed}"),
+        ("clock", manifest.timing),
+        ("started", made.started),
+        ("took", None if made.wall_s is None else f"{made.wall_s} s"),
+        ("kernel", made.kernel),
+        ("command line", made.kernel_cmdline),
+        ("clock source", made.clocksource),
+        ("clock resolution", None if made.clock_resolution_ns is None else f"{made.clock_resolution_ns} ns"),
+        *((f"version of {name}", version) for name, version in made.tools.items()),
+        *(_fact(name, value) for name, value in made.facts.items()),
+        *(
+            (f"{name}{', sha256' if _SHA256.fullmatch(value) else ''}", value)
+            for name, value in inputs.artefacts.items()
+        ),
+        *(("problem", text) for text in manifest.problems),
+    ]
+    facts = lean_table(f"Record {manifest.hash[:16]}", "what", "value")
+    for name, value in rows:
+        facts.add_row(name, str(value if value is not None else "unknown"))
+    console.print(facts, "")
+    for group, members in groups([record]).items():
+        figures = lean_table("Figures", "statistic", "value", "95 % interval, or why none")
+        for name, figure in measure(group, members).summary.figures.items():
+            if not name.startswith("median run"):  # of a single run it would repeat the figures
+                between = wording.span(figure.interval, figure.unit).strip() or figure.why_no_interval
+                figures.add_row(name, wording.figure(replace(figure, interval=None)), between)
+        console.print(figures, "")
+    if made.command:
+        console.print("Run it again by hand:", shlex.join(made.command), soft_wrap=True, highlight=False)
+
+
+def show_records(console: Console, found: Sequence[Record]) -> None:
+    """A table for each board, its records in the order of what they measure."""
+    records = sorted(found, key=_order)
+    places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
+    for board, cpus in sorted(places, key=lambda place: (place[0] == HERE.name, place)):
+        table = lean_table(
+            f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock"
+        )
+        table.add_column("samples", justify="right")
+        for one in records:
+            manifest, inputs = one.manifest, one.inputs
+            if (inputs.board, inputs.cpus) == (board, cpus):
+                measured = f"{inputs.instrument} {words.under(inputs.load)}"
+                seed = f"{inputs.seed}{' again' if manifest.repeat else ''}"
+                samples = sum(series.total for series in one.series)
+                shown = "refused" if manifest.problems else f"{samples:,}" if samples else "-"
+                table.add_row(manifest.hash[:8], inputs.candidate, measured, seed, str(manifest.timing), shown)
+        console.print(table, "")
+
+
+def _order(one: Record) -> tuple[object, ...]:
+    inputs = one.inputs
+    return inputs.instrument, inputs.load, inputs.candidate, inputs.seed, one.manifest.repeat
+
+
+def _fact(name: str, value: str) -> tuple[str, str]:
+    size = name.removesuffix("_b")
+    shown = format_bytes(int(value)) if size != name and value.isdecimal() else value
+    return size.replace("_", " "), shown
+
+
+def lean_table(title: str, *columns: str) -> Table:
+    """Without upright lines, so that 80 characters hold much."""
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.show_edge = False
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""A verdict on the terminal, and as JSON."""
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from rtqual.engine.analysis.verdict.model import Outcome, Standing, Verdict
+from rtqual.face.terminal.plain import fields_of, plain
+from rtqual.reports.formats import FOR_MACHINES
+from rtqual.stages.select import Selection
+from rtqual_docking.judgement import Camera, Score
+
+_NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
+_TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow", Outcome.INDICATIVE: "cyan"}
+
+
+def print_verdicts(console: Console, selection: Selection) -> None:
+    """What the docking camera's ways reach; each board's verdict: headline, candidates with their gates, findings,
+    caveats; then where the reports are."""
+    if selection.evidence.camera.judged:
+        _print_camera(console, selection.evidence.camera)
+    answer = selection.evidence.answer
+    if answer is not None and len(answer.boards) > 1:
+        _headline(console, answer.headline, "Verdict", answer.fly)
+    for heading, verdict in selection.evidence.headed:
+        _print(console, verdict, heading)
+    for cell, reason in selection.failures.items():
+        console.print(f"[red]failed[/red] {escape(f'{cell}: {reason}')}", highlight=False, soft_wrap=True)
+    console.print(f"{selection.records} records. Reports:")
+    print_reports(console, selection)
+
+
+def print_reports(console: Console, selection: Selection) -> None:
+    """Reports for people on a line each, those for machines on one line."""
+    for_machines = [path for path in selection.reports if path.name in FOR_MACHINES.values()]
+    for path in (one for one in selection.reports if one not in for_machines):
+        console.print(f"  {path}", highlight=False, soft_wrap=True, markup=False)
+    if for_machines:
+        names = ", ".join(path.name for path in for_machines)
+        console.print(
+            f"  {for_machines[0].parent}/ for machines: {names}", highlight=False, soft_wrap=True, markup=False
+        )
+
+
+def _print_camera(console: Console, camera: Camera) -> None:
+    title, tone = "Docking camera", "green" if camera.reached.whole else "yellow"
+    console.print(Panel(escape(camera.reached.text), title=title, border_style=tone, title_align="left"))
+    table = Table(f"goals met, of {len(camera.goals)}", *map(escape, camera.ways), box=box.SIMPLE)
+    for one in camera.judged:
+        table.add_row(
+            escape(one.place), *(_goals(one.scores[way]) if way in one.scores else "-" for way in camera.ways)
+        )
+    console.print(table)
+
+
+def _goals(score: Score | None) -> str:
+    """The count, in the colour of the worst; the report says which."""
+    return f"[{_TONE[score.outcome]}]{score.count}[/]" if score else "-"
+
+
+def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
+    console.print(Panel(escape(text), title=title, border_style="green" if fly else "yellow", title_align="left"))
+
+
+def _print(console: Console, verdict: Verdict, heading: str) -> None:
+    _headline(console, verdict.headline, heading, verdict.fly)
+    for standing in verdict.standings:
+        console.print(_candidate(standing))
+    for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
+        if sentences:
+            console.print(f"[bold]{title}[/bold]")
+            for sentence in sentences:
+                console.print(Padding(Text(f"- {sentence}"), (0, 0, 0, 2)))
+    for caveat in verdict.caveats:
+        console.print(f"[dim]Note: {escape(caveat)}[/dim]", highlight=False)
+    console.print()
+
+
+def _candidate(standing: Standing) -> Table:
+    rank = f"{standing.rank}. " if standing.rank else ""
+    score = "" if standing.total is None else f" (score {standing.total:.2f})"
+    table = Table(title=f"{rank}{standing.candidate}{score}", title_justify="left", expand=True, show_header=False)
+    table.add_column(max_width=_NAME_WIDTH)
+    table.add_column(no_wrap=True)
+    table.add_column(ratio=1)
+    met_needs = [gate for gate in standing.gates if gate.measured is None and gate.outcome == Outcome.MET]
+    for gate in (one for one in standing.gates if one not in met_needs):
+        outcome = f"[{_TONE[gate.outcome]}]{gate.outcome}[/]"
+        table.add_row(escape(gate.requirement), outcome, escape(gate.reason))
+    if met_needs:
+        names = ", ".join(gate.requirement.removeprefix("need ") for gate in met_needs)
+        table.add_row("needs", f"[{_TONE[Outcome.MET]}]{Outcome.MET}[/]", escape(names))
+    for refusal in standing.other_refusals:
+        table.add_row("no verdict", "[yellow]refused[/]", escape(refusal))
+    if not table.row_count:
+        table.add_row("requirements", "none", "")
+    return table
+
+
+def as_dict(selection: Selection) -> dict[str, object]:
+    """Everything the analysis found, without the samples."""
+    return {
+        "answer": plain(selection.evidence.answer),
+        "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
+        "camera_answer": plain(selection.evidence.camera.reached) if selection.evidence.camera.judged else None,
+        "camera": [
+            {
+                "candidate": one.candidate,
+                "load": one.load,
+                "cpus": one.summaries[0].group.cpus,
+                "goals": {
+                    way: {name: plain(gate) for name, gate in of.gates.items()} for way, of in one.scores.items()
+                },
+            }
+            for one in selection.evidence.camera.judged
+        ],
+        "comparisons": [plain(one) for one in selection.evidence.comparisons],
+        "shifts": [plain(one) for one in selection.evidence.shifts],
+        "tails": [{"group": plain(group), **fields_of(one)} for group, one in selection.evidence.tails.items()],
+        "summaries": [
+            {key: value for key, value in fields_of(one).items() if key != "distribution"}
+            for one in selection.evidence.summaries
+        ],
+        "lost": [plain(one) for one in selection.evidence.lost],
+        "records": selection.records,
+        "failures": selection.failures,
+        "reports": [str(path) for path in selection.reports],
+    }

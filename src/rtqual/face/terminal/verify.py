@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""What `rtqual verify` would play and what it found, on the terminal."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rtqual.engine.procedure.compliance import Compliance, Result
+from rtqual.engine.procedure.model import Procedure
+from rtqual.reports.verification import Verified, headline
+
+_TONES = {Compliance.YES: "green", Compliance.NO: "red", Compliance.OPEN: "yellow"}
+_RESULTS = {Result.PASSED: "green", Result.FAILED: "red", Result.UNKNOWN: "yellow"}
+
+
+def print_procedures(console: Console, procedures: Sequence[Procedure]) -> None:
+    table = Table("procedure", "what it shows", "verifies", "steps", "smoke", box=box.SIMPLE)
+    for one in procedures:
+        cells = (one.name, one.title, ", ".join(one.verifies), str(len(one.steps)), "yes" if one.smoke else "")
+        table.add_row(*map(escape, cells))
+    console.print(table)
+
+
+def print_verified(console: Console, verified: Verified) -> None:
+    played = Table("procedure", "result", "record", "why", box=box.SIMPLE)
+    for run in verified.runs:
+        name = f"{run.procedure}, again" if run.repeat else run.procedure
+        result = f"[{_RESULTS[run.result]}]{run.result}[/]"
+        played.add_row(escape(name), result, run.record[:12], escape(run.why))
+    for name, why in verified.failures.items():
+        played.add_row(escape(name), "[red]no record[/]", "", escape(why))
+    console.print(played)
+    for one in verified.again:
+        console.print(escape(one), soft_wrap=True)
+    asked = Table("requirement", "procedures", box=box.SIMPLE)
+    asked.add_column("compliance", no_wrap=True)
+    asked.add_column("why")
+    asked.add_column("close-out")
+    for row in verified.rows:
+        result = f"[{_TONES[row.compliance]}]{row.compliance}[/]"
+        names = ", ".join(row.procedures)
+        asked.add_row(escape(row.requirement.id), escape(names), result, escape(row.why), escape(row.closed))
+    console.print(asked)
+    if verified.trends:
+        grown = Table("trend", "slope", "95 % interval", "of", "", box=box.SIMPLE)
+        for trend in verified.trends:
+            between = " to ".join(map(trend.hourly, trend.interval or ())) or trend.why_none
+            grown.add_row(trend.name, trend.hourly(trend.per_hour), between, trend.segments, trend.said)
+        console.print(grown)
+    for one in verified.unasked:
+        console.print(f"The mission has no such requirement: {escape(one)}", soft_wrap=True)
+    console.print(headline(verified), highlight=False)
+    for path in verified.files:
+        console.print(escape(str(path)), soft_wrap=True, highlight=False)

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Settings that cost latency: judge.py applies lint.toml to a system.py, fragment.py completes fragments."""

@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""What a scenario showed no use of.
-
-used.py     which code ran; objects.py: from code to symbols
-search.py   what could go; protected.toml: what may not
-trimmed.py  the result, as kept
-"""

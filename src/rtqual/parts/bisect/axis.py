@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""The way from a good candidate to a bad one: changes in an order, and the candidate that some of them make."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base import unlinked
+from rtqual.base.architecture import Architecture
+from rtqual.base.errors import BadInput
+from rtqual.engine.mission import Candidate, Tailor
+from rtqual.parts.bisect.ends import Ends
+from rtqual.parts.tailor import candidate as built
+from rtqual.parts.tailor.configure.between import Between, Setting
+from rtqual.parts.tailor.configure.rules import removals
+
+_CONFIGS = "configs"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A kernel parameter that the ends have differently, every time that they give it; empty where one has none."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.after) or f"without {' '.join(self.before)}"
+
+
+class Packages:
+    """Kernels' packages, one after another: a step has the kernel after so many of them."""
+
+    chain, builds = True, False
+
+    def __init__(self, ends: Ends) -> None:
+        good, bad = ends.good.candidate, ends.bad.candidate
+        if good.package is None or bad.package is None:
+            raise BadInput(f"{good.name} and {bad.name}: not both are packages: name the kernels' tree with --source")
+        if ends.good.parameters != ends.bad.parameters:
+            raise BadInput(
+                f"{good.name} and {bad.name}: other packages and other kernel parameters: measure a third candidate "
+                "that has the one's package and the other's parameters, and bisect twice"
+            )
+        self._good = good
+        self.packages = (good.package, *ends.asked.through, bad.package)
+        if len(set(self.packages)) != len(self.packages):
+            raise BadInput("--through: names a package twice, or one of the ends")
+        self.changes: tuple[str, ...] = self.packages[1:]
+
+    def candidate(self, some: frozenset[int]) -> Candidate:
+        return self._good.model_copy(update={"name": f"step-{len(some)}", "package": self.packages[len(some)]})
+
+
+class Settings:
+    """Kernel parameters, and settings of the configuration where there is a tree: a step has any of them."""
+
+    chain = False
+
+    def __init__(self, ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -> None:
+        """`folder`: for the configurations of the steps; `work`: for as long as it is used."""
+        good, bad, source = ends.good.candidate, ends.bad.candidate, _source(ends)
+        self._good, self._folder, self._tell = ends.good, folder, tell
+        self._between: Between | None = None
+        changes: list[Parameter | Setting] = [*parameters_between(ends.good.parameters, ends.bad.parameters)]
+        if source:
+            self._architecture = _architecture(ends)
+            self._tailor = Tailor(
+                source=source, architecture=self._architecture.name, needs=(),
+                keep=tuple(one.id for one in removals()),
+            )  # fmt: skip
+            self._tree = built.source_of(self._tailor, self._architecture)
+            tell("the settings in which the two configurations differ")
+            self._between = Between(self._tree, ends.good.config, ends.bad.config, work)
+            changes += self._between.settings
+        if not changes:
+            raise BadInput(f"{good.name} and {bad.name}: the same kernel with the same parameters: nothing to bisect")
+        self._changes = tuple(changes)
+        self.changes = tuple(map(str, changes))
+        self.builds = self._between is not None
+
+    def candidate(self, some: frozenset[int]) -> Candidate:
+        """Raises RunFailed where its kernel does not build."""
+        chosen = [self._changes[at] for at in sorted(some)]
+        parameters = [one for one in chosen if isinstance(one, Parameter)]
+        update: dict[str, object] = {"preempt": None, "boot": with_parameters(self._good.parameters, parameters)}
+        if self._between is None:
+            named = _digest(map(str, parameters))
+            return self._good.candidate.model_copy(update={**update, "name": f"step-{named}"})
+        text = self._between.config([one for one in chosen if isinstance(one, Setting)])
+        named = _digest([text, *map(str, parameters)])
+        name = f"{_CONFIGS}/{_digest([text])}.config"
+        unlinked.write(self._folder, name, text.encode())
+        tailor = self._tailor.model_copy(update={"start": str((self._folder / name).absolute())})
+        # Steps differ by little: each is built from the object files of the one before.
+        objects = built.kept_objects(self._tree, "-bisect")
+        built.tailor(f"step-{named}", tailor, (), self._architecture, tell=self._tell, objects=objects)
+        root = self._good.candidate.root
+        return Candidate(name=f"step-{named}", title="A step", tailor=tailor, boot=update["boot"], root=root)
+
+
+def axis_of(ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -> Packages | Settings:
+    """Raises BadInput where there is no way from the one to the other, saying what to add."""
+    if ends.asked.source and ends.asked.through:
+        raise BadInput("--source and --through: settings of one tree, or one package after another: give one")
+    one, other = ends.good.candidate, ends.bad.candidate
+    if one.root != other.root:
+        raise BadInput(
+            f"{one.name} and {other.name}: measured in other roots: {one.root or 'none'}, {other.root or 'none'}"
+        )
+    if ends.asked.through or (one.package != other.package and not ends.asked.source):
+        return Packages(ends)
+    return Settings(ends, folder, work, tell)
+
+
+def _source(ends: Ends) -> str:
+    """The tree that both kernels can be built from; none where they are the same kernel."""
+    if ends.asked.source:
+        path = Path(ends.asked.source)
+        return str(path.absolute()) if path.is_dir() or "/" in ends.asked.source else ends.asked.source
+    one, other = ends.good.candidate, ends.bad.candidate
+    named = f"{one.name} and {other.name}"
+    for candidate in (one, other):
+        if candidate.tailor and "/" in candidate.tailor.source:
+            # A campaign's folder may be a stranger's, and a tree's makefiles run as the user: its word is not enough.
+            raise BadInput(
+                f"{named}: the campaign says that {candidate.name} was built from the tree {candidate.tailor.source}: "
+                "name it with --source where it is yours"
+            )
+    if one.tailor is None or other.tailor is None or ends.good.config == ends.bad.config:
+        if ends.good.kernels != ends.bad.kernels:
+            raise BadInput(
+                f"{named}: measured with other kernels: measure candidates whose packages name a version, or name with "
+                "--source the tree that both can be built from"
+            )
+        return ""
+    if (one.tailor.source, one.tailor.patches) != (other.tailor.source, other.tailor.patches) or one.tailor.patches:
+        raise BadInput(f"{named}: built from other sources: name one tree for both with --source")
+    return one.tailor.source
+
+
+def _architecture(ends: Ends) -> Architecture:
+    one, other = ends.good.candidate.architecture, ends.bad.candidate.architecture
+    if one is None or one != other:
+        raise BadInput(f"{ends.good.candidate.name} and {ends.bad.candidate.name}: kernels for other processors")
+    return one
+
+
+def parameters_between(good: Sequence[str], bad: Sequence[str]) -> list[Parameter]:
+    one, other = _by_name(good), _by_name(bad)
+    names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
+    return [Parameter(one.get(name, ()), other.get(name, ())) for name in names]
+
+
+def with_parameters(good: Sequence[str], changed: Sequence[Parameter]) -> tuple[str, ...]:
+    gone = {text for one in changed for text in one.before}
+    return (*(text for text in good if text not in gone), *(text for one in changed for text in one.after))
+
+
+def _by_name(parameters: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """In the kernel's eyes: `console` may come twice, and `-` is `_`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in parameters:
+        name = text.partition("=")[0].replace("-", "_")
+        found[name] = (*found.get(name, ()), text)
+    return found
+
+
+def _digest(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]

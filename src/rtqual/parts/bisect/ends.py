@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""The two ends of a bisection: candidates of finished campaigns, what they measured alike, and in what they differ."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.base.words import listed
+from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.campaign.plan import plan
+from rtqual.engine.mission import Candidate
+from rtqual.protocols.record.schema import Record
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What to compare, where the ends do not say it by themselves."""
+
+    instrument: str = "cyclictest"
+    load: str | None = None
+    statistic: str = "max"
+    runs: int | None = None
+    source: str | None = None  # a kernel's tree, or Debian's package of it
+    through: tuple[str, ...] = ()  # Debian's packages between the ends, the oldest first
+
+
+@dataclass(frozen=True)
+class End:
+    """A candidate of a campaign, and its runs of one cell."""
+
+    campaign: kept.Kept
+    candidate: Candidate
+    records: tuple[Record, ...]
+
+    @property
+    def config(self) -> str:
+        """Its kernel's configuration, as the campaign keeps it."""
+        text = self.campaign.result.configs.get(self.candidate.name)
+        if text is None:
+            raise BadInput(f"{self.candidate.name}: its campaign keeps no kernel configuration of it")
+        return text
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Of its kernel, as it is booted."""
+        own = (f"preempt={self.candidate.preempt}",) if self.candidate.preempt else ()
+        return (*own, *self.candidate.boot)
+
+    @property
+    def kernels(self) -> set[str]:
+        """The hashes of those that were measured, or of RTOS images: a package's next version has its name."""
+        return {one.inputs.artefacts.get(kind, "") for one in self.records for kind in ("kernel", "image")}
+
+
+@dataclass(frozen=True)
+class Ends:
+    good: End
+    bad: End
+    cells: tuple[Cell, ...]  # of the good one, in the order of their seeds
+    asked: Asked
+
+    @property
+    def load(self) -> str:
+        return self.cells[0].load
+
+    @property
+    def unit(self) -> str:
+        return self.good.records[0].series[0].info.unit
+
+
+def ends_of(good: str, bad: str, asked: Asked) -> Ends:
+    """Raises BadInput where the two have measured nothing alike on a virtual board."""
+    ends = [_end(one, asked) for one in (good, bad)]
+    loads = [{record.inputs.load for record in end.records} for end in ends]
+    both = sorted(loads[0] & loads[1])
+    if len(both) != 1:
+        names = listed(both, "or")
+        what = f"both measured under {names}: say which with --load" if both else "measured under no load alike"
+        raise BadInput(f"{good} and {bad}: {what}")
+    found = []
+    for end in ends:
+        records = sorted((one for one in end.records if one.inputs.load == both[0]), key=lambda one: one.inputs.seed)
+        found.append(End(end.campaign, end.candidate, tuple(records)))
+    first, last = (end.records[0].inputs for end in found)
+    for name in ("board", "cpus", "parameters"):
+        if getattr(first, name) != getattr(last, name):
+            raise BadInput(
+                f"{good} and {bad}: measured with other {name}: {getattr(first, name)}, {getattr(last, name)}"
+            )
+    return Ends(found[0], found[1], _cells(found[0], asked), asked)
+
+
+def _end(text: str, asked: Asked) -> End:
+    """FOLDER or FOLDER:CANDIDATE."""
+    folder, colon, name = text, "", ""
+    if ":" in text and not Path(text).is_dir():
+        folder, colon, name = text.rpartition(":")
+    if not Path(folder).is_dir():
+        raise BadInput(f"{text}: there is no such folder: give a campaign's, as out/docking-demo:debian")
+    campaign = kept.load(Path(folder))
+    measured = [one for one in campaign.result.records if one.inputs.instrument == asked.instrument]
+    measured = [one for one in measured if asked.load in (None, one.inputs.load) and not one.manifest.repeat]
+    measured = [one for one in measured if one.series]
+    known = {one.name: one for one in campaign.mission.candidates if one.place and one.place.repeats}
+    names = sorted({one.inputs.candidate for one in measured} & set(known))
+    if not names:
+        under = f" under {asked.load}" if asked.load else ""
+        raise BadInput(f"{folder}: holds no run of {asked.instrument}{under} on a virtual board")
+    if name not in names and (colon or len(names) > 1):
+        told = f"{name!r} is none of them" if colon else "say which"
+        raise BadInput(f"{text}: {told}: {listed([f'{folder}:{one}' for one in names], 'or')}")
+    candidate = known[name or names[0]]
+    records = tuple(one for one in measured if one.inputs.candidate == candidate.name)
+    cpus = min(one.inputs.cpus for one in records)
+    return End(campaign, candidate, tuple(_sound(one) for one in records if one.inputs.cpus == cpus))
+
+
+def _sound(record: Record) -> Record:
+    """Raises BadInput before anything is built: runs like it would decide no step."""
+    for problem in record.manifest.problems:
+        raise BadInput(f"{record.inputs.candidate}, seed {record.inputs.seed}: {problem}: such runs decide no step")
+    return record
+
+
+def _cells(end: End, asked: Asked) -> tuple[Cell, ...]:
+    inputs = end.records[0].inputs
+    seeds = [one.inputs.seed for one in end.records][: asked.runs]
+    found = [
+        cell for cell in plan(end.campaign.mission, end.campaign.scale)
+        if (cell.candidate.name, cell.instrument.name, cell.load, cell.board, cell.cpus, cell.repeat)
+        == (end.candidate.name, inputs.instrument, inputs.load, inputs.board, inputs.cpus, 0)
+    ]  # fmt: skip
+    cells = {cell.seed: cell for cell in found if cell.seed in seeds}
+    if not cells:
+        raise BadInput(f"{end.candidate.name}: its runs are not those that its mission plans: measure it again")
+    return tuple(cells[seed] for seed in sorted(cells))

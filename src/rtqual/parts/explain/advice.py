@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What of the lint's findings would shorten what made a candidate's tail."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.campaign.folder import load
+from rtqual.engine.kernel.lint.judge import State, lint
+from rtqual.engine.kernel.lint.system import from_config
+from rtqual.parts.explain.tally import Tally
+from rtqual.parts.explain.timeline import Kind
+
+_MATTERS = 0.05  # of the mean of the samples
+_CHECKS = (
+    "lock-debugging", "memory-checkers", "slub-debug", "slub-debug-at-boot", "page-debugging", "page-debugging-at-boot",
+    "object-debugging", "debug-preempt", "rcu-debugging", "latency-tracers", "kfence",
+)  # fmt: skip
+# The rules of lint.toml that are about such time. Of interrupts there are none: a wake-up's is mostly its own timer's,
+# which no setting moves to a thread.
+_ABOUT: Mapping[Kind, tuple[str, ...]] = {
+    Kind.SOFTIRQ: ("preempt-rt", "threaded-interrupts", "rcu-nocb"),
+    Kind.IRQS_OFF: ("preempt-rt", *_CHECKS),
+    Kind.LOCK: ("futex-pi", "rcu-boost"),
+    Kind.PREEMPT_OFF: ("preempt-rt", *_CHECKS),
+    Kind.OTHER: ("preempt-rt", "preempt-mode", "preempt-ignored"),
+    Kind.FAULT: ("swap", "huge-pages", "compaction-of-locked-memory"),
+}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A finding of the lint about a kind of time that made a tail."""
+
+    candidate: str
+    kind: Kind
+    rule: str
+    title: str
+    seen: str
+
+
+def advice(folder: Path, tallies: Iterable[Tally]) -> list[Advice]:
+    """Of a campaign that has ended; of another nothing is known but its records."""
+    try:
+        campaign = load(folder)
+    except BadInput:
+        return []
+    parameters = {
+        one.name: " ".join((*((f"preempt={one.preempt}",) if one.preempt else ()), *one.boot))
+        for one in campaign.mission.candidates
+    }
+    found: dict[tuple[str, Kind, str], Advice] = {}
+    for one in tallies:
+        text = campaign.result.configs.get(one.candidate)
+        if text is None:
+            continue
+        system = from_config(text, one.candidate, parameters=parameters[one.candidate], cpus=1)
+        said = {finding.rule.id: finding for finding in lint(system) if finding.state == State.FOUND}
+        for kind, ns in one.causes_ns.items():
+            for rule in _ABOUT.get(kind, ()) if ns >= _MATTERS * one.mean_ns else ():
+                if rule in said:
+                    key = one.candidate, kind, rule
+                    found[key] = Advice(*key, said[rule].rule.title, said[rule].seen)
+    return list(found.values())

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Why the latest samples were late: what made each candidate's, why one is later than another, and timelines."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from rtqual.base.words import count, share
+from rtqual.engine.analysis.figure.model import Group
+from rtqual.parts.explain.kept import Why
+from rtqual.parts.explain.plots import timeline_plot, waterfall_plot
+from rtqual.parts.explain.tally import Tally, Waterfall, tally, waterfalls
+from rtqual.parts.explain.timeline import Kind, Timeline
+from rtqual.parts.explain.wording import cause, described, plain
+from rtqual.protocols.record.schema import Manifest
+from rtqual.reports.draw import plots
+from rtqual.reports.material import Material, group_of, timing_notes
+from rtqual.reports.page.document import (
+    Block,
+    Cell,
+    Column,
+    Heading,
+    Note,
+    Paragraph,
+    Plot,
+    Plots,
+    Table,
+    bullets,
+    numbers,
+    texts,
+)
+from rtqual.reports.page.text import VIRTUAL, clean, load_text, number, prose, quantity
+
+_TIMELINES = 3  # of the latest samples under a load, beside the latest of each candidate
+_SMALL = 0.01  # of a sample: parts below it share a row
+_SHARE = 0.02  # of samples: kinds below it are left out
+_HOW = (
+    "The runs of these samples were made again on the virtual board and watched from outside of the guest; all their "
+    "samples were those of the record, so these are the causes of the very samples of this report. Each is told "
+    "from the timer's expiry to the thread's first reading of its clock, in parts that add up to it. Times count "
+    "instructions: they tell causes and rank kernels, and are no time of real hardware."
+)
+_COUNTED = Note(
+    "", "Above p99 are the samples above their group's p99 in the runs that were made again, not in all runs."
+)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An explained sample."""
+
+    record: Manifest
+    line: Timeline
+    latest: bool  # one of the latest of its candidate under its load
+    above: bool  # above the p99 of these
+
+    @property
+    def ns(self) -> int:
+        return self.line.sample.value_ns
+
+
+def why(material: Material) -> Iterator[Block]:
+    if material.why is None:
+        return
+    by_load = _by_load(material)
+    if by_load:
+        yield Paragraph(prose(_HOW))
+    for load, groups in by_load.items():
+        yield Heading(clean(load_text(load)).capitalize())
+        yield from _causes(material, load, groups)
+    yield from bullets("Not explained", material.why.refused, "open")
+
+
+def latest(material: Material) -> Iterator[Block]:
+    """The latest samples, each part by part."""
+    for load, groups in _by_load(material).items():
+        yield Heading(clean(load_text(load)).capitalize())
+        yield from _timelines(material, load, groups)
+
+
+def _by_load(material: Material) -> dict[str, dict[Group, list[_Told]]]:
+    by_load: dict[str, dict[Group, list[_Told]]] = defaultdict(dict)
+    for group, some in _told(material, material.why).items() if material.why else ():
+        by_load[group.load][group] = some
+    return by_load
+
+
+def _told(material: Material, found: Why) -> dict[Group, list[_Told]]:
+    """By group, the latest sample first."""
+    records = {one.hash: one for one in material.records}
+    told: dict[Group, list[_Told]] = defaultdict(list)
+    for run in found.runs:
+        record = records.get(run.record)
+        if record and run.timelines:
+            told[group_of(record)] += [
+                _Told(record, line, latest=place < run.worst, above=line.sample.value_ns > run.above_ns)
+                for place, line in enumerate(run.timelines)
+            ]
+    by_lateness = lambda one: (-one.ns, one.record.hash, one.line.sample.number)  # noqa: E731
+    return {group: sorted(told[group], key=by_lateness) for group in sorted(told, key=material.order)}
+
+
+def _sets(material: Material, group: Group, told: Sequence[_Told]) -> dict[str, Sequence[_Told]]:
+    """Which samples a row of the table is about."""
+    limits = [
+        asked.limit.value
+        for asked in material.mission.requirements
+        if (asked.instrument, asked.load) == (group.instrument, group.load) and asked.statistic and asked.at_most
+    ]
+    found: dict[str, Sequence[_Told]] = {
+        "above p99": [one for one in told if one.above],
+        "the latest": [one for one in told if one.latest],
+        "maximum": told[:1],
+        "above the limit": [one for one in told if limits and one.ns > min(limits)],
+    }
+    return {name: some for name, some in found.items() if some}
+
+
+def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told]]) -> Iterator[Block]:
+    """Table and bars of what made them late, and why one candidate is later than another."""
+    sets = {group: _sets(material, group, told) for group, told in groups.items()}
+    tallies = {
+        group: {name: tally(group.candidate, load, [one.line for one in some]) for name, some in named.items()}
+        for group, named in sets.items()
+    }
+    columns = [*texts("Samples"), *numbers("n", "Mean"), *texts("Of their time", "Most often the longest part")]
+    rows = [_row(group, name, one) for group, named in tallies.items() for name, one in named.items()]
+    shown = material.numbering.table(clean(f"What made samples late, {load_text(load)}"), columns, rows, [_COUNTED])
+    drawn = [_bars(material, load, {group.candidate: named["maximum"] for group, named in tallies.items()}, "maximum")]
+    latest = [named["the latest"] for named in tallies.values() if "the latest" in named]
+    drawn += [_fall(material, fall) for fall in waterfalls(latest) if fall.difference_ns > 0]
+    yield shown
+    yield Plots(tuple(drawn), timing_notes(VIRTUAL))
+
+
+def _row(group: Group, name: str, one: Tally) -> list[Cell]:
+    parts = sorted(one.causes_ns.items(), key=lambda item: -item[1])
+    of = [f"{kind} {share(round(ns), round(one.mean_ns))}" for kind, ns in parts if ns >= _SHARE * one.mean_ns]
+    kind, where, times = one.places[0]
+    longest = f"{kind}, {plain(where) or 'not named'}" + (f" ({times} of {one.samples})" if one.samples > 1 else "")
+    mean = Cell(quantity(one.mean_ns, "ns"), f"to {quantity(one.most_ns, 'ns')}" if one.samples > 1 else "")
+    return [
+        Cell(clean(group.candidate), name),
+        Cell(number(one.samples)),
+        mean,
+        Cell(prose(", ".join(of))),
+        Cell(prose(longest)),
+    ]
+
+
+def _bars(material: Material, load: str, tallies: Mapping[str, Tally], name: str) -> Plot:
+    kinds = [
+        kind for kind in Kind if any(one.causes_ns.get(kind, 0) >= _SHARE * one.mean_ns for one in tallies.values())
+    ]
+    bars = [
+        plots.Bar(kind.value, candidate, 100 * one.causes_ns.get(kind, 0) / one.mean_ns,
+                  label=share(round(one.causes_ns.get(kind, 0)), round(one.mean_ns)))
+        for kind in kinds for candidate, one in tallies.items()
+    ]  # fmt: skip
+    caption = clean(f"Causes of the {name}, {load_text(load)}: shares of its time")
+    spoken = "; ".join(f"{bar.candidate}: {bar.row} {bar.label}" for bar in bars)
+    draw = partial(plots.bars, {"Share of the sample (%)": bars}, "1", VIRTUAL, material.palette)
+    return material.numbering.plot(caption, clean(f"{caption}. {spoken}"), draw, VIRTUAL)
+
+
+def _fall(material: Material, fall: Waterfall) -> Plot:
+    caption = clean(f"Why {fall.later.candidate} is later than {fall.sooner.candidate} {load_text(fall.later.load)}")
+    steps = "; ".join(f"{one.kind} {quantity(one.ns, 'ns')}" for one in fall.steps)
+    alt = f"{caption}: {quantity(fall.difference_ns, 'ns')} in the mean of their latest samples. {steps}"
+    return material.numbering.plot(caption, clean(alt), partial(waterfall_plot, fall, material.palette), VIRTUAL)
+
+
+def _timelines(material: Material, load: str, groups: Mapping[Group, Sequence[_Told]]) -> Iterator[Block]:
+    """The latest of all, and of each candidate the latest."""
+    every = sorted((one for told in groups.values() for one in told), key=lambda one: -one.ns)
+    firsts = [told[0] for told in groups.values()]
+    notes = timing_notes(VIRTUAL)  # once, below the first
+    for one in [*every[:_TIMELINES], *(one for one in firsts if one not in every[:_TIMELINES])]:
+        sample, inputs = one.line.sample, one.record.inputs
+        name = clean(f"{inputs.candidate} {load_text(load)}, seed {inputs.seed}, sample {sample.number}")
+        caption = f"{name}: {quantity(one.ns, 'ns')}"
+        alt = clean(f"Timeline of {caption}: {cause(one.line)}")
+        drawn = material.numbering.plot(caption, prose(alt), partial(timeline_plot, one.line), VIRTUAL)
+        material.numbering.explained[(group_of(one.record), one.ns)] = drawn.ident
+        yield Plots((drawn,), notes)
+        notes = ()
+        yield _parts(material, one, name)
+
+
+def _parts(material: Material, one: _Told, name: str) -> Table:
+    shown = [part for part in one.line.parts if part.duration_ns >= _SMALL * one.ns]
+    rows = [
+        [
+            Cell(f"+{part.begin_ns:,}"),
+            Cell(f"{part.duration_ns:,}"),
+            Cell(part.kind.value),
+            Cell(prose(described(part))),
+        ]
+        for part in shown
+    ]
+    rest = len(one.line.parts) - len(shown)
+    if rest:
+        left_ns = one.ns - sum(part.duration_ns for part in shown)
+        rows.append([Cell("others"), Cell(f"{left_ns:,}"), Cell(f"{count(rest, 'part')}"), Cell("each below 1 %")])
+    rows.append([Cell("sum"), Cell(f"{one.ns:,}"), Cell(""), Cell(prose(cause(one.line)))])
+    columns = [Column("From (ns)"), Column("For (ns)"), Column("What", False, name=True), *texts("Where")]
+    return material.numbering.table(f"Parts of {name}", columns, rows)

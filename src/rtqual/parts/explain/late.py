@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Why samples of the instrument timerlat-late were late, as the measured system's own kernel told it in the run.
+
+Nothing is made again, so this is for real boards and this machine too. Watching disturbs, and the record says by how
+much: half of its samples were taken without it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.analysis.verdict.clock import of_board
+from rtqual.engine.instruments.late import LATE
+from rtqual.parts.explain.stage import Asked
+from rtqual.parts.explain.timeline import Timeline
+from rtqual.parts.explain.told import told
+from rtqual.protocols.record.schema import LateSample, Record, Series, Timing
+
+UNWATCHED, WATCHED = "thread", "watched thread"  # series of engine/instruments/late.py
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What it costs on a CPU: the thread's latencies without it, and with it."""
+
+    cpu: int
+    samples: tuple[int, int]
+    median_ns: tuple[float, float]
+    moved_ns: tuple[float, float]  # the median by watching: in the first half of the run, in the second
+
+
+@dataclass(frozen=True)
+class Told:
+    record: str
+    path: Path
+    candidate: str
+    load: str
+    board: str
+    timing: Timing
+    seed: int
+    watching: tuple[Watching, ...]  # by CPU
+    left_out: int  # later ones than those that were kept, of which the trace did not tell all
+    timelines: tuple[Timeline, ...]  # the latest sample first
+
+
+def kept(records: Mapping[Path, Record]) -> list[Path]:
+    """Those whose instrument told what made samples late, once each."""
+    return [path for path, one in records.items() if one.manifest.late is not None and not one.manifest.repeat]
+
+
+def of(path: Path, record: Record, asked: Asked) -> Told:
+    """Raises BadInput where nothing of what is asked was kept, or what was kept is not of this record's samples."""
+    manifest = record.manifest
+    late = sorted(manifest.late or [], key=lambda one: (-one.value_ns, one.cpu, one.number))
+    try:
+        both = _by_cpu(record, UNWATCHED), _by_cpu(record, WATCHED)
+        _require_its_own(late, both[1], manifest.inputs.instrument)
+        lines = [*map(told, late)]
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    if asked.sample is not None:
+        chosen = [line for line in lines if line.sample.number == asked.sample]
+    else:
+        above = 0 if asked.above_ns is None else sum(line.sample.value_ns > asked.above_ns for line in lines)
+        chosen = lines[: max(asked.worst, above)]
+    if not chosen:
+        raise BadInput(f"{path}: keeps its {len(lines)} latest samples, and none of those asked for")
+    least_ns = late[-1].value_ns
+    later = sum(int(one.counts[one.values > least_ns].sum()) for one in both[1].values())
+    return Told(
+        record=manifest.hash[:16],
+        path=path,
+        candidate=manifest.inputs.candidate,
+        load=manifest.inputs.load,
+        board=manifest.inputs.board,
+        timing=of_board(manifest.inputs.board, manifest.timing),
+        seed=manifest.inputs.seed,
+        watching=tuple(_watching(cpu, both[0][cpu], one) for cpu, one in both[1].items()),
+        left_out=later - sum(one.value_ns > least_ns for one in late),
+        timelines=tuple(chosen),
+    )
+
+
+def _by_cpu(record: Record, name: str) -> dict[int, Series]:
+    """Raises BadInput where a CPU's samples are missing: two at least, one in each half of the run."""
+    found = {one.info.cpu: one for one in record.series if one.info.name == name and one.order and one.total > 1}
+    cpus = range(record.inputs.cpus)
+    if sorted(cpu for cpu in found if cpu is not None) != [*cpus]:
+        raise BadInput(f"has no samples '{name}' of each of its {len(cpus)} CPUs: measure again")
+    return {cpu: found[cpu] for cpu in cpus}
+
+
+def _require_its_own(late: Sequence[LateSample], watched: Mapping[int, Series], instrument: str) -> None:
+    """Raises BadInput where one is told that the record does not have, or has less often."""
+    if instrument != LATE.name:
+        raise BadInput(f"is of {instrument}, which tells nothing of late samples: measure again")
+    numbers = Counter((one.cpu, one.number) for one in late)
+    values = Counter((one.cpu, one.value_ns) for one in late)
+    for one in late:
+        series = watched.get(one.cpu)
+        had = 0 if series is None else int(series.counts[series.values == one.value_ns].sum())
+        if series is None or not 1 <= one.number <= series.total or numbers[one.cpu, one.number] > 1:
+            raise BadInput(f"there is no sample {one.number} of CPU {one.cpu}, or it is told twice: measure again")
+        if values[one.cpu, one.value_ns] > had:
+            raise BadInput(f"sample {one.number} of CPU {one.cpu} has no {one.value_ns} ns: measure again")
+
+
+def _watching(cpu: int, *both: Series) -> Watching:
+    taken = [np.concatenate([*(one.ordered() or ())]) for one in both]
+    plain, watched = ([float(np.median(half)) for half in np.array_split(one, 2)] for one in taken)
+    return Watching(
+        cpu=cpu,
+        samples=(len(taken[0]), len(taken[1])),
+        median_ns=(float(np.median(taken[0])), float(np.median(taken[1]))),
+        moved_ns=(watched[0] - plain[0], watched[1] - plain[1]),
+    )

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""What of a record can be explained: wake-ups of a thread, frames of the camera, telecommands."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.campaign import folder as kept
+from rtqual.engine.dictionary.definition import load as load_definition
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
+from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, PROBES
+from rtqual.engine.mission.verify import Camera
+from rtqual.engine.procedure.figures import ACCEPTED, answers
+from rtqual.parts.explain.context import Slice
+from rtqual.parts.explain.matching import Matched, Sample, match
+from rtqual.parts.explain.roles import EMULATOR, GROUND, STREAM, Players, Roles, between, logged
+from rtqual.parts.explain.timeline import Kind
+from rtqual.parts.explain.trace import Trace
+from rtqual.protocols.board import Outcome
+from rtqual.protocols.instrument import Instrument, Parameters
+from rtqual.protocols.record.schema import Record, Series, samples_digest
+from rtqual_docking.procedure import PREFIX, Played, instruments, log_of
+from rtqual_docking.ways import WAYS
+
+_WAYS = {one.name: one for one in WAYS}
+_PROBE = next(one for one in PROBES if one.family == "wakeup")
+_SLEEPER = "sleeper"  # target/probe/battery/wakeup.c
+_POSE = "pose"
+_FRAMES = ("range", _POSE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The samples of a series."""
+
+    name: str  # empty where the record has no other
+    matched: Matched
+    cpu: int = 0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """`begin`, `end`: the threads whose readings of the clock a sample lies between; `begin` is empty where it is a
+    timer that the thread `end` sleeps until."""
+
+    record: Record
+    instrument: Instrument
+    begin: str
+    end: str
+
+    @property
+    def timer(self) -> bool:
+        return not self.begin
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        every = self.record.series
+        if self.timer:
+            return every[: self.record.inputs.cpus]
+        return tuple(one for one in every if self._told(one.info.name) and len(one.values) and one.order)
+
+    def samples(self, trace: Trace, *, linux: bool) -> list[Found]:
+        """Where they lie. Raises BadInput where the readings do not give them."""
+        if isinstance(self.instrument, Played):
+            return _accepted(trace, self.instrument, log_of(self.record))
+        if not self.timer:
+            values = [_in_order(one) for one in self.series]
+            names = [one.info.name for one in self.series]
+            return [Found(*one) for one in zip(names, between(trace, values, self.begin, self.end), strict=True)]
+        parameters = self._parameters()
+        interval_ns = getattr(parameters, "interval", None) or OWN_INTERVAL_NS
+        priority = getattr(parameters, "priority", None) if linux else None  # FreeRTOS has its own
+        found: list[Found] = []
+        before = 0
+        for one in self.series:
+            matched = match(trace, one, interval_ns, priority, self.end)
+            samples = tuple(replace(some, number=before + some.number) for some in matched.samples)
+            found.append(Found("", replace(matched, samples=samples), one.info.cpu or 0))
+            before += len(samples)
+        return found
+
+    def kind(self, trace: Trace, of: Found, sample: Sample) -> Callable[[Slice], Kind]:
+        """What a moment of a sample is where no timer is waited for."""
+        if isinstance(self.instrument, Played):
+            return Players.of(trace).kind
+        return Roles.of(trace, sample, of.matched.thread, poses=of.name == _POSE).kind
+
+    def same(self, outcome: Outcome) -> bool:
+        """Whether a run gave the record's samples."""
+        again = self.instrument.read(self._parameters(), outcome, cpus=self.record.inputs.cpus)
+        return samples_digest(again.series, again.scalars) == self.record.manifest.samples_sha256
+
+    def _told(self, series: str) -> bool:
+        return series.startswith(ACCEPTED) if isinstance(self.instrument, Played) else series in _FRAMES
+
+    def _parameters(self) -> Parameters:
+        try:
+            return self.instrument.parameters.model_validate(self.record.inputs.parameters)
+        except ValidationError:
+            raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
+
+
+def measured(path: Path, record: Record, *, linux: bool) -> Measured:
+    """Raises BadInput where nothing of it can be explained."""
+    name = record.inputs.instrument
+    if not linux and name == _PROBE.name:
+        return Measured(record, _PROBE, "", _SLEEPER)
+    if linux and name == CYCLICTEST.name:
+        return Measured(record, CYCLICTEST, "", CYCLICTEST.program)
+    if linux and name in _WAYS:
+        return Measured(record, _WAYS[name], EMULATOR, STREAM)
+    if linux and name.startswith(PREFIX):
+        camera = Camera(record.inputs.parameters.get("camera", Camera.UVCVIDEO))
+        return Measured(record, _played(path, name, camera), GROUND, GROUND)
+    what = "the wake-ups that cyclictest measures, frames, and telecommands" if linux else f"those of {_PROBE.name}"
+    raise BadInput(f"a record of {name}; explained are {what}")
+
+
+def _played(path: Path, name: str, camera: Camera) -> Played:
+    """The procedure, as the folder of the record keeps it."""
+    try:
+        procedures = kept.load(path.absolute().parent.parent).result.procedures
+    except BadInput as error:
+        raise BadInput(f"a record of {name}, to be explained in the folder of its rtqual verify: {error}") from None
+    procedure = procedures.procedures.get(name.removeprefix(PREFIX)) if procedures else None
+    if procedure is None:
+        raise BadInput(f"a record of {name}, which its folder does not keep: run rtqual verify there again")
+    if procedure.emulated:
+        raise BadInput(
+            f"a record of {name}, which resets the board or has a disk: such runs do not repeat to the nanosecond"
+        )
+    (played,) = instruments((procedure.named(name.removeprefix(PREFIX)),), load_definition(), "", camera)
+    return played
+
+
+def _accepted(trace: Trace, played: Played, log: str) -> list[Found]:
+    """Each telecommand, from the ground's reading of its clock before it sends to the one after it has the answer."""
+    every = [one for one in answers(played.procedure, log, played.definition) if one.name.startswith(ACCEPTED)]
+    every.sort(key=lambda one: one.name)  # series by series, each in its order
+    times_ns = [int(line.partition(" ")[0]) for line in log.splitlines()]
+    readings = dict(zip(times_ns, logged(trace, GROUND, times_ns), strict=True))
+    found: dict[str, list[Sample]] = {}
+    for number, one in enumerate(every, 1):
+        event, ns, ground = readings[one.at_ns]
+        found.setdefault(one.name, []).append(Sample(number, one.at_ns - one.sent_ns, event, ns))
+    return [Found(name, Matched(ground, tuple(some))) for name, some in found.items()]
+
+
+def _in_order(series: Series) -> list[int]:
+    return [int(value) for chunk in series.ordered() or () for value in chunk]

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The longest sections of a run without interrupts or without preemption, whether a sample met them or not.
+
+An observation, not a bound: another run may take other ways.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+
+from rtqual.parts.explain.context import Slice
+from rtqual.parts.explain.timeline import dominant
+from rtqual.parts.explain.trace import Trace
+
+_KINDS = {"ct": "interrupts off", "pq": "preemption off"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """Times are ns of the guest; threads and addresses as the plugin saw them."""
+
+    kind: str
+    begin_ns: int
+    end_ns: int
+    thread: str  # that ran when it ended
+    off_word: int
+    on_word: int
+    cpu: int = 0
+
+    @property
+    def duration_ns(self) -> int:
+        return self.end_ns - self.begin_ns
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A section and the functions in which it spent most of its time, the outermost first."""
+
+    section: Section
+    chain: tuple[str, ...]
+    times: int = 1  # of the sections looked at, how many lie there
+    turns_ns: int = 0  # of it, in which other CPUs had their turns
+
+
+def longest(trace: Trace, from_ns: int, to_ns: int, most: int) -> list[Section]:
+    """Of each kind, those that lie between two moments; the longest first."""
+    found = list(chain.from_iterable(_sections(trace, pair, kind) for pair, kind in _KINDS.items()))
+    inside = [one for one in found if from_ns <= one.begin_ns and one.end_ns <= to_ns]
+    inside.sort(key=lambda one: (-one.duration_ns, one.begin_ns))
+    return [one for kind in _KINDS.values() for one in [own for own in inside if own.kind == kind][:most]]
+
+
+def _sections(trace: Trace, pair: str, kind: str) -> Iterator[Section]:
+    """They are told when they end: where from, and then where to."""
+    off, on = (np.flatnonzero(trace.kinds == ord(letter)) for letter in pair)
+    for begin, end in zip(off.tolist(), on.tolist(), strict=False):
+        if end != begin + 1:
+            continue
+        thread = trace.thread_at(end)
+        yield Section(
+            kind, int(trace.ns[begin]), int(trace.ns[end]), str(thread or ""),
+            int(trace.words[begin]), int(trace.words[end]), int(trace.cpus[end]),
+        )  # fmt: skip
+
+
+def by_place(found: Iterable[Placed], most: int) -> list[Placed]:
+    """Of each kind, the longest section of each place; the longest first."""
+    kept: dict[tuple[str, tuple[str, ...]], Placed] = {}
+    for one in sorted(found, key=lambda one: (one.section.kind, -one.section.duration_ns, one.section.begin_ns)):
+        place = one.section.kind, one.chain[-2:]
+        kept[place] = replace(kept[place], times=kept[place].times + 1) if place in kept else one
+    return [
+        one for kind in _KINDS.values() for one in [own for own in kept.values() if own.section.kind == kind][:most]
+    ]
+
+
+def placed(section: Section, slices: Iterable[Slice]) -> Placed:
+    inside = [one for one in slices if section.begin_ns <= one.begin_ns < section.end_ns]
+    turns_ns = sum(one.end_ns - one.begin_ns for one in inside if one.turn)
+    return Placed(section, dominant(inside), turns_ns=turns_ns)

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: MIT
+"""Why samples were late: the recorded run is made again from its hashed inputs, watched from outside of the guest.
+
+It runs twice more: first the events (entries of the kernel, switches of threads, readings of the clock) say when each
+sample was, then every block of instructions is noted around the samples asked for. Both times all samples must be the
+record's.
+"""
+
+import base64
+import gzip
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from rtqual.base.architecture import AMD64
+from rtqual.base.cache import cache_dir, locked
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
+from rtqual.base.words import listed
+from rtqual.engine.boards import rtos
+from rtqual.engine.boards.machine import ARM, emulator_for
+from rtqual.engine.boards.parts import part
+from rtqual.engine.boards.virtual import again
+from rtqual.parts.explain import modules, sections, trace
+from rtqual.parts.explain.context import Slice, slices
+from rtqual.parts.explain.matching import Sample
+from rtqual.parts.explain.measured import Found, Measured, measured
+from rtqual.parts.explain.processor import processor_of
+from rtqual.parts.explain.sections import Placed
+from rtqual.parts.explain.spec import MOST_WINDOWS, spec
+from rtqual.parts.explain.symbols import Symbols
+from rtqual.parts.explain.tally import Tally, tally
+from rtqual.parts.explain.timeline import Timeline, timeline, told_by
+from rtqual.parts.explain.windows import apart, places, window
+from rtqual.protocols.board import Board, Command, Job, Machine, Outcome, Recorded
+from rtqual.protocols.board.registry import row_of
+from rtqual.protocols.record.schema import Record, digest
+from rtqual.protocols.record.store import read
+from rtqual.stages.reproduce import machine_of
+
+_TIMEOUT_S = 1200.0
+_JOB = TypeAdapter(Job)
+_LONGEST, _LOOKED_AT = 3, 8  # sections of each kind; several may lie at one place
+MOST = 200  # samples at a time
+_SYMBOLS = "symbols"
+# What comes back of a job is text.
+_TELL_SYMBOLS = (
+    "(grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count)$' /proc/kallsyms"
+    f" || sed 's/^/{modules.TOLD}/' /proc/modules) | gzip | base64 > {_SYMBOLS}"
+)
+_MOST_SYMBOLS_B = 64 << 20
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which samples: the `worst` of them and all above a value, or the one of a number."""
+
+    worst: int = 3
+    sample: int | None = None
+    above_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Explained:
+    record: str
+    path: Path
+    candidate: str
+    load: str
+    cpus: int
+    seed: int
+    samples: int  # of the run
+    names: tuple[str, ...]  # of the samples' series, by their numbers; nothing where it is one
+    timelines: tuple[Timeline, ...]  # the latest sample first
+    longest: tuple[Placed, ...]
+    windows: int  # how often the second run looked closer
+
+    def on(self, cpu: int) -> str:
+        """In words; empty where there is one only."""
+        return f" on CPU {cpu}" if self.cpus > 1 else ""
+
+    def series_of(self, line: Timeline) -> str:
+        """Its name; empty where samples are of one series."""
+        return self.names[line.sample.number - 1] if self.names else ""
+
+
+def explain(
+    asked: Mapping[Path, Asked], tell: Callable[[str], None] = lambda _: None, *, sections: int = _LONGEST
+) -> list[Explained]:
+    """Records by what is asked of them; `sections`: with so many of the longest ones of each run, of each kind.
+
+    Raises BadInput where a record cannot be explained, RunFailed where its run is not the recorded one.
+    """
+    told = []
+    with scratch() as folder:
+        for path, samples in asked.items():
+            record = read(path)
+            require(path, record)
+            try:
+                told.append(_Run(path, record, folder, tell).explained(samples, sections))
+            except BadInput as error:
+                raise BadInput(f"{path}: {error}") from None
+    return told
+
+
+def explainable(records: Mapping[Path, Record]) -> list[Path]:
+    """Those of them whose wake-ups can be explained together, once each: figures compare at equal numbers of CPUs."""
+    found = []
+    for path, record in records.items():
+        with suppress(BadInput):
+            if require(path, record).timer and not record.manifest.repeat and record.inputs.cpus == 1:
+                found.append(path)
+    return found
+
+
+def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
+    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
+    groups: dict[tuple[str, str], list[Path]] = {}
+    for path in explainable(records):
+        inputs = records[path].inputs
+        groups.setdefault((inputs.candidate, inputs.load), []).append(path)
+    if not groups:
+        raise BadInput(
+            "no record there can be explained: runs of cyclictest on one CPU of a virtual board can; of frames "
+            "and telecommands name one record"
+        )
+    asked: dict[Path, Asked] = {}
+    for paths in groups.values():
+        late: Counter[tuple[int, Path]] = Counter()
+        for path in paths:
+            series = records[path].series[0]
+            values, counts = series.values[-number:], series.counts[-number:]
+            late.update({(int(value), path): int(times) for value, times in zip(values, counts, strict=True)})
+        latest = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
+        asked |= {path: Asked(worst=times) for path, times in sorted(latest.items())}
+    return asked
+
+
+def require(path: Path, record: Record) -> Measured:
+    """What of such a record is explained. Raises BadInput where nothing can be."""
+    inputs = record.inputs
+    row = row_of(inputs.board, inputs.artefacts)
+    if row is None or row.rebuilt is None:
+        raise BadInput(
+            f"{path}: measured on the {inputs.board} board; only runs of the virtual boards can be had again and "
+            f"watched: elsewhere plan the instrument timerlat-late (docs/explain.md)"
+        )
+    kernel = record.manifest.provenance.kernel
+    if not row.linux and kernel and not kernel.startswith(processor_of(None).name):
+        raise BadInput(f"{path}: a run of {kernel}; of RTOS images FreeRTOS's alone can be watched")
+    try:
+        one = measured(path, record, linux=row.linux)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    if not one.series:
+        raise BadInput(f"{path}: holds no latency of {inputs.instrument}'s")
+    if inputs.cpus != 1 and not (one.timer and row.architecture is AMD64):
+        raise BadInput(
+            f"{path}: of {inputs.cpus} CPUs; on several the wake-ups of cyclictest on x86-64 are explained: "
+            "choose such a record, or one on one CPU"
+        )
+    cpus = [some.info.cpu or 0 for some in one.series] if inputs.cpus != 1 else [0]
+    if inputs.cpus > trace.MOST_CPUS or len({*cpus}) != len(cpus) or max(cpus) >= inputs.cpus:
+        said = f"of {inputs.cpus} CPUs, with samples of CPU {listed([str(one) for one in cpus])}"
+        raise BadInput(f"{path}: {said}: explained are runs with one thread a CPU, on {trace.MOST_CPUS} CPUs at most")
+    if any(some.info.overflow for some in one.series):
+        raise BadInput(f"{path}: has samples beyond its histogram, whose values are not known: raise histogram-limit")
+    return one
+
+
+class _Run:
+    def __init__(self, path: Path, record: Record, folder: Path, tell: Callable[[str], None]) -> None:
+        self.path, self.record, self.folder, self.tell = path, record, folder, tell
+        inputs = record.inputs
+        row = row_of(inputs.board, inputs.artefacts)
+        assert row is not None, "it was asked for"  # noqa: S101
+        self.architecture = row.architecture
+        self.processor = processor_of(row.architecture.name if row.architecture else None)
+        self.measured = measured(path, record, linux=row.linux)
+        try:
+            self.job = _JOB.validate_python(inputs.job)
+        except ValidationError:
+            raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
+        self.machine = machine_of(inputs, lambda machine: self._board(machine).artefacts())
+
+    def explained(self, asked: Asked, longest: int) -> Explained:
+        inputs = self.record.inputs
+        symbols = self._symbols()
+        self.tell("watches the run's events")
+        events = self._watched(symbols, ())
+        found = self.measured.samples(events, linux=self.architecture is not None)
+        chosen = choose(found, asked)
+        every = [one for some in found for one in some.matched.samples]
+        ends = min(one.expiry_ns for one in every), max(one.read_ns for one in every)
+        late = sections.longest(events, *ends, most=longest and longest - _LONGEST + _LOOKED_AT)
+        own = {one.number: window(events, one.expiry_ns, one.read_ns, of.cpu) for of, one in chosen}
+        theirs = [window(events, one.begin_ns, one.end_ns, one.cpu) for one in late]
+        windows = apart([*own.values(), *theirs])[:MOST_WINDOWS]
+        self.tell(f"looks closer at {len(windows)} places")
+        closer = self._watched(symbols, windows)
+
+        def look(there: tuple[int, int], cpu: int) -> Iterable[Slice]:
+            return slices(closer, self.processor, symbols, *places(closer, there, windows), cpu)
+
+        told = tuple(self._timeline(of, one, events, look(own[one.number], of.cpu)) for of, one in chosen)
+        where = [sections.placed(one, look(there, one.cpu)) for one, there in zip(late, theirs, strict=True)]
+        return Explained(
+            self.record.manifest.hash[:16], self.path, inputs.candidate, inputs.load, inputs.cpus, inputs.seed,
+            len(every), tuple(of.name for of in found for _ in of.matched.samples if of.name), told,
+            tuple(sections.by_place(where, longest)), len(windows),
+        )  # fmt: skip
+
+    def _timeline(self, of: Found, one: Sample, events: trace.Trace, pieces: Iterable[Slice]) -> Timeline:
+        if self.measured.timer:
+            return timeline(one, self.processor, of.matched.thread, pieces, of.cpu)
+        return told_by(one, self.measured.kind(events, of, one), pieces)
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        return tuple(Path(word).name for word in self.record.manifest.provenance.command)
+
+    def _board(self, machine: Machine, watch: Sequence[str] = ()) -> Board:
+        inputs = self.record.inputs
+        recorded = Recorded(self.job, inputs.seed, machine, inputs.artefacts, self._named, self.folder)
+        return (
+            again(recorded, self.architecture, watch=watch) if self.architecture else rtos.anew(recorded, watch=watch)
+        )
+
+    def _watched(self, symbols: Symbols, windows: Sequence[tuple[int, int]]) -> trace.Trace:
+        """Raises RunFailed where the samples are not the record's."""
+        asked, log = self.folder / "spec", self.folder / "log"
+        asked.write_text(spec(self.processor, symbols, windows))
+        emulator = emulator_for(self.architecture) if self.architecture else ARM
+        plugin = (f"file={emulator.plugin('rtqual-watch')}", f"spec={asked}", f"log={log}")
+        try:
+            outcome = self._outcome(self._board(self.machine, plugin), self.job)
+        except RunFailed:
+            trace.require_room(log)
+            raise
+        if not self.measured.same(outcome):
+            clock = self.record.manifest.timing
+            raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
+        return trace.read(log, linux=self.architecture is not None)
+
+    def _outcome(self, board: Board, job: Job) -> Outcome:
+        try:
+            return board.run(job, seed=self.record.inputs.seed, timeout_s=_TIMEOUT_S)
+        except RunFailed as error:
+            if "Could not load plugin" in str(error):
+                raise BadInput(
+                    f"this QEMU does not take the plugin that watches ({error}): install Debian 12's qemu-system-x86 "
+                    "and qemu-system-arm"
+                ) from None
+            raise
+
+    def _symbols(self) -> Symbols:
+        """Where functions lie once the job's modules are loaded, told by the guest itself in a run of its own."""
+        if not self.architecture:
+            return Symbols.of_image(part("image", self.record.inputs.artefacts, self._named).read_bytes())
+        measure = Command(("sh", "-c", _TELL_SYMBOLS))
+        before = replace(self.job, loads=(), version=(), measure=measure, collect=(_SYMBOLS,))
+        known = digest([self.record.inputs.artefacts, before.as_inputs()])
+        kept = cache_dir() / "symbols" / f"{known[:32]}.gz"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with locked(kept):
+            if not kept.exists():
+                self.tell("asks the guest for the addresses of its functions")
+                text = self._outcome(self._board(self.machine), before).files.get(_SYMBOLS, "")
+                fresh = kept.with_suffix(".new")
+                fresh.write_bytes(_packed(text))
+                fresh.rename(kept)
+        told = _unpacked(kept)
+        of_modules = modules.functions(told, part("initramfs", self.record.inputs.artefacts, self._named))
+        return Symbols.read(told + self._map() + of_modules + self.processor.own)
+
+    def _map(self) -> str:
+        """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""
+        image = part("kernel", self.record.inputs.artefacts, self._named)
+        kept = sorted(image.parent.glob("System.map*"))
+        return kept[0].read_text(errors="replace") if kept else ""
+
+
+def _packed(text: str) -> bytes:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except ValueError:
+        raise RunFailed("the guest's list of symbols was damaged on its way: run it again") from None
+
+
+def _unpacked(file: Path) -> str:
+    try:
+        with gzip.open(file) as content:
+            return content.read(_MOST_SYMBOLS_B).decode("ascii", "replace")
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{file}: damaged ({error}): delete it") from None
+
+
+def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
+    """The samples asked for, the latest first; of several series those of each. Raises BadInput where there
+    are none."""
+    samples = sorted(
+        ((of, one) for of in found for one in of.matched.samples), key=lambda pair: (-pair[1].value_ns, pair[1].number)
+    )
+    if asked.sample is not None:
+        chosen = [pair for pair in samples if pair[1].number == asked.sample]
+        if not chosen:
+            raise BadInput(f"has samples 1 to {len(samples)}, and no sample {asked.sample}")
+        return chosen
+    above = [pair for pair in samples if asked.above_ns is not None and pair[1].value_ns > asked.above_ns]
+    if not asked.worst and not above:
+        raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0][1].value_ns} ns")
+    numbers = {one.number for _, one in above}
+    for group in {of.name for of, _ in samples}:
+        numbers |= {one.number for _, one in [pair for pair in samples if pair[0].name == group][: asked.worst]}
+    return [pair for pair in samples if pair[1].number in numbers][:MOST]
+
+
+class Timed(Protocol):
+    """A run some of whose samples are told."""
+
+    @property
+    def record(self) -> str: ...
+    @property
+    def candidate(self) -> str: ...
+    @property
+    def load(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def timelines(self) -> tuple[Timeline, ...]: ...
+
+
+_Timed = TypeVar("_Timed", bound=Timed)
+
+
+def tally_all(explained: Iterable[Timed]) -> list[Tally]:
+    """By candidate and load, in the order in which they come."""
+    groups: dict[tuple[str, str], list[Timeline]] = {}
+    for one in explained:
+        groups.setdefault((one.candidate, one.load), []).extend(one.timelines)
+    return [tally(candidate, load, lines) for (candidate, load), lines in groups.items()]
+
+
+def tail_of(explained: Iterable[_Timed]) -> list[tuple[_Timed, Timeline]]:
+    """All timelines of several runs, the latest sample first."""
+    both = [(one, line) for one in explained for line in one.timelines]
+    return sorted(both, key=lambda pair: (-pair[1].sample.value_ns, pair[0].record, pair[1].sample.number))

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""A sample as parts, from the timer's expiry to the thread's first reading of its clock; they add up to its value."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+
+from rtqual.base.errors import RunFailed
+from rtqual.parts.explain.context import UNKNOWN, Slice
+from rtqual.parts.explain.matching import Sample
+from rtqual.parts.explain.processor import Processor
+from rtqual.parts.explain.trace import Thread
+
+_SHORT_NS = 1_000
+_DOMINANT = 0.5  # of a part: a function that takes as much is named
+_WAKES = frozenset({"try_to_wake_up", "wake_up_q", "wake_up_process", "swake_up_one", "rt_mutex_postunlock"})
+_WAITS = ("rt_mutex", "rtlock", "rwsem", "mutex", "futex_wait", "down_", "rwbase")
+
+
+class Kind(StrEnum):
+    """In the order in which they are looked for."""
+
+    INTERRUPT = "interrupt"
+    SOFTIRQ = "softirq"
+    IRQS_OFF = "interrupts off"
+    DELIVERY = "until the timer's interrupt"
+    SCHEDULING = "scheduling"
+    IDLE_EXIT = "idle exit"
+    LOCK = "lock wait"
+    PREEMPT_OFF = "preemption off"
+    OTHER = "another thread"
+    FAULT = "page fault"
+    RETURN = "back to the thread"
+    OWN = "the thread itself"
+    # Of frames and telecommands, by who runs (roles.py):
+    CAMERA = "camera"
+    HOST = "USB host"
+    WORKER = "worker"
+    DECODE = "decode"
+    POSE = "pose"
+    GROUND = "ground"
+    LINK = "link"
+    COMMANDS = "commands"
+    IDLE = "idle"
+    UNNAMED = "not named"
+
+
+@dataclass(frozen=True)
+class Part:
+    """`chain`: the functions in which it spends most of its time, the outermost first."""
+
+    kind: Kind
+    begin_ns: int  # since the expiry
+    duration_ns: int
+    thread: str
+    entry: str  # of an interrupt or exception
+    chain: tuple[str, ...]
+    off_at: str  # where interrupts were switched off: the function, its caller, the caller of that
+    off_before_ns: int  # how long before the part
+    user: bool = False
+    turn: str = ""  # who ran meanwhile, where it was another CPU's turn; all else is what the sample's CPU was at then
+
+    @property
+    def label(self) -> str:
+        return "another CPU's turn" if self.turn else self.kind.value
+
+    @property
+    def where(self) -> str:
+        return self.chain[-1] if self.chain else "user space" if self.user else ""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    sample: Sample
+    parts: tuple[Part, ...]
+    cpu: int = 0
+
+    @property
+    def causes(self) -> dict[Kind, int]:
+        """ns by kind, the largest first."""
+        found: dict[Kind, int] = defaultdict(int)
+        for part in self.parts:
+            found[part.kind] += part.duration_ns
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    @property
+    def turns_ns(self) -> int:
+        return sum(part.duration_ns for part in self.parts if part.turn)
+
+    @property
+    def worst(self) -> Part:
+        return max(self.parts, key=lambda part: part.duration_ns)
+
+    @property
+    def named(self) -> float:
+        """Share of the sample."""
+        unnamed = sum(part.duration_ns for part in self.parts if part.kind == Kind.UNNAMED)
+        return 1 - unnamed / self.sample.value_ns if self.sample.value_ns else 1.0
+
+
+def timeline(sample: Sample, processor: Processor, measured: Thread, slices: Iterable[Slice], cpu: int = 0) -> Timeline:
+    """Of a wake-up. `slices`: without a gap, from the expiry or before it to the reading or after it.
+
+    Raises RunFailed otherwise, and where the timer's interrupt did not come on that CPU.
+    """
+    telling = _Telling(processor, measured)
+    line = told_by(sample, telling.kind, slices, cpu)
+    if line.turns_ns and not telling.fired:
+        raise RunFailed(
+            f"sample {sample.number}: its timer's interrupt came on another CPU, as with nohz_full; such a wake-up is "
+            "not told"
+        )
+    return line
+
+
+def told_by(sample: Sample, kind: Callable[[Slice], Kind], slices: Iterable[Slice], cpu: int = 0) -> Timeline:
+    """The same, where `kind` says of each slice in turn what it is."""
+    pieces: list[tuple[Kind, Slice]] = []
+    for one in slices:
+        begin_ns, end_ns = max(one.begin_ns, sample.expiry_ns), min(one.end_ns, sample.read_ns)
+        if begin_ns < end_ns:
+            pieces.append((kind(one), replace(one, begin_ns=begin_ns, end_ns=end_ns)))
+    groups = _without_flicker(_merged(pieces))
+    by_turns = [(of, [*one]) for of, some in groups for _, one in groupby(some, _turn)]
+    parts = _parts(by_turns, sample)
+    if sum(part.duration_ns for part in parts) != sample.value_ns:
+        raise RunFailed(f"sample {sample.number}: its parts do not add up; this is an error of rtqual")
+    return Timeline(sample, parts, cpu)
+
+
+def passing(one: Slice) -> Kind | None:
+    """What it is whoever runs; None where the thread says it."""
+    placed = one.chain or one.turn  # in another CPU's turn thread and mask say enough
+    if not one.user and (one.chain[-1:] == (UNKNOWN,) if placed else one.kind == ""):
+        return Kind.UNNAMED
+    if one.softirq:
+        return Kind.SOFTIRQ
+    return Kind.INTERRUPT if one.kind == "I" else None
+
+
+@dataclass
+class _Telling:
+    processor: Processor
+    measured: Thread
+    fired: bool = False  # the timer's interrupt came
+    ran: bool = False  # the thread ran since the expiry
+    waits: str = ""  # for what, where it ran and was taken off the CPU again
+
+    def kind(self, one: Slice) -> Kind:
+        in_timer = one.kind == "I" and (
+            one.entered in self.processor.timers or not self.processor.timer_handlers.isdisjoint(one.chain)
+        )
+        self.fired = self.fired or in_timer
+        mine = one.thread is not None and one.thread.task == self.measured.task
+        if mine and self.fired:
+            self.ran = True
+            self.waits = next((name for name in one.chain if any(wait in name for wait in _WAITS)), "")
+        whoever = passing(one)
+        if whoever and not (whoever == Kind.INTERRUPT and self.processor.switches_at_leave and one.scheduling):
+            return whoever
+        if not self.fired:
+            return self._before(one)
+        return self._mine(one) if mine else self._others(one)
+
+    def _before(self, one: Slice) -> Kind:
+        """The timer's interrupt."""
+        if one.interrupts or (one.chain[-1:] and one.chain[-1].startswith(self.processor.vectors or "?")):
+            return Kind.DELIVERY
+        return Kind.IDLE_EXIT if self.processor.halts and one.off_at.startswith(self.processor.halts) else Kind.IRQS_OFF
+
+    def _others(self, one: Slice) -> Kind:
+        if one.scheduling:
+            return Kind.SCHEDULING
+        if self.ran and self.waits:
+            return Kind.LOCK
+        if one.thread is not None and one.thread.idle:
+            return Kind.IDLE_EXIT
+        if not one.interrupts:
+            return Kind.IRQS_OFF
+        return Kind.OTHER if one.preemptible else Kind.PREEMPT_OFF
+
+    def _mine(self, one: Slice) -> Kind:
+        if one.scheduling:
+            return Kind.SCHEDULING
+        if one.entered in self.processor.faults or not self.processor.fault_handlers.isdisjoint(one.chain):
+            return Kind.FAULT
+        return Kind.OWN if one.user else Kind.RETURN
+
+
+def _merged(pieces: Sequence[tuple[Kind, Slice]]) -> list[tuple[Kind, list[Slice]]]:
+    groups: list[tuple[Kind, list[Slice]]] = []
+    for kind, one in pieces:
+        if groups and groups[-1][0] == kind and _alike(groups[-1][1][-1], one, kind):
+            groups[-1][1].append(one)
+        else:
+            groups.append((kind, [one]))
+    return groups
+
+
+def _without_flicker(groups: Sequence[tuple[Kind, list[Slice]]]) -> list[tuple[Kind, list[Slice]]]:
+    """A thread of the kernel switches preemption and interrupts off and on all the time: below _SHORT_NS these are no
+    cause by themselves, but the thread that runs is."""
+    found: list[tuple[Kind, list[Slice]]] = []
+    fired = False
+    for kind, some in groups:
+        fired = fired or kind not in (Kind.DELIVERY, Kind.IRQS_OFF)  # until then they are why it did not
+        short = fired and _whole_ns(one for one in some if not one.turn) < _SHORT_NS
+        called = Kind.OTHER if short and kind in (Kind.PREEMPT_OFF, Kind.IRQS_OFF) and _taken(some[0]) else kind
+        if found and found[-1][0] == called and _alike(found[-1][1][-1], some[0], called):
+            found[-1][1].extend(some)
+        else:
+            found.append((called, list(some)))
+    return found
+
+
+def _taken(one: Slice) -> bool:
+    """By a thread that could be named, and not by an interrupt."""
+    return one.thread is not None and not one.thread.idle and one.kind != "I"
+
+
+def _turn(one: Slice) -> int | None:
+    return one.turn.cpu if one.turn else None
+
+
+def _whole_ns(slices: Iterable[Slice]) -> int:
+    return sum(one.end_ns - one.begin_ns for one in slices)
+
+
+def _alike(a: Slice, b: Slice, kind: Kind) -> bool:
+    if kind == Kind.SCHEDULING:
+        return True
+    return a.thread == b.thread and (kind not in (Kind.INTERRUPT, Kind.FAULT) or a.entered == b.entered)
+
+
+def _parts(groups: Sequence[tuple[Kind, list[Slice]]], sample: Sample) -> tuple[Part, ...]:
+    """Who held a lock is seen when he gives it back, which may be long after the beginning of the wait."""
+    found: list[Part] = []
+    holder: tuple[str, tuple[str, ...]] | None = None
+    for kind, some in reversed(groups):
+        part = _part(kind, some, sample)
+        if kind == Kind.LOCK:
+            holder = _waker(some) or holder
+            part = replace(part, thread=holder[0], chain=holder[1]) if holder else part
+        found.append(part)
+    return tuple(reversed(found))
+
+
+def _waker(slices: Sequence[Slice]) -> tuple[str, tuple[str, ...]] | None:
+    """The thread that wakes the one that waits, and what it calls for that."""
+    for one in [one.turn or one for one in reversed(slices)]:
+        wakes = [place for place, name in enumerate(one.chain) if name.partition(".")[0] in _WAKES]
+        if wakes and one.kind != "I":
+            return str(one.thread or ""), one.chain[: wakes[0]]
+    return None
+
+
+def _part(kind: Kind, slices: Sequence[Slice], sample: Sample) -> Part:
+    first = slices[0]
+    off = next((one for one in slices if not one.interrupts and one.off_at), None) if kind == Kind.IRQS_OFF else None
+    whole_ns = _whole_ns(slices)
+    others = [one.turn for one in slices if one.turn]
+    return Part(
+        kind=kind,
+        begin_ns=first.begin_ns - sample.expiry_ns,
+        duration_ns=whole_ns,
+        thread=str(first.thread) if first.thread else "",
+        entry=first.entered if first.kind in ("I", "X") else "",
+        chain=dominant(slices),
+        off_at=off.off_at if off else "",
+        off_before_ns=max(0, first.begin_ns - off.off_ns) if off else 0,
+        user=_DOMINANT * whole_ns <= _whole_ns(one for one in slices if one.user),
+        turn=f"{others[0].thread or 'a thread'} on CPU {others[0].cpu}" if others else "",
+    )
+
+
+def dominant(slices: Sequence[Slice]) -> tuple[str, ...]:
+    """Down the calls, as long as one of them takes most of the time."""
+    whole = _whole_ns(slices)
+    chain: tuple[str, ...] = ()
+    while True:
+        below: dict[str, int] = defaultdict(int)
+        for one in slices:
+            if len(one.chain) > len(chain) and one.chain[: len(chain)] == chain:
+                below[one.chain[len(chain)]] += one.end_ns - one.begin_ns
+        name = max(below, key=lambda name: (below[name], name), default="")
+        if not name or below[name] < _DOMINANT * whole:
+            return chain
+        chain = (*chain, name)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Late samples as the measured system's own kernel told them (engine/instruments/late.py), as timelines."""
+
+from itertools import accumulate
+
+from rtqual.base.errors import BadInput
+from rtqual.parts.explain.matching import Sample
+from rtqual.parts.explain.timeline import Kind, Part, Timeline
+from rtqual.protocols.record.schema import LatePart, LateSample
+
+_KINDS = {
+    "before": Kind.DELIVERY,
+    "nmi": Kind.INTERRUPT,
+    "irq": Kind.INTERRUPT,
+    "softirq": Kind.SOFTIRQ,
+    "thread": Kind.OTHER,
+    "switch": Kind.SCHEDULING,
+    "untold": Kind.UNNAMED,
+}
+_IDLE = "swapper/"
+
+
+def told(late: LateSample) -> Timeline:
+    """Its clock begins at the timer's expiry. Raises BadInput where its parts leave a gap or do not add up."""
+    ends = [0, *accumulate(one.duration_ns for one in late.parts)]
+    if [one.begin_ns for one in late.parts] != ends[:-1] or ends[-1] != late.value_ns or not late.value_ns:
+        raise BadInput(f"the parts of sample {late.number} do not add up to its {late.value_ns} ns: measure again")
+    hit = late.parts[0].name
+    parts = tuple(_part(one, hit, tuple(late.calls) if _is(one, hit) else ()) for one in late.parts)
+    return Timeline(Sample(late.number, late.value_ns, 0, late.value_ns), parts, late.cpu)
+
+
+def _is(part: LatePart, thread: str) -> bool:
+    """Whether a part is of the thread that the timer's interrupt hit."""
+    return part.source in ("before", "thread") and part.name == thread
+
+
+def _part(one: LatePart, hit: str, chain: tuple[str, ...]) -> Part:
+    interrupts = one.source in ("nmi", "irq", "softirq")
+    idle = one.source == "thread" and one.name.startswith(_IDLE)
+    return Part(
+        kind=Kind.IDLE_EXIT if idle else _KINDS[one.source],
+        begin_ns=one.begin_ns,
+        duration_ns=one.duration_ns,
+        thread=hit if interrupts else one.name,
+        entry=(one.name or one.source.upper()) if interrupts else "",
+        chain=chain,
+        off_at="",
+        off_before_ns=0,
+    )

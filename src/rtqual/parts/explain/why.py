@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Why a campaign's latest samples were late, for its report: what `rtqual explain CAMPAIGN` tells, and all samples of
+the same runs above their group's p99."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.interrupt import threads
+from rtqual.base.words import clean, under
+from rtqual.engine.analysis.figure.pool import pool_runs
+from rtqual.engine.analysis.figure.statistics import quantile
+from rtqual.parts.explain.kept import Run, Why
+from rtqual.parts.explain.stage import explain, explainable, latest_of
+from rtqual.protocols.record.schema import Record
+
+
+def why(
+    number: int, records: Mapping[Path, Record], before: Why, workers: int, tell: Callable[[str], None]
+) -> Why | None:
+    """The `number` latest samples of each candidate under each load; what was explained `before` is taken from there.
+
+    A run that cannot be explained is told, and fails nothing. None where nothing is asked.
+    """
+    if not number:
+        return None
+    try:
+        asked = latest_of(records, number)
+    except BadInput as error:
+        return Why(refused=(str(error),))
+    beyond = _p99(records[path] for path in explainable(records))
+    wanted = {
+        path: replace(one, above_ns=beyond[inputs.candidate, inputs.load])
+        for path, one in asked.items() if (inputs := records[path].inputs)
+    }  # fmt: skip
+    known = {(run.record, run.worst, run.above_ns): run for run in before.runs}
+
+    def run_of(path: Path) -> Run | str:
+        record, one = records[path], wanted[path]
+        name = f"{record.inputs.candidate} {under(record.inputs.load)}, seed {record.inputs.seed}"
+        kept = known.get((record.manifest.hash, one.worst, one.above_ns or 0))
+        if kept:
+            return kept
+        tell(f"the timelines of {name}")
+        try:
+            (told,) = explain({path: one}, sections=0)
+        except (BadInput, RunFailed) as error:
+            return clean(f"{name}: {error}")
+        return Run(record=record.manifest.hash, worst=one.worst, above_ns=one.above_ns or 0, timelines=told.timelines)
+
+    with threads(workers) as pool:
+        jobs = [pool.submit(run_of, path) for path in wanted]
+        for _ in jobs:
+            pool.ended()
+    found = [one.result() for one in jobs]
+    runs = sorted((one for one in found if isinstance(one, Run)), key=lambda one: one.record)
+    return Why(runs=tuple(runs), refused=tuple(sorted(one for one in found if isinstance(one, str))))
+
+
+def _p99(records: Iterable[Record]) -> dict[tuple[str, str], int]:
+    """Of each candidate under each load, over its runs."""
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for one in records:
+        groups.setdefault((one.inputs.candidate, one.inputs.load), []).append(one)
+    pools = {group: pool_runs([one.series for one in some]) for group, some in groups.items()}
+    return {group: int(quantile(pool, "p99")) for group, pool in pools.items() if pool}

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Why samples were late, on the terminal and as JSON."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rtqual.base.units import format_ns
+from rtqual.base.words import clean, count, share, under
+from rtqual.parts.explain.advice import Advice
+from rtqual.parts.explain.late import Told, Watching
+from rtqual.parts.explain.sections import Placed
+from rtqual.parts.explain.stage import Explained
+from rtqual.parts.explain.tally import Tally, Waterfall
+from rtqual.parts.explain.timeline import Timeline
+from rtqual.parts.explain.wording import calls, cause, described, plain
+from rtqual.protocols.record.schema import Timing
+
+_SMALL = 0.01  # of a sample: parts below it share a line
+CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels, and are no time of real hardware."
+
+
+def print_explained(console: Console, explained: Sequence[Explained]) -> None:
+    for number, one in enumerate(explained):
+        if number:
+            console.print()
+        what = f"{one.candidate} {under(one.load)}, seed {one.seed}"
+        title = f"{what}: {count(one.samples, 'sample')} made again, all equal"
+        console.print(Text(clean(f"{title} ({one.record})"), "bold"), soft_wrap=True)
+        for line in one.timelines:
+            _print_timeline(console, line, where=one.on(line.cpu), series=one.series_of(line))
+        _print_longest(console, one.longest, one.on)
+    console.print()
+    console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def print_late(console: Console, runs: Sequence[Told]) -> None:
+    for one in runs:
+        what = f"{one.candidate} {under(one.load)} on the {one.board} board, seed {one.seed}"
+        title = f"{what}: told by its own kernel in the run ({one.record})"
+        console.print(Text(clean(title), "bold"), soft_wrap=True)
+        several = len(one.watching) > 1
+        for line in one.timelines:
+            _print_timeline(console, line, where=f" on CPU {line.cpu}" if several else "")
+        console.print()
+        if one.left_out:
+            later = count(one.left_out, "sample")
+            console.print(Text(f"{later} later than the last of these were not told whole, and are left out."))
+        for cost in one.watching:
+            console.print(Text(moved(cost, f" on CPU {cost.cpu}" if several else "")), soft_wrap=True)
+        console.print()
+    if any(one.timing != Timing.REAL for one in runs):
+        console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def moved(one: Watching, where: str) -> str:
+    """What watching cost."""
+    (plain_ns, watched_ns), halves = one.median_ns, " and ".join(f"{ns / 1000:+.2f}" for ns in one.moved_ns)
+    return (
+        f"Watching moves what it watches: the median{where} is {format_ns(round(watched_ns))} with it and "
+        f"{format_ns(round(plain_ns))} without ({one.samples[1]:,} and {one.samples[0]:,} samples); "
+        f"in the halves of the run {halves} us."
+    )
+
+
+def _print_timeline(console: Console, line: Timeline, *, where: str = "", series: str = "") -> None:
+    """`series`: that it is a sample of, where there are several; then many hands make it, and their shares are told."""
+    sample = line.sample
+    console.print()
+    of = f", {series}" if series else where
+    console.print(Text(clean(f"Sample {sample.number}{of}: {format_ns(sample.value_ns)}"), "bold"))
+    console.print(Text(f"  {cause(line)}"), soft_wrap=True)
+    if series:
+        shares = (f"{kind} {share(ns, sample.value_ns)}" for kind, ns in line.causes.items())
+        console.print(Text(f"  {', '.join(shares)}"), soft_wrap=True)
+    table = Table.grid(padding=(0, 1, 0, 0))
+    for number in range(4):
+        table.add_column(justify="right" if number < 2 else "left", no_wrap=number < 3)
+    shown = [part for part in line.parts if part.duration_ns >= _SMALL * sample.value_ns]
+    for part in shown:
+        what = Text(part.label, "bold" if part is line.worst else "")
+        table.add_row(f"+{part.begin_ns:,}", f"{part.duration_ns:,} ns", what, Text(clean(described(part))))
+    rest = len(line.parts) - len(shown)
+    if rest:
+        left_ns = sample.value_ns - sum(part.duration_ns for part in shown)
+        table.add_row("", f"{left_ns:,} ns", "others", Text(f"{count(rest, 'part')}, each below {_SMALL:.0%}", "dim"))
+    table.add_row("", f"{sample.value_ns:,} ns", Text("sum"), "")
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def print_tallies(
+    console: Console, tallies: Sequence[Tally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
+) -> None:
+    for one in tallies:
+        _print_tally(console, one)
+        console.print()
+    for fall in waterfalls:
+        both = f"{fall.later.candidate} is later than {fall.sooner.candidate} {under(fall.later.load)}"
+        title = f"Why {both}: {format_ns(fall.difference_ns)} in the mean of these samples"
+        console.print(Text(clean(title), "bold"), soft_wrap=True)
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column()
+        table.add_column(justify="right")
+        for step in fall.steps:
+            table.add_row(step.kind.value, f"{step.ns:+,.0f} ns")
+        console.print(Padding(table, (0, 0, 0, 2)))
+        console.print()
+    if advised:
+        console.print(Text("What rtqual lint finds that is about such time", "bold"), soft_wrap=True)
+        for found in advised:
+            what = f"  {found.candidate}, {found.kind.value}: {found.rule} ({found.title}): {found.seen}"
+            console.print(Text(clean(what)), soft_wrap=True)
+        console.print()
+    console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def _print_tally(console: Console, one: Tally) -> None:
+    span = f"{format_ns(one.least_ns)} to {format_ns(one.most_ns)}"
+    title = f"{one.candidate} {under(one.load)}: its {count(one.samples, 'latest sample')}, {span}"
+    console.print(Text(clean(title), "bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for justify in ("left", "right", "right"):
+        table.add_column(justify=justify)
+    table.add_row("", "of their mean", "of the latest")
+    for kind, ns in sorted(one.causes_ns.items(), key=lambda item: -item[1]):
+        latest_ns = one.of_the_latest_ns.get(kind, 0)
+        table.add_row(kind.value, share(round(ns), round(one.mean_ns)), share(latest_ns, one.most_ns))
+    console.print(Padding(table, (0, 0, 0, 2)))
+    for kind_name, where, number in one.places:
+        text = f"  longest part in {number} of {one.samples}: {kind_name}, {plain(where) or 'not named'}"
+        console.print(Text(clean(text)), soft_wrap=True)
+
+
+def _print_longest(console: Console, longest: Sequence[Placed], on: Callable[[int], str]) -> None:
+    console.print()
+    title = "Longest sections of the run, whether a sample met them or not (observed; no bound)"
+    console.print(Text(title, "bold"), soft_wrap=True)
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for one in longest:
+        times = f" ({one.times} times)" if one.times > 1 else ""
+        turns = f"; {format_ns(one.turns_ns)} of it other CPUs' turns" if one.turns_ns else ""
+        where = f"in {one.section.thread}{on(one.section.cpu)}; {calls(one.chain)}{times}{turns}"
+        table.add_row(f"{one.section.duration_ns:,} ns", one.section.kind, Text(clean(where)))
+    if not longest:
+        table.add_row("none", "above 5 us", "")
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def explained_dict(one: Explained) -> dict[str, object]:
+    return {
+        "record": one.record,
+        "candidate": one.candidate,
+        "load": one.load,
+        "seed": one.seed,
+        "samples": one.samples,
+        "same": True,
+        "clock": "instructions",
+        "timelines": [
+            {"cpu": line.cpu, "series": one.series_of(line), **_timeline_dict(line)} for line in one.timelines
+        ],
+        "longest_sections": [
+            {
+                "kind": placed.section.kind,
+                "duration_ns": placed.section.duration_ns,
+                "thread": placed.section.thread,
+                "calls": list(placed.chain),
+                "times": placed.times,
+                "cpu": placed.section.cpu,
+                "other_turns_ns": placed.turns_ns,
+            }
+            for placed in one.longest
+        ],
+    }
+
+
+def late_dict(one: Told) -> dict[str, object]:
+    return {
+        "record": one.record,
+        "candidate": one.candidate,
+        "load": one.load,
+        "board": one.board,
+        "seed": one.seed,
+        "left_out": one.left_out,
+        "watching": [
+            {
+                "cpu": cost.cpu,
+                "samples": cost.samples[1],
+                "samples_unwatched": cost.samples[0],
+                "median_ns": cost.median_ns[1],
+                "median_unwatched_ns": cost.median_ns[0],
+                "moved_ns": list(cost.moved_ns),
+            }
+            for cost in one.watching
+        ],
+        "clock": one.timing.value,
+        "timelines": [{"cpu": line.cpu, **_timeline_dict(line)} for line in one.timelines],
+    }
+
+
+def _timeline_dict(line: Timeline) -> dict[str, object]:
+    return {
+        "sample": line.sample.number,
+        "value_ns": line.sample.value_ns,
+        "named": round(line.named, 6),
+        "cause": cause(line),
+        "causes_ns": {kind.value: ns for kind, ns in line.causes.items()},
+        "other_turns_ns": line.turns_ns,
+        "parts": [
+            {
+                "kind": part.kind.value,
+                "begin_ns": part.begin_ns,
+                "duration_ns": part.duration_ns,
+                "thread": part.thread,
+                "entry": part.entry,
+                "calls": list(part.chain),
+                "interrupts_off_at": part.off_at,
+                "interrupts_off_before_ns": part.off_before_ns,
+                "turn_of": part.turn,
+            }
+            for part in line.parts
+        ],
+    }
+
+
+def tallies_dict(
+    tallies: Sequence[Tally], waterfalls: Sequence[Waterfall], advised: Sequence[Advice] = ()
+) -> dict[str, object]:
+    return {
+        "candidates": [
+            {
+                "candidate": one.candidate,
+                "load": one.load,
+                "samples": one.samples,
+                "mean_ns": one.mean_ns,
+                "most_ns": one.most_ns,
+                "causes_ns": {kind.value: ns for kind, ns in one.causes_ns.items()},
+                "of_the_latest_ns": {kind.value: ns for kind, ns in one.of_the_latest_ns.items()},
+                "places": [{"kind": kind, "function": where, "samples": times} for kind, where, times in one.places],
+            }
+            for one in tallies
+        ],
+        "later": [
+            {
+                "later": fall.later.candidate,
+                "sooner": fall.sooner.candidate,
+                "load": fall.later.load,
+                "difference_ns": fall.difference_ns,
+                "steps_ns": {step.kind.value: step.ns for step in fall.steps},
+            }
+            for fall in waterfalls
+        ],
+        "lint": [
+            {"candidate": one.candidate, "kind": one.kind.value, "rule": one.rule, "title": one.title, "seen": one.seen}
+            for one in advised
+        ],
+    }

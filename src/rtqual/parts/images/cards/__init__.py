@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""A board without a network: what measures it lies on a card.
+
+card.py   the card, written, and read again
+board.py  the board of a mission that is measured so
+stage.py  words.py   cards made and taken; what is printed of them
+"""

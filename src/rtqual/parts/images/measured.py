@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""The root of a system image with what measuring in it needs, as an initial RAM file system for the virtual board.
+
+The root is the one that `rtqual image` makes, and starts as it would on board; where its start-up ends, the jobs begin.
+Sizes are taken before what measures is added: rtqual-agent, cyclictest and hackbench with their libraries, busybox's
+usleep; and for instruments of ours all that they have in the guest of a kernel without a root.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from rtqual.base.apt import Package
+from rtqual.base.architecture import Architecture
+from rtqual.base.cache import cache_dir, locked
+from rtqual.base.scratch import scratch
+from rtqual.engine.candidates import roots
+from rtqual.engine.candidates.roots import PROGRAMS, packages_for
+from rtqual.engine.initramfs import contents
+from rtqual.engine.mission import Need, RootSystem
+from rtqual.parts.images import debian
+from rtqual.parts.images.archive import write_cpio
+from rtqual.parts.images.own import own_text
+from rtqual.parts.images.root import Root, epoch_s, size, unpack_tar
+from rtqual.parts.images.system import Filled, Request, fill
+from rtqual.protocols.board.system import Kernel
+
+_MEASURE = "usr/lib/rtqual/measure"
+_SHARED = "# The teardown must not wait"  # from here on the same as the first process of the board's own root
+_BEGIN = """\
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Where start-up has ended: stop for the snapshot, then run the one job the host hands in.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mkdir -p /run/memory /run/root /run/usb /run/result
+read -r started < /started
+"""
+_FIRST = """\
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+/usr/bin/rtqual-agent now > /started
+exec /sbin/init
+"""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """In bytes, but for the modules' number. `minbase_b`: of a Debian root with nothing but mmdebstrap's minbase."""
+
+    root_b: int
+    modules_b: int
+    modules: int
+    minbase_b: int | None
+
+
+def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: Sequence[Package]) -> Kernel:
+    """A candidate's kernel with the root of a system image. Its sizes are then those of all that is installed."""
+    package = Package(kernel.package, kernel.version, "", kernel.installed_size_b, kernel.image.parent.parent)
+    request = Request(package, kernel.architecture, flavour=root, form="initramfs", needs=tuple(needs))
+    identity = hashlib.sha256(f"{kernel.release} {root} {needs} {epoch_s()}".encode())
+    for program in (kernel.image, *_own_files(kernel.architecture), *kernel.carried.values()):
+        identity.update(program.read_bytes())
+    for tool in tools:
+        identity.update(tool.sha256.encode())
+    if root == RootSystem.DEBIAN:
+        packages = packages_for(request.needs)
+        identity.update(debian.bootstrap(packages, kernel.architecture).name.encode())
+    archive = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
+    told = archive.with_suffix(".json")
+    with locked(archive):
+        if not (archive.exists() and told.exists()):
+            with scratch(archive.parent) as work:
+                filled = fill(request, work)
+                sizes = _sizes(filled, root, kernel.architecture)
+                _add(filled.root, root, kernel, tools)
+                write_cpio(filled.root, work / "archive", compress=False).rename(archive)
+                told.write_text(json.dumps(asdict(sizes)))
+    sizes = Sizes(**json.loads(told.read_text()))
+    return replace(
+        kernel,
+        initramfs=archive,
+        disk_initramfs=archive,
+        installed_size_b=kernel.image_size_b + sizes.modules_b + sizes.root_b,
+        facts={**kernel.facts, **_facts(kernel, sizes)},
+    )
+
+
+def _facts(kernel: Kernel, sizes: Sizes) -> dict[str, str]:
+    base_b = sizes.root_b if sizes.minbase_b is None else sizes.minbase_b
+    return {
+        "root_size": str(sizes.root_b),
+        "installed_with_minbase": str(kernel.image_size_b + sizes.modules_b + base_b),
+        "modules_available": str(sizes.modules),
+    }
+
+
+def _sizes(filled: Filled, root: RootSystem, architecture: Architecture) -> Sizes:
+    modules = sum("modules" in path.parts for path in filled.root.folder.rglob("*.ko*"))
+    minbase_b = None
+    if root == RootSystem.DEBIAN:
+        with scratch(filled.root.folder.parent) as work:
+            minbase_b = size(unpack_tar(debian.bootstrap((), architecture), work / "root").folder).content_b
+    return Sizes(filled.content.content_b, filled.modules.content_b, modules, minbase_b)
+
+
+def _own_files(architecture: Architecture) -> tuple[Path, ...]:
+    agent, probe = (contents.guest_file(name + architecture.suffix) for name in ("rtqual-agent", "rtqual-probe"))
+    here = Path(__file__)
+    names = ("measured", "system", "minimal", "debian", "archive", "root", "inside")
+    sources = [Path(roots.__file__), *(here.with_name(f"{name}.py") for name in names)]
+    scripts = [here.with_name("files") / name for name in ("rcS", "report", "measure.service")]
+    return (agent, probe, contents.guest_file("init"), *sources, *scripts)
+
+
+def _add(root: Root, flavour: RootSystem, kernel: Kernel, tools: Sequence[Package]) -> None:
+    """What measuring needs besides the root."""
+    architecture = kernel.architecture
+    trees = [tool.tree for tool in tools]
+    root.copy(contents.guest_file(f"rtqual-agent{architecture.suffix}"), "usr/bin/rtqual-agent")
+    tail = contents.guest_file("init").read_text().partition(_SHARED)[2]
+    root.write(_MEASURE, f"{_BEGIN}{_SHARED}{tail}", executable=True)
+    root.write("init", _FIRST, executable=True)
+    if flavour == RootSystem.DEBIAN:  # the need `realtime` brings the programs
+        root.copy(contents.find(trees, ("bin", "usr/bin"), "busybox"), "usr/lib/rtqual/busybox")
+        root.link("usr/bin/usleep", "/usr/lib/rtqual/busybox")
+        root.write("usr/lib/systemd/system/rtqual-measure.service", own_text("measure.service"))
+        wants = "etc/systemd/system/multi-user.target.wants/rtqual-measure.service"
+        root.link(wants, "/usr/lib/systemd/system/rtqual-measure.service")
+        return
+    root.link("etc/init.d/mission", os.path.relpath(_MEASURE, "etc/init.d"))
+    for name in contents.PROGRAMS if kernel.carried else PROGRAMS:
+        contents.copy_program(name, root.folder, trees, architecture.triplet)
+    for place, file in kernel.carried.items():
+        root.copy(file, place)
+    if kernel.carried:
+        own = (module for place in kernel.carried for module in contents.OWN_MODULES.get(place, ()))
+        modules = (*contents.DISK_MODULES, *contents.JOB_MODULES, *own)
+        contents.copy_modules(root.folder, kernel.image.parent.parent, kernel.release, modules)

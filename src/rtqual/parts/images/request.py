@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""From a mission and a candidate's name to what an image is made of."""
+
+from pathlib import Path
+
+from rtqual.base.apt import Package, fetch
+from rtqual.base.architecture import AMD64, ARM64, Architecture, of_kernel
+from rtqual.base.errors import BadInput
+from rtqual.engine.mission import Mission
+from rtqual.parts.images.board import ForBoard
+from rtqual.parts.images.system import Request
+from rtqual.parts.tailor import candidate as built
+
+_ARCHITECTURES = {architecture.name: architecture for architecture in (AMD64, ARM64)}
+
+
+def request_for(
+    mission: Mission,
+    kernel: str,
+    *,
+    architecture: str,
+    flavour: str,
+    form: str,
+    packages: tuple[str, ...] = (),
+    modules: tuple[str, ...] = (),
+    overlay: Path | None = None,
+    firmware: Path | None = None,
+    board: ForBoard | None = None,
+) -> Request:
+    """`kernel`: a candidate of the mission, or one of Debian's packages by its name."""
+    wanted = _ARCHITECTURES[architecture]
+    package, parameters = _kernel(mission, kernel, wanted)
+    return Request(
+        package,
+        wanted,
+        flavour=flavour,
+        form=form,
+        needs=mission.mission.needs,
+        packages=packages,
+        modules=modules,
+        parameters=parameters,
+        overlay=overlay,
+        firmware=firmware,
+        board=board,
+    )
+
+
+def _kernel(mission: Mission, name: str, wanted: Architecture) -> tuple[Package, tuple[str, ...]]:
+    candidate = next((one for one in mission.candidates if one.name == name), None)
+    if candidate is None:
+        if not name.startswith("linux-image-"):
+            known = ", ".join(one.name for one in mission.candidates)
+            raise BadInput(f"--kernel {name}: no candidate of the mission ({known}), and no package linux-image-...")
+        _check(name, name, of_kernel(name), wanted)
+        return fetch(name, kernel=True, architecture=wanted), ()
+    preempt = (f"preempt={candidate.preempt}",) if candidate.preempt else ()
+    parameters = (*preempt, *candidate.boot)
+    if candidate.package:
+        _check(name, candidate.package, of_kernel(candidate.package), wanted)
+        return fetch(candidate.package, kernel=True, architecture=wanted), parameters
+    if candidate.tailor and candidate.architecture:
+        _check(name, "a kernel built here", candidate.architecture, wanted)
+        made = built.tailor(name, candidate.tailor, mission.mission.needs, wanted).built
+        return Package(f"linux-{name}", made.version, made.sha256, made.installed_size_b, made.folder), parameters
+    raise BadInput(f"--kernel {name}: this candidate is no Linux kernel that an image can carry")
+
+
+def _check(name: str, what: str, has: Architecture, wanted: Architecture) -> None:
+    if has != wanted:
+        raise BadInput(
+            f"--kernel {name}: {what} is for {has.name}, the image for {wanted.name}: "
+            f"name another kernel, as linux-image-rt-{wanted.name}, or --architecture {has.name}"
+        )

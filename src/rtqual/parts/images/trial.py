@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""A finished image booted on the virtual board's machine: does it come up, and how much memory does it take?
+
+The kernel is the one inside the image, started by QEMU instead of a firmware: neither the Raspberry Pi's firmware nor
+a PC's runs here.
+"""
+
+import re
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual.base.child import with_us
+from rtqual.base.errors import RunFailed
+from rtqual.base.scratch import scratch
+from rtqual.engine.boards.machine import emulator_for
+from rtqual.engine.boards.virtual import last_lines
+from rtqual.engine.instruments.footprint import memory
+from rtqual.parts.images.flash import read_fat
+from rtqual.parts.images.system import Image
+from rtqual.protocols.board import Machine
+
+_BEGIN, _END = "rtqual-image: begin", "rtqual-image: end"
+_FIELD = re.compile(r"^(release|uptime|processes|root|modules|probe): (.+)$", re.MULTILINE)
+_MEMORY_MIB = 512
+
+
+@dataclass(frozen=True)
+class Booted:
+    """What an image said once it was up. Memory as the instrument footprint defines it. `uptime_s` counts instructions
+    of two nanoseconds for an initramfs; with a disk it is partly the host's time, and means nothing."""
+
+    release: str
+    ram_used_b: int
+    ram_total_b: int
+    uptime_s: float
+    processes: int
+    root: str  # type and mode, "ext4 ro"
+    module_trees: tuple[str, ...]
+    probe_ok: int  # benchmarks of the probe that ran
+    wall_s: float
+
+
+def boot(image: Image, *, timeout_s: float = 300.0) -> Booted:
+    """Boot to the end of start-up. Raises RunFailed with the console's last lines where it does not come up."""
+    emulator = emulator_for(image.architecture)
+    emulator.version()  # says how to install it where it is missing
+    started = time.monotonic()
+    with scratch() as folder:
+        console, result = folder / "console", folder / "result"
+        parameters = f"{' '.join(emulator.parameters)} {image.parameters} rtqual.report"
+        command = [
+            emulator.qemu,
+            *_clocked(emulator.options(Machine(memory_mib=_MEMORY_MIB)), image),
+            *emulator.ports(str(console), str(result)),
+            *_medium(image, folder),
+            *("-append", parameters),
+        ]
+        with (folder / "stderr").open("w+") as stderr:
+            process = subprocess.Popen(with_us(command), stdin=subprocess.DEVNULL, stdout=stderr, stderr=stderr)
+            try:
+                ended = _wait(process, console, started + timeout_s)
+            finally:
+                process.kill()
+                process.wait()
+            stderr.seek(0)
+            said = stderr.read().strip().splitlines()[-1:]
+        text = _text(console)
+    if not ended:
+        why = f"was not up after {timeout_s:.0f} s" if process.returncode < 0 else "ended before it was up"
+        told = f"QEMU said: {said[0]}; " if said else ""
+        raise RunFailed(f"the image {image.path} {why}: {told}its last lines: {last_lines(text)}")
+    return _read(image, text, time.monotonic() - started)
+
+
+def _clocked(options: list[str], image: Image) -> list[str]:
+    """With a disk, idle time is not skipped: a guest that waits for one is idle, its clock would run ahead to the next
+    timer, and the disk's few milliseconds of the host become minutes in the guest."""
+    if image.form == "initramfs":
+        return options
+    return [option.replace("sleep=off", "sleep=on") for option in options]
+
+
+def _medium(image: Image, folder: Path) -> list[str]:
+    if image.form == "initramfs":
+        return ["-kernel", str(image.kernel), "-initrd", str(image.path)]
+    files = read_fat(image.path, folder, ("vmlinuz", "initrd.img"))
+    if "vmlinuz" not in files:
+        raise RunFailed(f"the image {image.path} has no kernel on its boot partition: build it again")
+    drive = f"file={str(image.path.absolute()).replace(',', ',,')},if=none,id=disk,format=raw,snapshot=on"
+    first = ["-initrd", str(files["initrd.img"])] if "initrd.img" in files else []
+    return ["-kernel", str(files["vmlinuz"]), *first, "-drive", drive, "-device", "virtio-blk-pci,drive=disk"]
+
+
+def _wait(process: subprocess.Popen[bytes], console: Path, deadline: float) -> bool:
+    """Whether the report came to its end."""
+    while time.monotonic() < deadline:
+        over = process.poll() is not None
+        if _END in _text(console):
+            return True
+        if over or "Kernel panic" in _text(console):
+            return False
+        time.sleep(0.1)
+    return False
+
+
+def _text(console: Path) -> str:
+    return console.read_text(errors="replace").replace("\r", "") if console.exists() else ""
+
+
+def _read(image: Image, text: str, wall_s: float) -> Booted:
+    report = text[text.index(_BEGIN) : text.index(_END)] if _BEGIN in text else ""
+    fields: dict[str, list[str]] = {}
+    for name, value in _FIELD.findall(report):
+        fields.setdefault(name, []).append(value.strip())
+    figures, absent = memory(report)
+    if absent:
+        raise RunFailed(f"{image.path}: {'; '.join(absent.values())}")
+    try:
+        return Booted(
+            release=fields["release"][0],
+            ram_used_b=figures["ram_used"],
+            ram_total_b=figures["ram_total"],
+            uptime_s=float(fields["uptime"][0]),
+            processes=int(fields["processes"][0]),
+            root=fields["root"][0],
+            module_trees=tuple(fields.get("modules", ())),
+            probe_ok=int(fields["probe"][0].split()[0]) if "probe" in fields else 0,
+            wall_s=wall_s,
+        )
+    except (KeyError, ValueError, IndexError):
+        raise RunFailed(
+            f"the image {image.path} came up but its report is damaged; its last lines: {last_lines(text)}"
+        ) from None

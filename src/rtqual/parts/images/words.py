@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Images as a table for people and as plain values for machines."""
+
+from collections.abc import Mapping
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from rtqual.base.units import format_bytes
+from rtqual.face.terminal.plain import plain
+from rtqual.parts.images.board import CANDIDATES
+from rtqual.parts.images.comparison import Measured
+from rtqual.parts.images.system import MINIMAL_ROOT_AT_MOST_B
+
+
+def as_dict(measured: Mapping[str, Measured]) -> dict[str, object]:
+    return {
+        "images": [
+            {
+                "flavour": one.image.flavour,
+                "form": one.image.form,
+                "architecture": one.image.architecture.name,
+                "path": str(one.image.path),
+                "kernel": str(one.image.kernel) if one.image.kernel else None,
+                "sbom": str(one.image.sbom),
+                "sha256": one.image.sha256,
+                "release": one.image.release,
+                "parameters": one.image.parameters,
+                "missing": list(one.image.missing),
+                "host_key": one.image.host_key or None,
+                "room_b": one.image.room_b or None,
+                "figures": {
+                    name: {"value": value, "unit": unit, "samples": 1} for name, (value, unit) in one.figures().items()
+                },
+                "booted": plain(one.booted) if one.booted else None,
+            }
+            for one in measured.values()
+        ]
+    }
+
+
+def print_images(console: Console, measured: Mapping[str, Measured]) -> None:
+    images = list(measured.values())
+    table = Table("", *(one.image.flavour for one in images), box=box.SIMPLE)
+    for name in images[-1].figures():
+        cells = [one.figures().get(name) for one in images]
+        table.add_row(name, *("not measured" if cell is None else _value(*cell) for cell in cells))
+    console.print(table)
+    for one in images:
+        image = one.image
+        console.print(f"{image.path}: kernel {image.release}, sha256 {image.sha256[:16]}...", soft_wrap=True)
+        if image.host_key:
+            room = f"{CANDIDATES} candidates with their modules, and their results"
+            console.print(f"  its boot partition has {format_bytes(image.room_b)} left: {room}", soft_wrap=True)
+            console.print("  in the mission, of this board:", soft_wrap=True)
+            console.print(f'    host_key = "{image.host_key}"', soft_wrap=True)
+            console.print(f'    good = "{image.release}"', soft_wrap=True)
+        elif image.flavour == "minimal":
+            holds = "kept" if image.root.content_b <= MINIMAL_ROOT_AT_MOST_B else "NOT kept"
+            limit, has = format_bytes(MINIMAL_ROOT_AT_MOST_B), format_bytes(image.root.content_b)
+            console.print(f"  a minimal root is to take at most {limit}: {holds} ({has} without modules)")
+        for missing in image.missing:
+            console.print(f"  MISSING: {missing}", soft_wrap=True)
+
+
+def _value(value: float, unit: str) -> str:
+    if unit == "B":
+        return format_bytes(value)
+    return f"{value:g}" if unit == "1" else f"{value:.2f} {unit}"

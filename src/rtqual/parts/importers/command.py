@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual import`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.mission import DEFAULT_SCALE, load_mission
+from rtqual.face.commands.app import LITERAL, Json, print_json, tell
+
+
+def import_(
+    files: list[Path],
+    /,
+    *,
+    candidate: str | None = None,
+    out: Path | None = None,
+    mission: Path | None = None,
+    scale: str = DEFAULT_SCALE,
+    load: str | None = None,
+    board: str = "imported",
+    form: Annotated[str | None, Parameter(name="--format")] = None,
+    unit: str | None = None,
+    column: str | None = None,
+    instrument: str | None = None,
+    cpus: int | None = None,
+    as_json: Json = False,
+) -> int:
+    """Read what other tools measured into records (docs/import.md).
+
+    Parameters
+    ----------
+    files
+        Output of cyclictest, sysbench, hackbench, stress-ng, rtla, jitterdebugger or rteval; Parquet or CSV; with
+        --mission, a card that measured by itself.
+    candidate
+        What was measured.
+    out
+        The folder whose records/ takes them; of a card, out/MISSION-SCALE unless given.
+    mission
+        The mission of a card that measured a board without a network (docs/boards.md): its folder, device or image.
+    scale
+        The scale that the card was made for.
+    load
+        What disturbed it meanwhile.
+    board
+        Where it ran.
+    form
+        The files' format, where it is not recognised.
+    unit
+        The unit of a file that does not tell: ns or us.
+    column
+        The column of samples, of a table that has several.
+    instrument
+        The instrument of a file that does not tell.
+    cpus
+        The number of CPUs of a file that does not tell.
+    """
+    if mission is not None:
+        return _card(files, mission, scale, out, as_json=as_json)
+    if candidate is None or out is None:
+        raise BadInput("--candidate and --out are needed; of a card that measured by itself, --mission")
+    from rtqual.parts.importers.records import Circumstances, import_files  # noqa: PLC0415
+    from rtqual.parts.importers.words import as_dict, lines  # noqa: PLC0415
+
+    known = Circumstances(candidate, board=board, load=load, instrument=instrument, cpus=cpus, unit=unit, column=column)
+    imported = import_files(files, out, known, format_name=form)
+    if as_json:
+        print_json([as_dict(one) for one in imported])
+    else:
+        for line in lines(imported):
+            LITERAL.print(line, soft_wrap=True, highlight=False)
+    return 0
+
+
+def _card(files: list[Path], mission: Path, scale: str, out: Path | None, *, as_json: bool) -> int:
+    from rtqual.engine.campaign.folder import OUT  # noqa: PLC0415
+    from rtqual.parts.images.cards import stage as card  # noqa: PLC0415
+    from rtqual.parts.images.cards.words import taken_dict, taken_lines  # noqa: PLC0415
+
+    loaded = load_mission(mission)
+    loaded.scale(scale)
+    folder = out or OUT / f"{loaded.mission.name}-{scale}"
+    taken = [one for source in files for one in card.take(loaded, scale, source, folder, tell)]
+    if as_json:
+        print_json([taken_dict(one) for one in taken])
+    else:
+        for line in taken_lines(taken, folder, mission):
+            LITERAL.print(line, soft_wrap=True, highlight=False)
+    return 3 if any(one.missing or one.failures for one in taken) else 0

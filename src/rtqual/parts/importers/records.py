@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""From files to records. What the files do not tell stays absent, and the record says so."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtqual import __version__
+from rtqual.base.errors import BadInput
+from rtqual.parts.importers.detect import Format, detect, named
+from rtqual.parts.importers.reading import UNITS_NS, Reading
+from rtqual.parts.importers.source import sha256, sniffed
+from rtqual.protocols.record.schema import Inputs, Provenance, Record, Timing
+from rtqual.protocols.record.store import Store, make
+
+BOARD, UNKNOWN_LOAD = "imported", "unknown"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A run in a file."""
+
+    source: Path
+    sha256: str
+    format: Format
+    number: int  # of the run in its file, from 0
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A run that was read and kept."""
+
+    found: Found
+    record: Record
+    path: Path
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What the user knows of the runs. None: as the file tells, else unknown."""
+
+    candidate: str
+    board: str = BOARD
+    load: str | None = None
+    instrument: str | None = None
+    cpus: int | None = None
+    unit: str | None = None
+    column: str | None = None
+
+
+def import_files(
+    files: Sequence[Path], folder: Path, circumstances: Circumstances, *, format_name: str | None = None
+) -> list[Imported]:
+    """Read every run in the files, then keep them in `folder`/records. Nothing is kept when one cannot be read.
+
+    Raises BadInput that names file and line, RunFailed when the disk does not take a record.
+    """
+    _check(circumstances)
+    found = [one for file in files for one in find_runs(file, format_name, circumstances)]
+    made = [(one, to_record(one, circumstances)) for one in found]
+    store = Store(folder / "records")
+    return [Imported(one, record, store.write(record)) for one, record in made]
+
+
+def _check(circumstances: Circumstances) -> None:
+    for name in ("candidate", "board", "load", "instrument"):
+        value = getattr(circumstances, name)
+        if value is not None and (not value.strip() or not value.isprintable()):
+            raise BadInput(f"--{name} {value[:40]!r}: not a name; write at least one letter or digit")
+    if circumstances.cpus is not None and circumstances.cpus < 1:
+        raise BadInput(f"--cpus {circumstances.cpus}: write the number of CPUs, 1 or more")
+    if circumstances.unit is not None and circumstances.unit not in UNITS_NS:
+        raise BadInput(f"--unit {circumstances.unit[:40]}: write one of {', '.join(UNITS_NS)}")
+
+
+def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list[Found]:
+    """Every run in a file. Raises BadInput that names file and line."""
+    sniffed(file)  # complains about what no reader can read
+    format_ = named(format_name) if format_name else detect(file)
+    if known.unit and not format_.has_unit:
+        raise BadInput(f"{file}: {format_.title} tells its units itself: leave out --unit {known.unit}")
+    if known.column is not None and not format_.has_columns:
+        raise BadInput(f"{file}: {format_.title} has no columns to choose from: leave out --column")
+    fingerprint = sha256(file)
+    readings = format_.read(file, known.unit, known.column)
+    told = next((one.cpus for one in readings if one.cpus_told), None)
+    if known.cpus and told and known.cpus != told:
+        raise BadInput(f"{file}: names {told} CPUs: leave out --cpus {known.cpus}")
+    return [Found(file, fingerprint, format_, number, reading) for number, reading in enumerate(readings)]
+
+
+def to_record(found: Found, known: Circumstances) -> Record:
+    reading = found.reading
+    inputs = Inputs(
+        candidate=known.candidate,
+        instrument=known.instrument or reading.instrument,
+        load=known.load or reading.load or UNKNOWN_LOAD,
+        board=known.board,
+        cpus=known.cpus or reading.cpus or 1,
+        seed=0,
+        parameters=dict(reading.parameters),
+        job={
+            "imported_sha256": found.sha256,
+            "run": found.number,
+        },  # tells runs apart; the same file again is the same run
+        artefacts=dict(reading.programs),
+    )
+    provenance = Provenance(
+        rtqual=__version__,
+        mission_sha256="",
+        started=reading.started,
+        wall_s=reading.wall_s,
+        command=list(reading.command),
+        tools=dict(reading.programs),
+        kernel=reading.kernel,
+        kernel_cmdline=reading.kernel_cmdline,
+        clocksource=reading.clocksource,
+        facts={
+            **reading.facts,
+            "imported": f"{found.source.name}, run {found.number + 1}, {found.format.title}",
+            "lines": reading.account.told() if reading.account else "",
+            "imported_on": time.strftime("%Y-%m-%d", time.gmtime()),
+            "assumed": "; ".join(assumptions(reading, known)) or "nothing",
+            "not told by the file": "; ".join(reading.untold),
+        },
+    )
+    return make(inputs, reading.measurement, provenance, timing=Timing.REAL, repeat=0)
+
+
+def assumptions(reading: Reading, known: Circumstances) -> list[str]:
+    """What stands in the record that the file does not say."""
+    assumed = list(reading.assumed)
+    if known.load is None and reading.load is None:
+        assumed.append(f"the load is filed as {UNKNOWN_LOAD!r}: say it with --load")
+    if known.cpus is None and reading.cpus is None:
+        assumed.append("1 CPU: say it with --cpus")
+    return assumed

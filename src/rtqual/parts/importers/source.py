@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""The file to import: opened, streamed line by line, every line accounted for."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from rtqual.base.errors import BadInput
+from rtqual.parts.importers.account import Account, bad, shown
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor up between its screens
+_LONGEST_LINE_B = 1 << 20
+_WHOLE_TEXT_B = 64 << 20
+_SNIFFED_B = 256 << 10
+_BLOCK_B = 4 << 20
+# Seen in the wild: histograms kept gzipped, and outputs redirected by PowerShell.
+_UNREADABLE = {
+    b"\x1f\x8b": "compressed with gzip: unpack it first",
+    b"\xfd7zXZ": "compressed with xz: unpack it first",
+    b"BZh": "compressed with bzip2: unpack it first",
+    b"(\xb5/\xfd": "compressed with zstd: unpack it first",
+    b"PK\x03\x04": "a zip archive: unpack it first",
+    b"\xff\xfe": "UTF-16 text: convert it with iconv -f UTF-16 -t UTF-8",
+    b"\xfe\xff": "UTF-16 text: convert it with iconv -f UTF-16 -t UTF-8",
+}
+
+
+def open_file(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise bad(path, None, f"cannot be read ({error.strerror}): give a file that can") from None
+
+
+class Source:
+    """A file and what became of it. A reader takes it by lines, by blocks or whole, and accounts for all of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.account = Account(path)
+        self.unfinished: int | None = None  # the last line, when it lacks its end: it may be cut
+        self._open = False
+
+    def lines(self, own: re.Pattern[str] | None = None) -> Iterator[tuple[int, str]]:
+        """With their numbers, without line ends and terminal escapes. Holds one line at a time.
+
+        A line of which the reader has said neither `use` nor `skip` when it asks for the next is judged.
+        """
+        with open_file(self.path) as file:
+            number = 0
+            while raw := file.readline(_LONGEST_LINE_B):
+                number += 1
+                if not raw.endswith(b"\n"):
+                    self.unfinished = number
+                    if len(raw) == _LONGEST_LINE_B:
+                        raise _too_long(self.path, number)
+                text = cleaned(raw)
+                with self.line(number, text, own):
+                    yield number, text
+
+    @contextmanager
+    def line(self, number: int, text: str, own: re.Pattern[str] | None = None) -> Iterator[None]:
+        """A line that was found otherwise, to be accounted for inside."""
+        self._open = True
+        yield
+        if self._open:
+            self._judge(number, text, own)
+        self._open = False
+
+    def _judge(self, number: int, text: str, own: re.Pattern[str] | None) -> None:
+        try:
+            self.account.judge(number, text, own)
+        except BadInput:
+            if number != self.unfinished:
+                raise
+            self.account.skipped["a last line without its end"] += 1
+            self.account.failures.append(f"line {number}, the last, has no end: the file is cut at {shown(text)}")
+
+    def use(self) -> None:
+        """The line has been read, all of it."""
+        self._take()
+        self.account.used += 1
+
+    def skip(self, reason: str) -> None:
+        """The line is known to hold no data, or to say again what another one says."""
+        self._take()
+        self.account.skipped[reason] += 1
+
+    def _take(self) -> None:
+        if not self._open:
+            raise AssertionError("a line is accounted for twice")
+        self._open = False
+
+    def blocks(self) -> Iterator[bytes]:
+        """The file in pieces of some megabytes, each of whole lines. The reader accounts for their lines itself."""
+        rest = b""
+        with open_file(self.path) as file:
+            while block := file.read(_BLOCK_B):
+                cut = block.rfind(b"\n") + 1
+                if cut:
+                    yield rest + block[:cut]
+                    rest = block[cut:]
+                else:
+                    rest += block
+                    if len(rest) > _LONGEST_LINE_B:
+                        raise _too_long(self.path, None)
+        if rest:
+            yield rest
+
+    def whole_text(self) -> str:
+        """All of a file whose format is small by nature, line ends made plain."""
+        with open_file(self.path) as file:
+            raw = file.read(_WHOLE_TEXT_B + 1)
+        if len(raw) > _WHOLE_TEXT_B:
+            what = f"is larger than {_WHOLE_TEXT_B >> 20} MiB, too much for its format: split it by runs"
+            raise bad(self.path, None, what)
+        return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _too_long(path: Path, line: int | None) -> Exception:
+    return bad(path, line, "a line is longer than 1 MiB: this is not a tool's text output")
+
+
+def cleaned(raw: bytes) -> str:
+    return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").rstrip("\r\n"))
+
+
+def sniffed(path: Path) -> str:
+    """The beginning and the end of a file, enough to know its format."""
+    with open_file(path) as file:
+        try:
+            head = file.read(_SNIFFED_B)
+            size = file.seek(0, 2)
+            file.seek(max(len(head), size - _SNIFFED_B))
+            tail = file.read(_SNIFFED_B)
+        except OSError as error:
+            raise bad(path, None, f"cannot be read ({error.strerror}): give a regular file") from None
+    if not head.strip():
+        raise bad(path, None, "is empty: give a file with a tool's output")
+    for magic, what in _UNREADABLE.items():
+        if head.startswith(magic):
+            raise bad(path, None, f"is {what}")
+    return "\n".join(cleaned(line) for line in (head + b"\n" + tail).splitlines())
+
+
+def sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open_file(path) as file:
+        while block := file.read(_LONGEST_LINE_B):
+            digest.update(block)
+    return digest.hexdigest()

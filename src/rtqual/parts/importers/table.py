@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Samples in a column of a table, in the order they were taken: a Parquet file, or comma-separated text.
+
+Only whole numbers from 0 on are read: they are exact, and what measures time counts it.
+"""
+
+import csv
+import glob
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from rtqual.base.errors import first_line
+from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
+from rtqual.parts.importers.source import Source, cleaned, open_file
+from rtqual.parts.importers.tally import LARGEST
+from rtqual.protocols.record.parquet import InParquet, Scratch, connect, connected, copy, literal, name, table
+from rtqual.protocols.record.schema import Kind, Measurement, Series, SeriesInfo
+
+_INTEGERS = frozenset(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")) | {
+    "INTEGER",
+    "UINTEGER",
+}
+_UNIT = re.compile(r"[\s_.([]+(ns|us|µs)[)\]]?\s*")  # at the end of a column's name
+_NUMBER = re.compile(r"[-+]?\d*\.?\d+([eE][-+]?\d+)?\.?", re.ASCII)
+_LONGEST_LINE_B = 1 << 20
+UNTOLD = (
+    "what was measured and with what: say it with --instrument",
+    "whether samples are missing, the CPUs, the kernel, the machine",
+)
+
+
+def read_parquet(source: Source, unit: str | None, column: str | None = None) -> list[Reading]:
+    path = source.path
+    with connected(path) as connection:
+        rows = connection.execute(f"DESCRIBE FROM {table(path)}").fetchall()
+    types = {str(row[0]): str(row[1]) for row in rows}
+    whole = [one for one, type_ in types.items() if type_ in _INTEGERS]
+    if column is None and not whole:
+        held = _listed([f"{one} {type_}" for one, type_ in types.items()])
+        raise bad(path, None, f"no column of whole numbers (it has {held}): give samples in whole nanoseconds")
+    chosen = _chosen(path, column, list(types), whole)
+    if chosen not in whole:
+        raise bad(path, None, f"column {chosen!r} is {types[chosen]}: give whole numbers, as of nanoseconds")
+    beside = [one for one in types if one != chosen]
+    readings = _reading(path, InParquet((path,), name(chosen)), chosen, unit, beside=beside)
+    _account(source, readings)
+    return readings
+
+
+def _account(source: Source, readings: Sequence[Reading], *, header: bool = False) -> None:
+    """Every row is a sample, or the file was refused."""
+    source.account.of = "rows"
+    source.account.used = sum(series.total for one in readings for series in one.measurement.series)
+    if header:
+        source.account.skipped["the columns' names"] += 1
+
+
+def read_csv(source: Source, unit: str | None, column: str | None = None) -> list[Reading]:
+    path, number = source.path, 1
+    with open_file(path) as file:
+        line = cleaned(file.readline(_LONGEST_LINE_B))
+    try:
+        cells = [cell.strip() for cell in next(csv.reader([line]), [])] or [""]
+    except csv.Error as error:
+        raise bad(path, number, f"{error}: give comma-separated text") from None
+    header = not any(_NUMBER.fullmatch(cell) for cell in cells)
+    if header and any(_NUMBER.fullmatch(cell.replace('"', "").strip()) for cell in cells):
+        raise bad(path, number, "a number with a stray quotation mark, which is no column's name: mend the line")
+    titles = cells if header else ["value"] if len(cells) == 1 else [f"column {i}" for i in range(1, len(cells) + 1)]
+    if len(set(titles)) < len(titles):
+        raise bad(path, number, "two columns have the same name: give each its own")
+    chosen = _chosen(path, column, titles, titles)
+    columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(len(titles)))
+    text = f"trim(c{titles.index(chosen)})"
+    scratch = Scratch()
+    how = f"auto_detect = false, header = {header}, delim = ',', quote = '\"', max_line_size = {_LONGEST_LINE_B}"
+    rows = f"read_csv({literal(glob.escape(str(path)))}, {how}, columns = {{{columns}}})"
+    # Anything but digits becomes NULL, 1.5 too, which a cast would round.
+    whole = f"CASE WHEN regexp_full_match({text}, '-?[0-9]{{1,18}}') THEN {text}::BIGINT END AS value"
+    try:
+        with connect() as connection:
+            copy(connection, f"FROM {rows} SELECT {whole}", scratch.folder / "column.parquet")
+    except duckdb.Error as error:
+        line_number = re.search(r"CSV Error on Line: (\d+)", str(error))
+        what = "cannot be read as comma-separated text" if line_number else first_line(error)
+        raise bad(
+            path, int(line_number[1]) if line_number else None, f"{what}: every line must have {len(titles)} cells"
+        ) from None
+    order = InParquet((scratch.folder / "column.parquet",), scratch=scratch)
+    beside = [one for one in titles if one != chosen]
+    readings = _reading(path, order, chosen, unit, first_line=number + header, beside=beside)
+    _account(source, readings, header=header)
+    return readings
+
+
+def _chosen(path: Path, asked: str | None, columns: Sequence[str], fit: Sequence[str]) -> str:
+    """The column to read: the one asked for, else the only one that fits."""
+    if asked is not None:
+        if asked not in columns:
+            raise bad(path, None, f"has no column {asked[:40]!r}: --column takes one of {_listed(columns)}")
+        return asked
+    if len(fit) > 1:
+        raise bad(path, None, f"several columns that may be meant ({_listed(fit)}): name one with --column")
+    return fit[0]
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(columns[:20]) + (", ..." if len(columns) > 20 else "")
+
+
+def _reading(
+    path: Path,
+    order: InParquet,
+    column: str,
+    unit: str | None,
+    first_line: int | None = None,
+    beside: Sequence[str] = (),
+) -> list[Reading]:
+    """`first_line`: of the samples, where the file is text. `beside`: the columns that are not read."""
+    match = _UNIT.search(column)
+    told = match[1].replace("µ", "u") if match and match.end() == len(column) else None
+    if unit is None and told is None:
+        raise bad(path, None, f"does not tell the unit of column {column!r}: say --unit ns or --unit us")
+    unit, assumed = settle_unit(path, unit, told, f"the name of column {column!r}")
+    _check(path, order, column, UNITS_NS[unit], first_line)
+    info = SeriesInfo(name=_UNIT.sub("", column) if told else column, kind=Kind.RAW)
+    series = Series.of_order(order.scaled(UNITS_NS[unit]), info)
+    return [
+        Reading(
+            instrument="samples",
+            measurement=Measurement((series,), resolution(UNITS_NS[unit])),
+            assumed=(*assumed, *([f"the columns {_listed(beside)} say nothing of the samples"] if beside else [])),
+            untold=UNTOLD,
+        )
+    ]
+
+
+def _check(path: Path, order: InParquet, column: str, unit_ns: int, first_line: int | None) -> None:
+    """Every sample must be a number, from 0 to what is no longer a measurement."""
+    (file,) = order.paths
+    value = order.column
+    with connected(path) as connection:
+        low, high, rows, numbers = connection.execute(
+            f"FROM {table(file)} SELECT min({value}), max({value}), count(*), count({value})"
+        ).fetchall()[0]
+        if rows == numbers > 0 <= low and high * unit_ns <= LARGEST:
+            return
+        if not rows:
+            raise bad(path, None, f"column {column!r} has no samples: give a file that has")
+        broken = f"{value} IS NULL OR {value} < 0 OR {value} > {LARGEST // unit_ns}"
+        row, what = connection.execute(
+            f"FROM {table(file, numbered=True)} SELECT file_row_number, {value} "
+            f"WHERE {broken} ORDER BY file_row_number LIMIT 1"
+        ).fetchall()[0]
+    where = f"row {row + 1} of column {column!r}" if first_line is None else f"column {column!r}"
+    found = "no whole number" if what is None else f"{what}, which is {'below zero' if what < 0 else 'no measurement'}"
+    raise bad(path, None if first_line is None else first_line + row, f"{where} has {found}: leave such rows out")

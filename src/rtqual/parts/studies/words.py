@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Studies and audits as Markdown for people and as plain values for machines."""
+
+from collections.abc import Iterable, Sequence
+
+from rtqual.base.words import count
+from rtqual.parts.studies.audit import Audit, Finding
+from rtqual.parts.studies.catalogue import Study, Table
+from rtqual.parts.studies.wording import plain
+
+
+def catalogue(studies: Sequence[Study]) -> str:
+    """The studies, one line each."""
+    rows = [(study.key, study.source.title, study.source.hardware, str(len(study.tables))) for study in studies]
+    return _table(("key", "title", "hardware", "tables"), rows)
+
+
+def study_text(study: Study) -> str:
+    """A study's tables as printed, with units."""
+    source = study.source
+    facts = {
+        "Author": source.author,
+        "Hardware": source.hardware,
+        "Systems": "; ".join(source.systems),
+        "Tools": "; ".join(source.tools),
+        "Method": source.method,
+    }
+    lines = [f"# {source.title}", "", *(f"- {name}: {fact}" for name, fact in facts.items() if fact)]
+    for table in study.tables:
+        lines += ["", f"## {table.id}: {table.caption} ({table.place})", "", _printed(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _printed(table: Table) -> str:
+    units = [table.unit_of(column) for column in table.columns]
+    heads = [f"{column} [{unit}]" if unit else column for column, unit in zip(table.columns, units, strict=True)]
+    rows = [[cell if isinstance(cell, str) else plain(cell) for cell in row] for row in table.rows]
+    return _table(("", *heads), rows)
+
+
+def audit_text(audit: Audit) -> str:
+    """What an audit found, and what it could not judge."""
+    figures, claims = count(audit.figures, "figure"), count(audit.claims, "claim")
+    found = count(len(audit.findings), "finding")
+    lines = [f"## {audit.study}: {audit.title}", "", f"{figures} and {claims} checked: {found}."]
+    if audit.findings:
+        lines += [
+            "",
+            _table(("where", "row", "figure", "printed", "recomputed", "kind", "why"), map(_row, audit.findings)),
+        ]
+    broken = {one.claim: one.place for one in audit.findings if one.claim}
+    if broken:
+        lines += ["", "The sentences that do not hold:", ""]
+        lines += [f"- {place}: “{text}”" for text, place in broken.items()]
+    if audit.not_judged:
+        lines += ["", "Not judged:", ""]
+        lines += [f"- {claim.place}: “{claim.text}” {claim.not_judged}" for claim in audit.not_judged]
+    return "\n".join(lines) + "\n"
+
+
+def _row(one: Finding) -> tuple[str, ...]:
+    return (one.place, one.row, one.column, one.printed, one.recomputed_text, one.kind, one.explanation)
+
+
+def audit_values(audit: Audit) -> dict[str, object]:
+    """An audit for machines; decimals as text, so that no digit is lost."""
+    return {
+        "study": audit.study,
+        "title": audit.title,
+        "checked": {"figures": audit.figures, "claims": audit.claims},
+        "findings": [_finding_values(one) for one in audit.findings],
+        "not_judged": [{"place": one.place, "text": one.text, "why": one.not_judged} for one in audit.not_judged],
+    }
+
+
+def _finding_values(one: Finding) -> dict[str, object]:
+    texts = ("place", "table", "row", "column", "printed", "explanation", "claim")
+    interval = {"value": one.recomputed.value, "low": one.recomputed.low, "high": one.recomputed.high}
+    return {
+        **{name: getattr(one, name) for name in texts},
+        "kind": one.kind.value,
+        "recomputed": {name: str(end) if end.is_finite() else None for name, end in interval.items()},
+    }
+
+
+def study_values(study: Study) -> dict[str, object]:
+    return study.model_dump(mode="json", include={"source", "tables"})
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)

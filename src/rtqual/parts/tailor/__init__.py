@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""Kernels of one's own.
+
+command.py   stage.py   a kernel cut down to a mission, built and measured
+candidate.py  a tailored kernel as a candidate
+chapter.py  chapter_steps.py  chapter_roots.py  chapter_lint.py   in the report
+configure/   from needs to symbols, and to a final configuration that holds them
+make/        the build
+lint/        settings that cost latency
+trim/        what a scenario showed no use of
+account.py   how a tailored kernel came to be
+"""

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""How a tailored kernel came to be, as a campaign keeps it (tailor.json) and its report shows it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rtqual.parts.tailor.trim.trimmed import Trimmed
+
+if TYPE_CHECKING:
+    from rtqual.parts.tailor.configure.resolve import Change, Resolution
+    from rtqual.parts.tailor.configure.rules import Removal
+    from rtqual.parts.tailor.make.build import Built
+
+_LEVELS = 2  # of a menu's path that changes are counted by
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Entry(_Model):
+    """One entry of the removal list."""
+
+    id: str
+    menu: str  # as the study prints it
+    group: str
+    state: str  # "gone", "no longer exists", "kept", or "not asked"
+    text: str  # one sentence
+    held: dict[str, str] = {}  # symbol still on -> the chain that holds it on
+
+
+class MenuChange(_Model):
+    """How many symbols of a menu went and came, against where tailoring began."""
+
+    menu: str
+    removed: int
+    added: int
+
+
+class Judged(_Model):
+    """A rule of the real-time lint that the kernel's configuration breaks, or that it does not answer."""
+
+    id: str
+    title: str
+    severity: str  # "error", "warning", "note"
+    state: str  # "found" or "not known"
+    seen: str
+
+
+class Account(_Model):
+    """One tailored kernel."""
+
+    candidate: str
+    baseline: str | None  # the candidate whose figures stand before
+    source: str  # the package or path of its source
+    version: str
+    release: str
+    architecture: str
+    start: str
+    compiler: str
+    sha256: str  # of all its files: equal inputs give equal hashes
+    files_compiled: int
+    symbols_on: int  # of its configuration
+    modules: tuple[str, ...]  # symbols built as loadable modules
+    entries: tuple[Entry, ...]
+    changes: tuple[MenuChange, ...]
+    explanations: tuple[str, ...]  # one sentence a step of the way to the configuration
+    lint: tuple[Judged, ...] = ()
+    lint_rules: int = 0  # that were asked; those that are not in `lint` hold, or do not apply
+    trim: Trimmed | None = Field(default=None, exclude=True)  # kept in a file of its own
+
+
+class Accounts(_Model):
+    schema_version: int = 1
+    kernels: tuple[Account, ...]
+
+
+def account_of(
+    candidate: str,
+    baseline: str | None,
+    *,
+    source: str,
+    start: str,
+    every: "Sequence[Removal]",
+    architecture: str,
+    resolution: "Resolution",
+    made: "Built",
+) -> Account:
+    """`every` is the whole removal list; entries that the resolution was not asked to remove are marked so."""
+    from rtqual.engine.kernel.config import parse  # noqa: PLC0415 - a campaign that is read makes no account
+    from rtqual.engine.kernel.lint.judge import rules  # noqa: PLC0415
+
+    outcomes = {one.removal.id: one for one in resolution.outcomes}
+    entries = []
+    for removal in every:
+        outcome = outcomes.get(removal.id)
+        state, text, held = ("not asked", "The mission keeps it.", {}) if outcome is None else (
+            outcome.state, outcome.text, dict(outcome.held),
+        )  # fmt: skip
+        entries.append(Entry(id=removal.id, menu=removal.menu, group=removal.group, state=state, text=text, held=held))
+    config = parse(made.config, f"the configuration of {candidate}")
+    return Account(
+        candidate=candidate,
+        baseline=baseline,
+        source=source,
+        version=made.version,
+        release=made.release,
+        architecture=architecture,
+        start=start,
+        compiler=made.compiler,
+        sha256=made.sha256,
+        files_compiled=made.objects,
+        symbols_on=sum(config.on(symbol) for symbol in config),
+        modules=tuple(sorted(symbol for symbol, value in config.items() if value == "m")),
+        entries=tuple(entries),
+        changes=tuple(_by_menu(resolution.removed, resolution.forced)),
+        explanations=resolution.explanations,
+        lint=tuple(_judged(made.config, candidate)),
+        lint_rules=len(rules()),
+    )
+
+
+def _judged(config: str, candidate: str) -> Iterable[Judged]:
+    from rtqual.engine.kernel.lint.judge import State, lint  # noqa: PLC0415 - as above
+    from rtqual.engine.kernel.lint.system import from_config  # noqa: PLC0415
+
+    for one in lint(from_config(config, candidate)):
+        if one.state in (State.FOUND, State.UNKNOWN):
+            told = (one.rule.id, one.rule.title, one.rule.severity.value, one.state.value, one.seen)
+            yield Judged(**dict(zip(Judged.model_fields, told, strict=True)))
+
+
+def _by_menu(removed: "Iterable[Change]", forced: "Iterable[Change]") -> Iterable[MenuChange]:
+    gone, come = (Counter(_short(change.menu) for change in changes) for changes in (removed, forced))
+    for menu in sorted({*gone, *come}, key=lambda menu: (-gone[menu] - come[menu], menu)):
+        yield MenuChange(menu=menu, removed=gone[menu], added=come[menu])
+
+
+def _short(menu: str) -> str:
+    return " -> ".join(menu.split(" -> ")[:_LEVELS]) or "(no menu)"
+
+
+def with_trims(accounts: Iterable[Account], trims: Iterable[Trimmed]) -> tuple[Account, ...]:
+    """Each account with the trim of the same kernel, where there was one."""
+    found = {(one.candidate, one.kernel_sha256): one for one in trims}
+    return tuple(one.model_copy(update={"trim": found.get((one.candidate, one.sha256))}) for one in accounts)

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""What the real-time lint finds in a tailored kernel's configuration."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rtqual.base.words import count
+from rtqual.engine.kernel.lint.judge import Severity, State
+from rtqual.parts.tailor.account import Account
+from rtqual.reports.material import Material
+from rtqual.reports.page.document import Block, Cell, Column, Paragraph, texts
+from rtqual.reports.page.text import clean, prose
+
+_TONES = {Severity.ERROR: "failed", Severity.WARNING: "open"}
+
+
+def linted(material: Material, account: Account) -> Iterator[Block]:
+    """Counts by severity, each rule that is broken, and how many the configuration does not answer."""
+    if not account.lint_rules:
+        return
+    found = [one for one in account.lint if one.state == State.FOUND]
+    unknown = len(account.lint) - len(found)
+    counts = Counter(one.severity for one in found)
+    levels = ", ".join(count(counts[level], level) for level in Severity)
+    yield Paragraph(
+        f"The real-time lint (rtqual lint) finds {levels} in the configuration of {clean(account.candidate)}. "
+        f"Of its {account.lint_rules} rules {unknown} are not answered by a configuration alone (they ask the running "
+        f"system or its boot parameters); {account.lint_rules - len(account.lint)} hold or do not apply."
+    )
+    if found:
+        order = list(Severity)
+        rows = [
+            [Cell(clean(one.id)), Cell(one.severity, tone=_TONES.get(Severity(one.severity), "")),
+             Cell(prose(one.title), prose(one.seen))]
+            for one in sorted(found, key=lambda one: order.index(Severity(one.severity)))
+        ]  # fmt: skip
+        columns = [Column("Rule", False, name=True), *texts("Severity", "What it found")]
+        caption = f"Rules of the real-time lint that {account.candidate} breaks"
+        yield material.numbering.table(clean(caption), columns, rows)

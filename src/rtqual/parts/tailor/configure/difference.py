@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What a resolution changed, in words: removed, kept, forced, menu by menu."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rtqual.base.words import count
+from rtqual.parts.tailor.configure.chain import few
+from rtqual.parts.tailor.configure.resolve import Change, Resolution
+
+_DEPTH = 2  # "Device Drivers -> USB support"; what lies deeper is counted there
+_NAMED = 8  # symbols of a menu worth printing
+
+
+@dataclass(frozen=True)
+class MenuDifference:
+    """What changed in one menu and those below it."""
+
+    menu: str  # "Device Drivers -> USB support"
+    removed: tuple[Change, ...]
+    forced: tuple[Change, ...]
+    size_b: int | None  # what its removal saved, where a caller has measured it
+
+    def __str__(self) -> str:
+        parts = [
+            f"{verb} {count(len(changes), 'symbol')} ({few(_telling(changes), _NAMED)})"
+            for verb, changes in (("removed", self.removed), ("forced", self.forced))
+            if changes
+        ]
+        if self.size_b is not None:
+            parts.append(f"{self.size_b / 1000:.0f} kB less")
+        return f"{self.menu}: {'; '.join(parts)}"
+
+
+def by_menu(resolution: Resolution, sizes: Mapping[str, int] | None = None) -> tuple[MenuDifference, ...]:
+    """The changes, menu by menu; with `sizes` (menu -> bytes that its removal saved) the largest first, else those
+    with the most removals."""
+    removed, forced = _grouped(resolution.removed), _grouped(resolution.forced)
+    found = [
+        MenuDifference(menu, tuple(removed.get(menu, ())), tuple(forced.get(menu, ())), (sizes or {}).get(menu))
+        for menu in {**removed, **forced}
+    ]
+    return tuple(sorted(found, key=lambda one: (-(one.size_b or 0), -len(one.removed), one.menu)))
+
+
+def in_words(resolution: Resolution, sizes: Mapping[str, int] | None = None) -> Iterator[str]:
+    """The difference, a line each: totals, menus, what was kept and why, and what no longer exists."""
+    yield (
+        f"{count(len(resolution.removed), 'symbol')} removed, {len(resolution.forced)} forced; "
+        f"{len(resolution.config)} set now, {len(resolution.start)} at the start"
+    )
+    yield from (str(one) for one in by_menu(resolution, sizes))
+    states = [(one.removal.id, one.state, one.text) for one in resolution.outcomes]
+    gone = [name for name, state, _ in states if state == "gone"]
+    if gone:
+        yield f"gone, of the removal list: {', '.join(gone)}"
+    yield from (f"{name}: kept because {text}" for name, state, text in states if state == "kept")
+    yield from (f"{name}: {state}: {text}" for name, state, text in states if state == "no longer exists")
+
+
+def _grouped(changes: Iterable[Change]) -> dict[str, list[Change]]:
+    found: dict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        found[" -> ".join(change.menu.split(" -> ")[:_DEPTH])].append(change)
+    return found
+
+
+def _telling(changes: Iterable[Change]) -> list[str]:
+    """Names, those with a reason of their own first, as "USB_ACM" or "FB=m"."""
+    ordered = sorted(changes, key=lambda one: (not one.reason, one.symbol))
+    return [one.symbol if one.after in ("n", "y") else f"{one.symbol}={one.after}" for one in ordered]

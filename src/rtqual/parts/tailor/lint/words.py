@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""What the real-time lint found, on the terminal and as JSON. Words carry what colours say."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from rtqual.base.words import clean, count
+from rtqual.engine.kernel.lint.judge import Finding, Fix, Severity, State
+from rtqual.engine.kernel.lint.system import System
+from rtqual.face.terminal.plain import plain
+from rtqual.parts.tailor.lint.stage import Linted
+
+_TITLES = {
+    Severity.ERROR: ("ERRORS: no deadline can rest on this system", "bold red"),
+    Severity.WARNING: ("WARNINGS: they cost latency", "bold yellow"),
+    Severity.NOTE: ("NOTES: they depend on the mission", "bold blue"),
+}
+
+
+def print_lint(console: Console, linted: Linted) -> None:
+    """The findings by severity, then the rules that could not be judged; the sums last."""
+    findings = linted.findings
+    console.print(Text(f"Real-time lint: {described(linted.system)}", "bold"), soft_wrap=True)
+    if linted.system.remark:
+        console.print(Text(clean(linted.system.remark)), soft_wrap=True)
+    for severity, (title, tone) in _TITLES.items():
+        found = [one for one in findings if one.state == State.FOUND and one.rule.severity == severity]
+        if found:
+            console.print()
+            console.print(Text(title, tone))
+        for one in found:
+            console.print(
+                Padding(Text.assemble((one.rule.id, "bold"), f": {clean(one.seen)}"), (0, 0, 0, 2), expand=False)
+            )
+            console.print(Padding(_details(one), (0, 0, 0, 4), expand=False))
+    _print_unknown(console, findings)
+    console.print()
+    console.print(Text(summary(findings), "bold"))
+
+
+def described(system: System) -> str:
+    """The system with what is known of it, as: this machine (Linux 6.1, x86, 2 CPUs)."""
+    cpus = "" if system.cpus is None else count(system.cpus, "CPU")
+    version = "Linux {}.{}".format(*system.version) if system.version else ""
+    known = ", ".join(filter(None, (version, system.architecture, cpus)))
+    return clean(system.name) + (f" ({known})" if known else "")
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """As: 1 error, 0 warnings, 4 notes; 20 rules hold, 27 are not known, 4 do not apply."""
+    found = Counter(one.rule.severity for one in findings if one.state == State.FOUND)
+    states = Counter(one.state for one in findings)
+    levels = ", ".join(count(found[level], level) for level in Severity)
+    return (
+        f"{levels}; of {len(findings)} rules {states[State.HOLDS]} hold, {states[State.UNKNOWN]} are not known, "
+        f"{states[State.NOT_APPLICABLE]} do not apply"
+    )
+
+
+def as_dict(linted: Linted) -> dict[str, object]:
+    return {
+        "system": described(linted.system),
+        "remark": linted.system.remark,
+        "failed": linted.failed,
+        "summary": summary(linted.findings),
+        "findings": [
+            {
+                **{key: getattr(one.rule, key) for key in ("id", "severity", "title")},
+                "state": one.state,
+                "seen": one.seen,
+                "reason": one.rule.reason.strip(),
+                "source": one.rule.source,
+                "fix": plain(one.rule.fix.model_dump()),
+                "effect": one.rule.effect and one.rule.effect.model_dump(),
+            }
+            for one in linted.findings
+        ],
+    }
+
+
+def _details(one: Finding) -> Table:
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    rule = one.rule
+    table.add_row("why", Text(" ".join(rule.reason.split())))
+    for place, text in _mended(rule.fix):
+        table.add_row(place, Text(text, "cyan"))
+    if rule.effect:
+        table.add_row("effect", Text(f"{' '.join(rule.effect.text.split())} ({rule.effect.n}; {rule.effect.source})"))
+    table.add_row("source", Text(rule.source, "dim"))
+    return table
+
+
+def _mended(fix: Fix) -> Iterator[tuple[str, str]]:
+    """Where to mend it, and how exactly."""
+    if fix.config:
+        yield "config", " ".join(f"CONFIG_{one}" for one in fix.config)
+    if fix.boot:
+        yield "boot", " ".join(fix.boot)
+    if fix.remove:
+        yield "boot", f"without {', '.join(fix.remove)}"
+    yield from (("now", command) for command in fix.run)
+
+
+def _print_unknown(console: Console, findings: Sequence[Finding]) -> None:
+    unknown: dict[str, list[str]] = {}
+    for one in findings:
+        if one.state == State.UNKNOWN:
+            unknown.setdefault(one.seen, []).append(one.rule.id)
+    if not unknown:
+        return
+    console.print()
+    console.print(Text("NOT KNOWN: these rules could not be judged", "bold magenta"))
+    for reason, names in unknown.items():
+        console.print(Padding(Text(f"{clean(reason)}: {', '.join(names)}"), (0, 0, 0, 2), expand=False))

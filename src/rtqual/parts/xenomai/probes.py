@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The probe over Xenomai's cores: the battery of every system, with the core's gravity told."""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from rtqual.engine.instruments.probe.families import FAMILIES, KERNEL_PROBES, Probe, ProbeParameters
+from rtqual.parts.xenomai.gravity import COBALT, EVL, FILE, Gravity, found, settle
+from rtqual.protocols.board import Job, Outcome
+from rtqual.protocols.instrument import Parameters
+from rtqual.protocols.record.schema import Measurement
+
+PROGRAMS = ("rtqual-probe-xenomai", "rtqual-probe-evl")  # target/probe/xenomai and target/probe/evl, linked statically
+
+
+class CoreParameters(ProbeParameters):
+    gravity: Annotated[Gravity, Field(strict=False)] = Gravity.RAW
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoreProbe(Probe):
+    place: str  # where the core tells its gravity
+    parameters: type[Parameters] = CoreParameters
+
+    def job(self, parameters: Any, *, cpus: int, seed: int) -> Job:
+        job = super().job(parameters, cpus=cpus, seed=seed)
+        setup = (settle(parameters.gravity, self.place),)
+        return replace(job, setup=setup, collect=(*job.collect, FILE), version=(self.program, "--version"))
+
+    def read(self, parameters: Any, outcome: Outcome, *, cpus: int) -> Measurement:
+        measured = super().read(parameters, outcome, cpus=cpus)
+        return replace(measured, scalars={**measured.scalars, **found(parameters.gravity, self.program, outcome)})
+
+
+CORE_PROBES = tuple(
+    CoreProbe(
+        name=f"probe-{name}-{one.family}",
+        title=f"{FAMILIES[one.family]}, on {what} (rtqual's probe)",
+        family=one.family,
+        program=program,
+        core=core,
+        place=place,
+        space=space,
+    )
+    for name, what, program, core, place, space in (
+        ("alchemy", "Xenomai's Alchemy skin", PROGRAMS[0], "cobalt", COBALT, "Alchemy"),
+        ("evl", "the EVL core", PROGRAMS[1], "evl", EVL, "EVL"),
+    )
+    for one in KERNEL_PROBES
+)

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+"""What can be brought: the types that boards, instruments and loads are made of, the registries, and the record that
+comes of a run.
+"""

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Loads: programs that disturb. A load is what it must set up and what it keeps running."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from rtqual.protocols.board import Command
+
+
+class Shape(BaseModel):
+    """A load's parameters, as the mission may set them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """For records: those that are not as they are by default."""
+        return {f"load: {name}": value for name, value in self.model_dump(mode="json", exclude_defaults=True).items()}
+
+
+@dataclass(frozen=True)
+class Load:
+    """A disturbance. Every background command must outlive the measurement."""
+
+    name: str
+    title: str
+    background: tuple[Command, ...] = ()
+    setup: tuple[Command, ...] = ()
+    programs: tuple[str, ...] = ()  # what must be on the board
+    modules: tuple[str, ...] = ()  # kernel modules it needs
+    shape: type[Shape] = Shape
+    shaped: Callable[[Any], tuple[Command, ...]] | None = None  # the background in another shape
+    local: bool = True  # False: needs a guest (it would reconfigure this machine)
+
+    def commands(self, shape: Shape | None) -> tuple[Command, ...]:
+        """What it keeps running."""
+        return self.shaped(shape) if self.shaped and shape else self.background

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+"""What the report says: one file a chapter, and one for each longer part of a chapter.
+
+decision.py      the first page: the decision, what it rests on, what would change it
+verdicts.py      the next: every board's verdict in short
+purpose.py  systems.py (with choice.py: what each takes and lacks)  tools.py  environment.py  method.py
+results.py       the figures, with distributions.py (what is plotted of them), battery.py and paths.py (the probe's),
+                 explore.py (the samples that report.html plots anew)
+analysis.py      judgement.py (requirements, scores); and sections: mechanisms.py (the probe's figures by operating
+                 system) with mechanism_plots.py, stability.py, comparisons.py with shift.py, dependence.py, tails.py,
+                 goals.py
+conclusion.py  reproduction.py  failures.py  glossary.py
+
+A new chapter is a file here and a row in view.CHAPTERS; a new section of the analysis, a row in analysis.SECTIONS.
+"""

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Instruments that measure many things at once: a row for each, its median with the least and the largest below."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from rtqual.engine.analysis.figure.model import Summary
+from rtqual.engine.analysis.figure.operations import share
+from rtqual.reports.material import Material, Place, figure_cell, notes_for
+from rtqual.reports.page.document import Cell, Column, Note, Notes, Table
+from rtqual.reports.page.text import (
+    TIMING_MARK,
+    clean,
+    figure_interval,
+    figure_value,
+    load_text,
+    number,
+    place,
+    readable,
+)
+
+SEVERAL = 3  # so many series or more stand in one table
+_ENDS = ("min", "max")
+_SWITCH, _TIME = ": context switch", ": time"  # series of one benchmark, the first a part of the second
+
+
+def has_several(summaries: Sequence[Summary]) -> bool:
+    return any(s.absent or len(s.series) >= SEVERAL for s in summaries)
+
+
+def battery(material: Material, one: Place, load: str) -> Table:
+    """What a system does not offer is marked so; figures that are no samples stand below the samples."""
+    summaries = one.under(load)
+    sampled = list(dict.fromkeys(name for s in summaries for name in s.series))
+    absent = dict.fromkeys(name for s in summaries for name in s.absent)
+    names = [*sampled, *(name for name in absent if not any(_belongs(one, name) for one in sampled))]
+    notes = notes_for(s.figures.get(figure_name(s, name, "p50")) for s in summaries for name in names)
+    rows = heading_rows(summaries, notes)
+    for name in names:
+        rows.append([Cell(readable(name)), *(cell_of(s, name, notes) for s in summaries)])
+        rows += share_rows(summaries, name, notes)
+    printed = dict.fromkeys(name for s in summaries for name in s.figures)
+    scalars = [name for name in printed if not any(name in _statistics(s) for s in summaries)]
+    for name in scalars:
+        found = [s.figures.get(name) for s in summaries]
+        rows.append([Cell(readable(name)), *(Cell("-" if f is None else figure_value(f)) for f in found)])
+    caption = f"{one.instrument} {load_text(load)}, {place(summaries[0].group)}: median, and least to largest"
+    columns = [Column("Operation", False), *material.columns([s.group.candidate for s in summaries])]
+    listed: tuple[Note, ...] = notes.listed()
+    return material.numbering.table(clean(caption), columns, rows, listed)
+
+
+def heading_rows(
+    summaries: Sequence[Summary], notes: Notes, samples: str = "samples n of each", none: str = "0"
+) -> list[list[Cell]]:
+    """What the columns of a table rest on."""
+    return [
+        [Cell(samples), *(Cell(number(s.samples) if s.samples else none) for s in summaries)],
+        [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
+        [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
+    ]
+
+
+def cell_of(summary: Summary, name: str, notes: Notes, statistic: str = "p50", *, span: bool = True) -> Cell:
+    """One operation of one system: a statistic, its interval or why there is none, with a span least to largest."""
+    why_absent = next((why for absent, why in summary.absent.items() if _belongs(name, absent)), "")
+    if why_absent:
+        return Cell("not offered", marks=notes.mark(clean(f"{why_absent}.")))
+    found, *ends = (summary.figures.get(figure_name(summary, name, one)) for one in (statistic, *_ENDS))
+    if found is None:
+        return Cell("-")
+    details = [
+        figure_interval(found),
+        " to ".join(figure_value(end) for end in ends if end is not None) if span else "",
+    ]
+    marks = notes.mark("" if found.interval else found.why_no_interval)
+    return Cell(figure_value(found), "; ".join(filter(None, details)), marks)
+
+
+def figure_name(summary: Summary, series: str, statistic: str) -> str:
+    return statistic if summary.series[:1] == (series,) else f"{series} {statistic}"
+
+
+def share_rows(summaries: Sequence[Summary], name: str, notes: Notes) -> Iterator[list[Cell]]:
+    """Below a context switch what part of its operation it is; nothing below others."""
+    if name.endswith(_SWITCH):
+        yield [Cell(f"{readable(name)}, its share"), *(_share(s, name, notes) for s in summaries)]
+
+
+def _belongs(name: str, benchmark: str) -> bool:
+    return name == benchmark or name.startswith(f"{benchmark}: ")
+
+
+def _share(summary: Summary, name: str, notes: Notes) -> Cell:
+    """How much of an operation's time its context switch is, by the medians; and of its shortest and longest."""
+    of = name.removesuffix(_SWITCH) + _TIME
+    part, whole = (summary.figures.get(figure_name(summary, one, "p50")) for one in (name, of))
+    if not (part and whole):
+        return figure_cell(None, notes, counted=False)
+    cell = figure_cell(share(part, whole), notes, counted=False)
+    ends = (summary.figures.get(figure_name(summary, of, end)) for end in _ENDS)
+    shares = [figure_value(found) for end in ends if end and (found := share(part, end))]
+    spread = " of the shortest to ".join(shares) + " of the longest" if len(shares) == len(_ENDS) else ""
+    return replace(cell, detail="; ".join(filter(None, (cell.detail, spread))))
+
+
+def _statistics(summary: Summary) -> set[str]:
+    """The names of figures that were read from samples."""
+    first = {name for name in summary.figures if f"{summary.series[-1]} {name}" in summary.figures}
+    return first | {f for f in summary.figures for name in summary.series[1:] if f.startswith(f"{name} ")}

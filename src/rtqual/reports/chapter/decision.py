@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""The first page: what is decided, in one table and one plot, what that rests on, and what would change it."""
+
+from collections.abc import Iterator
+
+from rtqual.base.words import count, listed, under
+from rtqual.engine.analysis.verdict.model import Verdict
+from rtqual.reports.chapter.distributions import decisive
+from rtqual.reports.chapter.verdicts import gate_matrix
+from rtqual.reports.material import Material
+from rtqual.reports.page.document import Beside, Block, Paragraph, VerdictBox, bullets
+from rtqual.reports.page.text import number, prose
+
+_MOST_BESIDE = 3  # candidates whose columns fit in half of the page
+_MOST = 6  # candidates on the first page; every one stands among the evidence
+
+
+def decision(material: Material) -> VerdictBox | None:
+    answer = material.evidence.answer
+    if answer is None:
+        return None
+    deciding = [verdict for _, verdict in material.evidence.headed[: len(answer.boards)]]
+    blocks = [*_camera(material), *(block for one in deciding for block in _blocks(material, one))]
+    return VerdictBox("Decision", answer.fly is not None, prose(answer.headline), tuple(blocks))
+
+
+def _camera(material: Material) -> Iterator[Block]:
+    if material.evidence.camera.judged:
+        yield Paragraph(prose(f"Docking camera: {material.evidence.camera.reached.text}"))
+
+
+def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:
+    table = gate_matrix(material, verdict, most=_MOST)
+    plots = decisive(material, verdict)
+    if plots and len(verdict.standings) <= _MOST_BESIDE:
+        yield Beside((table,), plots)
+    else:
+        yield table
+        yield from [plots] if plots else []
+    yield from bullets("What it rests on", (*_rests_on(material, verdict), *verdict.caveats))
+    yield from bullets("What would change it", verdict.would_change)
+
+
+def _rests_on(material: Material, verdict: Verdict) -> Iterator[str]:
+    """The counts behind every measured requirement; candidates with equal ones share a sentence."""
+    for requirement in material.mission.requirements:
+        told: dict[str, list[str]] = {}
+        for standing in verdict.standings:
+            for gate in standing.gates:
+                if gate.requirement == requirement.name and gate.measured:
+                    samples = f"{number(gate.measured.n)} samples" if requirement.statistic else ""
+                    runs = count(gate.measured.runs, "run")
+                    told.setdefault(f"{samples} in {runs}" if samples else runs, []).append(standing.candidate)
+        for counts, names in told.items():
+            where = f"{requirement.instrument} {under(requirement.load)} on the {verdict.board} board"
+            yield f"{requirement.name}: {listed(names)}, {counts}{' each' if len(names) > 1 else ''} of {where}."

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What is plotted of the samples: a histogram and the share above a value, for every load of an instrument."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from rtqual.engine.analysis.figure.model import Distribution, Summary
+from rtqual.engine.analysis.verdict.model import Verdict
+from rtqual.engine.mission import Statistic
+from rtqual.protocols.record.schema import Kind
+from rtqual.reports.draw import plots
+from rtqual.reports.material import Material, Place, timing_mark, timing_notes
+from rtqual.reports.page.document import Block, Paragraph, Plot, Plots
+from rtqual.reports.page.text import clean, figure_text, load_text, place, prose
+
+QUANTITY = {"cyclictest": "Wake-up latency", "hackbench": "Duration"}
+FEWEST = 20  # samples of a candidate; fewer make no picture
+FEWEST_OF_A_TAIL = 1000  # of the best sampled candidate; fewer show nothing that the histogram does not
+# Statistics that are no place on the axis of the samples.
+_SPREADS = (Statistic.STD, Statistic.RANGE, Statistic.P95_AVG)
+_SHAPES = ((plots.histogram, "Histogram"), (plots.ccdf, "Share of samples above a value"))
+
+
+def distributions(material: Material, one: Place) -> Iterator[Block]:
+    """A histogram and, where there is a tail to see, a CCDF for every load, all on the same horizontal axis."""
+    panels = panels_of(material, one)
+    if not panels:
+        sampled = any(s.distribution for s in one.summaries)
+        why = "There are too few samples to plot" if sampled else "This tool prints no samples to plot"
+        yield Paragraph(f"{why}; the figures stand in the tables below.")
+        return
+    drawn = [
+        _plot(material, one, load, panel, shape=shape)
+        for load, panel in panels.items()
+        for shape in range(len(_SHAPES))
+        if shape == 0 or max(s.samples for s in one.under(load)) >= FEWEST_OF_A_TAIL
+    ]
+    yield Plots(tuple(drawn), timing_notes(timing_mark(one.summaries)))
+
+
+def decisive(material: Material, verdict: Verdict) -> Plots | None:
+    """The histogram of the first requirement that sets a limit to samples, for the first page."""
+    for requirement in material.mission.requirements:
+        for one in material.places():
+            if (one.instrument, one.board) != (requirement.instrument, verdict.board):
+                continue
+            panel = panels_of(material, one).get(requirement.load)
+            if panel and panel.limits:
+                plot = _plot(material, one, requirement.load, panel, shape=0)
+                return Plots((plot,), timing_notes(panel.mark))
+    return None
+
+
+def _plot(material: Material, one: Place, load: str, panel: plots.Panel, *, shape: int) -> Plot:
+    draw, what = _SHAPES[shape]
+    summaries = one.under(load)
+    series = summaries[0].series
+    of = f" of {series[0]}" if len(series) > 1 else ""  # the first stands for an instrument that samples several things
+    caption = clean(f"{what}{of}, {one.instrument} {load_text(load)}, {place(summaries[0].group)}")
+    alt = f"{caption}. {_spoken(summaries)}"
+    return material.numbering.plot(caption, alt, partial(draw, panel, material.palette), panel.mark)
+
+
+def panels_of(material: Material, one: Place) -> dict[str, plots.Panel]:
+    """What is plotted under every load: panels on one horizontal axis."""
+    by_load = {load: drawable for load in one.loads if (drawable := _drawable(one.under(load)))}
+    limits = {load: _limits(material, one, load) for load in by_load}
+    shown = [d for drawable in by_load.values() for d in drawable.values()]
+    span = plots.span_of(shown, [limit for some in limits.values() for limit in some])
+    quantity = QUANTITY.get(one.instrument, "Latency")
+    return {
+        load: plots.Panel(drawable, quantity, timing_mark(one.under(load)), limits[load], span)
+        for load, drawable in by_load.items()
+    }
+
+
+def _drawable(summaries: Sequence[Summary]) -> dict[str, Distribution]:
+    return {
+        s.group.candidate: s.distribution
+        for s in summaries
+        if s.distribution is not None and s.distribution.kind != Kind.SUMMARY and s.samples >= FEWEST
+    }
+
+
+def _limits(material: Material, one: Place, load: str) -> tuple[plots.Limit, ...]:
+    return tuple(
+        plots.Limit(
+            f"{r.statistic} {'at most' if r.at_most else 'at least'}", r.limit.value, upper=r.at_most is not None
+        )
+        for r in material.mission.requirements
+        if (r.instrument, r.load) == (one.instrument, load) and r.statistic and r.statistic not in _SPREADS
+    )
+
+
+def _spoken(summaries: Sequence[Summary]) -> str:
+    """What a plot shows, in words."""
+    candidates = []
+    for s in summaries:
+        ends = [f"{name} {figure_text(s.figures[name])}" for name in ("min", "p50", "max") if name in s.figures]
+        candidates.append(f"{s.group.candidate}: {', '.join(ends)}")
+    return prose("; ".join(candidates)) + "."

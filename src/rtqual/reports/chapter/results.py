@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The measured figures: plots and tables of every instrument under every load."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rtqual.engine.analysis.figure.model import Figure, Summary
+from rtqual.engine.mission import PUBLISHED
+from rtqual.parts.studies.chapter_beside import printed_in
+from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.reports.chapter.battery import battery, has_several, heading_rows
+from rtqual.reports.chapter.distributions import distributions
+from rtqual.reports.chapter.explore import explorer
+from rtqual.reports.chapter.paths import paths
+from rtqual.reports.material import FOOTPRINT, Material, Place, figure_cell, notes_for
+from rtqual.reports.page.document import Block, Cell, Column, Heading, Paragraph, Table, bullets, numbers, raised, texts
+from rtqual.reports.page.text import TIMING_MARK, clean, load_text, marked, place, prose, readable
+
+_OVER_RUNS = "median run"  # how figures begin that say nothing new of a single run
+
+
+def results(material: Material) -> Iterator[Block]:
+    measured = [one for one in material.places() if one.instrument != FOOTPRINT]
+    yield from explorer(material)
+    for one in measured:
+        yield Heading(clean(one.title))
+        if one.instrument in INSTRUMENTS:
+            instrument = INSTRUMENTS[one.instrument]
+            remarks = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
+            yield Paragraph(prose(" ".join((f"{instrument.title}.", *remarks))))
+        yield from distributions(material, one)
+        for load in one.loads:
+            yield from paths(material, one, load)
+            yield battery(material, one, load) if has_several(one.under(load)) else _statistics(material, one, load)
+            yield from _remarks(one.under(load))
+            yield from _per_cpu(material, one, load)
+
+
+def _statistics(material: Material, one: Place, load: str) -> Table:
+    """Statistics down, candidates across."""
+    summaries = one.under(load)
+    notes = notes_for(figure for s in summaries for figure in s.figures.values())
+    names = _names([s.figures for s in summaries], several=any(s.runs > 1 for s in summaries))
+    rows = heading_rows(summaries, notes, "samples n", "not told")
+    for name in names:
+        cells = [figure_cell(s.figures.get(name), notes, of=s) for s in summaries]
+        rows.append(raised([Cell(readable(name)), *cells]))
+    caption = f"{one.instrument} {load_text(load)}, {place(summaries[0].group)}"
+    columns = [Column("Statistic", False), *material.columns([s.group.candidate for s in summaries])]
+    return material.numbering.table(clean(caption), columns, rows, notes.listed())
+
+
+def _names(found: Sequence[Mapping[str, Figure]], *, several: bool) -> list[str]:
+    """Of all figures, without those over the runs where there are not `several`."""
+    names = dict.fromkeys(name for figures in found for name in figures)
+    return [name for name in names if several or not name.startswith(_OVER_RUNS)]
+
+
+def _remarks(summaries: Sequence[Summary]) -> Iterator[Block]:
+    problems = (f"{s.group.candidate}: {problem}" for s in summaries for problem in s.problems)
+    yield from bullets("Problems: no verdict rests on these", problems, "open")
+    yield from bullets("To keep in mind", (f"{s.group.candidate}: {caveat}" for s in summaries for caveat in s.caveats))
+
+
+def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
+    for s in one.under(load):
+        if len(s.per_cpu) < 2:
+            continue
+        notes = notes_for(figure for figures in s.per_cpu.values() for figure in figures.values())
+        cpus = dict(sorted(s.per_cpu.items()))
+        rows = [
+            raised([Cell(readable(name)), *(figure_cell(of.get(name), notes, counted=False) for of in cpus.values())])
+            for name in _names([*s.per_cpu.values()], several=s.runs > 1)
+        ]
+        mark = notes.timed(TIMING_MARK[s.timing])
+        caption = clean(f"Per CPU: {s.group.candidate}, {one.instrument} {load_text(load)}")
+        columns = [*texts("Statistic"), *numbers(*(f"CPU {cpu}" for cpu in cpus))]
+        yield material.numbering.table(marked(caption, mark), columns, rows, notes.listed())

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The systems under test, what each takes and lacks, and their footprint."""
+
+from collections.abc import Iterator
+
+from rtqual.base.words import count
+from rtqual.reports.chapter.choice import choice
+from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for
+from rtqual.reports.page.document import Block, Cell, Column, raised, texts
+from rtqual.reports.page.text import clean, prose, readable
+
+
+def systems(material: Material) -> Iterator[Block]:
+    rows = []
+    for candidate in material.mission.candidates:
+        boot = " ".join((*([f"preempt={candidate.preempt}"] if candidate.preempt else []), *candidate.boot))
+        rows.append(
+            [
+                Cell(candidate.name),
+                Cell(prose(candidate.title)),
+                Cell(candidate.source),
+                Cell(clean(boot) or "-", code=bool(boot)),
+                Cell(str(sum(r.inputs.candidate == candidate.name for r in material.records) or "none")),
+            ]
+        )
+    titles = texts("Name", "System", "Source", "Boot parameters")
+    yield material.numbering.table("Systems under test", [*titles, Column("Runs")], rows)
+    yield from choice(material)
+    for one in material.places():
+        if one.instrument != FOOTPRINT:
+            continue
+        notes = notes_for(figure for s in one.summaries for figure in s.figures.values())
+        names = dict.fromkeys(name for s in one.summaries for name in s.figures)
+        yield material.numbering.table(
+            clean(f"Footprint, {one.board} board, {count(one.cpus, 'CPU')}"),
+            [Column("Figure", False), *material.columns([s.group.candidate for s in one.summaries])],
+            [
+                raised([Cell(readable(name)), *(figure_cell(s.figures.get(name), notes, of=s) for s in one.summaries)])
+                for name in names
+            ],
+            notes.listed(),
+        )

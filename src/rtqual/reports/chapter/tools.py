@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""What measured and what disturbed: instruments with their parameters, loads, versions."""
+
+from collections.abc import Iterator
+
+from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.load.registry import LOADS
+from rtqual.reports.material import Material
+from rtqual.reports.page.document import Block, Cell, texts
+from rtqual.reports.page.text import clean, distinct, quantity
+
+
+def tools(material: Material) -> Iterator[Block]:
+    used = dict.fromkeys(r.inputs.instrument for r in material.records)
+    known = [INSTRUMENTS[name] for name in used if name in INSTRUMENTS]
+    yield material.numbering.table(
+        "Instruments",
+        texts("Instrument", "What it measures", "Parameters"),
+        [[Cell(i.name), Cell(i.title), Cell(parameters(material, i.name), code=True)] for i in known],
+    )
+    loads = [LOADS[name] for name in dict.fromkeys(r.inputs.load for r in material.records) if name in LOADS]
+    yield material.numbering.table(
+        "Loads", texts("Load", "What disturbs"), [[Cell(load.name), Cell(load.title)] for load in loads]
+    )
+    programs: dict[str, dict[str, set[str]]] = {}
+    for record in material.records:
+        for program, version in record.provenance.tools.items():
+            programs.setdefault(program, {}).setdefault(record.inputs.board, set()).add(version)
+    if programs:
+        yield material.numbering.table(
+            "Versions",
+            texts("Program", *(f"{board} board" for board in material.boards)),
+            [
+                [Cell(clean(program)), *(Cell(distinct(by_board.get(board, ()))) for board in material.boards)]
+                for program, by_board in sorted(programs.items())
+            ],
+        )
+
+
+def parameters(material: Material, instrument: str) -> str:
+    found = [r.inputs.parameters for r in material.records if r.inputs.instrument == instrument]
+    schema = INSTRUMENTS[instrument].parameters.model_json_schema().get("properties", {})
+    written = []
+    for name in sorted({name for parameters in found for name in parameters}):
+        unit = schema.get(name, {}).get("x-unit")
+        values = {quantity(p[name], unit) if unit else str(p[name]) for p in found if name in p}
+        written.append(f"{name} = {distinct(values)}")
+    return ", ".join(written) or "-"

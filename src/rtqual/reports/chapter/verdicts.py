@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""The verdicts in short, board by board."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rtqual.base.words import count
+from rtqual.engine.analysis.verdict.headline import result
+from rtqual.engine.analysis.verdict.model import Gate, Outcome, Verdict
+from rtqual.reports.chapter.distributions import decisive
+from rtqual.reports.chapter.judgement import score_text
+from rtqual.reports.material import Material, timing_of
+from rtqual.reports.page.document import (
+    SIGNS,
+    TONES,
+    Block,
+    Cell,
+    Column,
+    Notes,
+    Table,
+    VerdictBox,
+    bullets,
+    numbers,
+    outcome_cell,
+    texts,
+)
+from rtqual.reports.page.text import figure_text, prose
+
+_LEGEND = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
+
+
+def verdict_boxes(material: Material) -> tuple[VerdictBox, ...]:
+    """What every board gives; of the first, which decides, headline, requirements and plot stand on the first page."""
+    answer = material.evidence.answer
+    deciding = answer.boards if answer else ()
+    return tuple(
+        VerdictBox(
+            heading,
+            verdict.fly is not None,
+            "" if answer and verdict.headline == answer.headline else prose(verdict.headline),
+            tuple(_box(material, verdict, decides=verdict.board in deciding)),
+        )
+        for heading, verdict in material.evidence.headed
+    )
+
+
+def _box(material: Material, verdict: Verdict, *, decides: bool) -> Iterator[Block]:
+    yield _ranking(material, verdict)
+    if not decides and any(standing.gates for standing in verdict.standings):
+        yield gate_matrix(material, verdict)
+        plots = decisive(material, verdict)
+        yield from [plots] if plots else []
+    yield from bullets("Findings", verdict.findings)
+    refused = (f"{one.candidate}: {reason}" for one in verdict.standings for reason in one.other_refusals)
+    yield from bullets("Refused", refused, "open")
+    if not decides:
+        yield from bullets("What would change this", verdict.would_change)
+        yield from bullets("To keep in mind", verdict.caveats)
+
+
+def _ranking(material: Material, verdict: Verdict) -> Table:
+    scored = any(standing.total is not None for standing in verdict.standings)
+    rows = []
+    for standing in verdict.standings:
+        text, outcome = result(verdict, standing)
+        counts = Counter(gate.outcome for gate in standing.gates)
+        kept = [f"{counts[outcome]}\u00a0{sign}" for outcome, sign in SIGNS.items() if counts[outcome]]
+        place = [Cell("-" if standing.rank is None else str(standing.rank)), Cell(score_text(standing.total))]
+        rows.append(
+            [
+                Cell(prose(standing.candidate), prose(material.title(standing.candidate))),
+                Cell(text, tone=TONES[outcome]),
+                Cell(" · ".join(kept) or "-"),
+                *(place if scored else []),
+            ]
+        )
+    columns = [*texts("Candidate"), Column("Result", False, name=True), *numbers("Requirements")]
+    columns += numbers("Rank", "Score") if scored else []
+    by_score = (
+        ". Candidates that meet every requirement come first; the score, a weighted mean over the criteria of which "
+        "1 is best, ranks among equals."
+    )
+    return material.numbering.table(f"Candidates: {_LEGEND}{by_score if scored else ''}", columns, rows)
+
+
+def gate_matrix(material: Material, verdict: Verdict, most: int | None = None) -> Table:
+    """Requirements down, candidates across, `most` of them; the needs that every candidate meets share a row."""
+    notes = Notes()
+    measured = {r.name for r in material.mission.requirements}
+    standings = verdict.standings[:most]
+    gates = {(g.requirement, g.candidate): g for s in standings for g in s.gates}
+    candidates = [s.candidate for s in standings]
+    names = list(dict.fromkeys(name for name, _ in gates))
+    plain = [
+        name
+        for name in names
+        if name not in measured and all(gates[key].outcome == Outcome.MET for key in gates if key[0] == name)
+    ]
+    results = (result(verdict, standing) for standing in standings)
+    rows = [[Cell("Result"), *(Cell(text, tone=TONES[outcome]) for text, outcome in results)]]
+    for requirement in (name for name in names if name not in plain):
+        limit = next(prose(g.limit) for (name, _), g in gates.items() if name == requirement)
+        row = [Cell(prose(requirement), limit if requirement in measured else "")]
+        for candidate in candidates:
+            gate = gates.get((requirement, candidate))
+            row.append(_gate_cell(material, verdict, gate, notes) if gate else Cell("-"))
+        rows.append(row)
+    if plain:
+        shown = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
+        rows.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *shown])
+    left = len(verdict.standings) - len(standings)
+    more = f"; {count(left, 'more candidate')} below" if left else ""
+    columns = [Column("Requirement", False), *material.columns(candidates)]
+    caption = f"Requirements, {verdict.board} board: {_LEGEND}{more}"
+    return material.numbering.table(caption, columns, rows, notes.listed())
+
+
+def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -> Cell:
+    """The sign and the figure; what is not simply met has its reason as a footnote."""
+    mark = notes.timed(timing_of(material, verdict, gate.requirement, gate.candidate)) if gate.measured else ""
+    if gate.outcome != Outcome.MET:
+        mark += notes.mark(prose(gate.reason))
+    detail = figure_text(gate.measured, gate.limit_value) if gate.measured else ""
+    return outcome_cell(gate.outcome, detail, mark)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""What the regression gate found, in sections of plain text: terminal and Markdown summary print the same."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from rtqual.base import words
+from rtqual.base.units import format_value
+from rtqual.base.words import count
+from rtqual.engine.analysis.figure import wording
+from rtqual.engine.analysis.figure.model import Figure, Group
+from rtqual.engine.analysis.regression.course import Answer, Course, Moved, Regressions
+from rtqual.engine.analysis.regression.origin import cell_name
+
+Row = tuple[str, str, str]  # what, how it changed, why
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows about one cell or one candidate."""
+
+    heading: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    course: Course
+    parts: tuple[Part, ...]
+
+
+def headline(found: Regressions) -> str:
+    """'Regression: 9 figures worse.', 'No regression found: 12 figures better, 3 figures the same.'"""
+    counted = [
+        (len(found.of(Course.WORSE)), "figure", "worse"),
+        (len(found.answered(Course.WORSE)), "requirement", "not kept any more"),
+        (len(found.lost), "result", "missing"),
+        (len(found.of(Course.BETTER)), "figure", "better"),
+        (len(found.answered(Course.BETTER)), "requirement", "kept that had not been"),
+        (len(found.of(Course.CHANGED)), "figure", "changed"),
+        (len(found.of(Course.UNDECIDED)), "figure", "not judged"),
+        (len(found.answered(Course.UNDECIDED)), "requirement", "not judged"),
+        (len(found.of(Course.SAME)), "figure", "the same"),
+    ]
+    parts = [f"{count(number, what)} {how}" for number, what, how in counted if number]
+    return f"{'Regression' if found.failed else 'No regression found'}: {', '.join(parts)}."
+
+
+def overall(found: Regressions) -> Course:
+    """Of everything together; what is not judged keeps a pass from looking better than it is."""
+    if found.failed:
+        return Course.WORSE
+    open_ = found.of(Course.UNDECIDED) or found.answered(Course.UNDECIDED)
+    return Course.UNDECIDED if open_ else Course.BETTER
+
+
+def sections(found: Regressions) -> Iterator[Section]:
+    """The worst first; empty ones left out."""
+    every = (
+        Section("Worse", Course.WORSE, tuple(_figures(found, Course.WORSE))),
+        Section("Not kept any more", Course.WORSE, tuple(_answers(found.answered(Course.WORSE)))),
+        Section("Missing", Course.WORSE, _flat([(one.what, "", one.reason) for one in found.lost])),
+        Section("Not judged", Course.UNDECIDED, tuple(_undecided(found))),
+        Section("Better", Course.BETTER, tuple(_figures(found, Course.BETTER))),
+        Section("Newly kept", Course.BETTER, tuple(_answers(found.answered(Course.BETTER)))),
+        Section("Changed, neither better nor worse", Course.CHANGED, tuple(_changed(found))),
+        Section("New", Course.CHANGED, _flat([(what, "", "not in the baseline") for what in found.added])),
+        Section("Other inputs than the baseline's", Course.SAME, tuple(_inputs(found))),
+        Section("Notes", Course.SAME, _flat([(note, "", "") for note in found.notes])),
+    )
+    return (one for one in every if one.parts)
+
+
+def change(one: Moved) -> str:
+    """'12.27 us to 30.97 us (+152 %)'; noisy figures with their intervals, small changes with the difference."""
+    before, after = (
+        wording.figure(replace(figure, interval=None) if one.exact else figure) for figure in (one.before, one.after)
+    )
+    difference = one.after.value - one.before.value
+    sizes = [format_value(difference, one.before.unit)] if difference and before == after else []
+    sizes += [f"{100 * difference / abs(one.before.value):+.3g} %"] if difference and one.before.value else []
+    return f"{before} to {after}" + (f" ({', '.join(sizes)})" if sizes else "")
+
+
+def _figures(found: Regressions, course: Course) -> Iterator[Part]:
+    for group, members in groupby(found.of(course), key=lambda one: one.group):
+        figures = list(members)
+        rows = [(one.figure, change(one), one.reason) for one in figures]
+        yield Part(_cell(group, figures), tuple(rows))
+
+
+def _undecided(found: Regressions) -> Iterator[Part]:
+    """Figures of a cell that are not judged, a row for each reason."""
+    for group, members in groupby(found.of(Course.UNDECIDED), key=lambda one: one.group):
+        figures = list(members)
+        reasons = dict.fromkeys(one.reason for one in figures)
+        rows = [(words.listed([one.figure for one in figures if one.reason == why]), "", why) for why in reasons]
+        yield Part(_cell(group, figures), tuple(rows))
+    yield from _answers(found.answered(Course.UNDECIDED))
+
+
+def _changed(found: Regressions) -> Iterator[Part]:
+    yield from _figures(found, Course.CHANGED)
+    yield from _answers(found.answered(Course.CHANGED))
+
+
+def _answers(answers: Sequence[Answer]) -> Iterator[Part]:
+    for (candidate, board), members in groupby(answers, key=lambda one: (one.candidate, one.board)):
+        rows = [(one.requirement, outcomes(one), one.reason) for one in members]
+        yield Part(f"{candidate}, {board} board", tuple(rows))
+
+
+def outcomes(one: Answer) -> str:
+    """'met to not met'."""
+    return f"{one.before or 'not asked'} to {one.after or 'not asked'}"
+
+
+def _inputs(found: Regressions) -> Iterator[Part]:
+    for (candidate, board), members in groupby(found.inputs, key=lambda one: (one.candidate, one.board)):
+        rows = [(one.what, f"{one.before} to {one.after}", "") for one in members]
+        yield Part(f"{candidate}, {board} board", tuple(rows))
+
+
+def _cell(group: Group, figures: Sequence[Moved]) -> str:
+    """A cell with what its figures rest on: all samples, not the figures that the tool prints once a run."""
+    most = max(figures, key=lambda one: one.before.n)
+    before, after = _basis(most.before), _basis(most.after)
+    basis = before if before == after else f"{before}, now {after}"
+    return f"{cell_name(group)} ({basis}{', deterministic' if most.exact else ''})"
+
+
+def _basis(one: Figure) -> str:
+    samples = f"{count(one.n, 'sample')} in " if one.n > one.runs else ""
+    return f"{samples}{count(one.runs, 'run')}"
+
+
+def _flat(rows: Sequence[Row]) -> tuple[Part, ...]:
+    return (Part("", tuple(rows)),) if rows else ()

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""What `rtqual verify` played and what it says of the requirements: its figures, and the forms that machines read.
+
+A pure function of the mission, its procedures and the records; no time stands in it. For people: control.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rtqual.base.words import count
+from rtqual.engine.analysis.figure.intervals import quantile_ranks
+from rtqual.engine.campaign.lost import Lost
+from rtqual.engine.mission import Mission
+from rtqual.engine.mission.verify import Camera
+from rtqual.engine.procedure.compliance import Compliance, Result, Row, Run
+from rtqual.engine.procedure.model import Procedure
+from rtqual.protocols.record.schema import Record
+from rtqual.reports.machine.junit import Case, Suite, as_xml
+from rtqual.reports.trends import Trend
+from rtqual_docking.procedure import LOG_SERIES, PREFIX
+
+_WORSE = (Result.PASSED, Result.UNKNOWN, Result.FAILED)
+_QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100), "p99.9": Fraction(999, 1000)}
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was played and what it says. `records` are those of `runs`, in their order."""
+
+    mission: Mission
+    scale: str
+    candidate: str
+    camera: Camera
+    load: str
+    procedures: tuple[Procedure, ...]  # all there are
+    runs: tuple[Run, ...]
+    records: tuple[Record, ...]
+    rows: tuple[Row, ...]
+    failures: Mapping[str, str]
+    unasked: tuple[str, ...]
+    trends: tuple[Trend, ...] = ()  # of a soak
+    lost: tuple[Lost, ...] = ()  # runs that left no record, now or before they were played again
+    files: tuple[Path, ...] = ()
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """What each procedure shows."""
+        return {one.name: one.title for one in self.procedures}
+
+    @property
+    def first(self) -> tuple[tuple[Run, Record], ...]:
+        """Without those that were played again: a second run is the same, and no new sample."""
+        return tuple(pair for pair in zip(self.runs, self.records, strict=True) if not pair[0].repeat)
+
+    def samples(self) -> dict[str, list[int]]:
+        """Every latency by its kind, as "accepted PING", in ns and in order."""
+        found: dict[str, list[int]] = {}
+        for _, record in self.first:
+            for series in record.series:
+                if series.info.name != LOG_SERIES:
+                    values = np.repeat(series.values, series.counts).tolist()
+                    found.setdefault(series.info.name, []).extend(values)
+        return {name: sorted(values) for name, values in sorted(found.items()) if values}
+
+    @property
+    def passed(self) -> bool:
+        """Whether every procedure that was to be played was, and passed."""
+        return bool(self.runs) and not self.unknown and all(run.passed for run in self.runs)
+
+    @property
+    def unknown(self) -> Mapping[str, str]:
+        """Procedures that gave no record, or one without evidence, and why."""
+        unknown = {r.procedure: r.why for r in self.runs if r.result is Result.UNKNOWN}
+        return {**open_by(self.lost), **unknown, **self.failures}
+
+    @property
+    def again(self) -> tuple[str, ...]:
+        """What is to be told of runs that left no record, be they played again or not."""
+        return tuple(f"{_procedure(one)}, {one}" for one in self.lost)
+
+
+def open_by(lost: Sequence[Lost]) -> dict[str, str]:
+    """Procedures of which nobody knows whether they hold: a run left no record, and not because rtqual was ended."""
+    return {_procedure(one): str(one) for one in lost if one.alone}
+
+
+def _procedure(lost: Lost) -> str:
+    return lost.instrument.removeprefix(PREFIX)
+
+
+@dataclass(frozen=True)
+class Latency:
+    """A kind of latency over all runs: its samples' quantiles with the order statistics that enclose them."""
+
+    name: str
+    samples: int
+    figures: Mapping[str, tuple[int, int | None, int | None]]  # value, and its interval where known
+    most: int
+
+
+def latencies(verified: Verified) -> tuple[Latency, ...]:
+    return tuple(_latency(name, values) for name, values in verified.samples().items())
+
+
+def _latency(name: str, ordered: Sequence[int]) -> Latency:
+    count = len(ordered)
+    figures = {}
+    for label, share in _QUANTILES.items():
+        value = ordered[min(count - 1, int(share * count))]
+        low, high = quantile_ranks(count, share)
+        ends = (ordered[low - 1] if low >= 1 else None, ordered[high - 1] if high <= count else None)
+        figures[label] = (value, *ends)
+    return Latency(name, count, figures, ordered[-1])
+
+
+def headline(verified: Verified) -> str:
+    """'11 of 13 requirements compliant; 1 not compliant, 1 open'."""
+    rows = verified.rows
+    of = {kind: sum(row.compliance is kind for row in rows) for kind in Compliance}
+    rest = [f"{of[kind]} {kind}" for kind in (Compliance.NO, Compliance.OPEN) if of[kind]]
+    return f"{of[Compliance.YES]} of {count(len(rows), 'requirement')} compliant{'; ' * bool(rest)}{', '.join(rest)}"
+
+
+def as_dict(verified: Verified) -> dict[str, Any]:
+    return {
+        "mission": verified.mission.mission.name,
+        "scale": verified.scale,
+        "candidate": verified.candidate,
+        "camera": verified.camera,
+        "load": verified.load,
+        "passed": verified.passed,
+        "requirements": [
+            {
+                "id": row.requirement.id,
+                "text": row.requirement.text,
+                "method": row.requirement.method,
+                "level": row.requirement.level,
+                "stage": row.requirement.stage,
+                "procedures": row.procedures,
+                "evidence": [run.record for run in row.runs],
+                "compliance": row.compliance,
+                "why": row.why,
+                "close_out": row.closed,
+            }
+            for row in verified.rows
+        ],
+        "procedures": [_run(run) for run in verified.runs],
+        "failures": dict(verified.failures),
+        "lost": [
+            one.model_dump(exclude={"instrument", "inputs"}) | {"procedure": _procedure(one)} for one in verified.lost
+        ],
+        "without_requirement": verified.unasked,
+        "latencies_ns": [
+            {"name": one.name, "samples": one.samples, **one.figures, "max": one.most} for one in latencies(verified)
+        ],
+        "trends": [
+            {
+                "name": one.name,
+                "unit": f"{one.unit}/h",
+                "segments": len(one.slopes),
+                "value": one.per_hour,
+                "interval": one.interval,
+                "why_none": one.why_none,
+                "said": one.said,
+            }
+            for one in verified.trends
+        ],
+        "figures": [
+            {"procedure": run.procedure, **{name: one.value for name, one in record.manifest.scalars.items()}}
+            for run, record in verified.first
+        ],
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {
+        "procedure": run.procedure,
+        "passed": run.passed,
+        "result": run.result,
+        "why": run.why,
+        "record": run.record,
+        "seed": run.seed,
+        "repeat": run.repeat,
+        "timing": run.timing,
+        "board": run.board,
+        "checks": [
+            {
+                "step": one.step + 1,
+                "action": one.action,
+                "what": one.what,
+                "passed": one.passed,
+                "after_ns": one.after_ns,
+            }
+            for one in run.judgement.checks
+        ],
+        "wrong": run.judgement.wrong,
+    }
+
+
+def to_junit(verified: Verified) -> str:
+    """A case a procedure and a case a requirement; what is open is an error: nobody knows."""
+    worst: dict[str, Run] = {}
+    for run in verified.runs:
+        before = worst.get(run.procedure)
+        if before is None or _WORSE.index(run.result) > _WORSE.index(before.result):
+            worst[run.procedure] = run
+    said = {Result.PASSED: "", Result.UNKNOWN: "error", Result.FAILED: "failure"}
+    without = {n: why for n, why in verified.unknown.items() if n not in worst or worst[n].result is Result.PASSED}
+    played = [Case(n, said[r.result], r.result, r.why) for n, r in sorted(worst.items()) if n not in without]
+    played += [Case(name, "error", "no record", why) for name, why in sorted(without.items())]
+    results = {Compliance.YES: "", Compliance.NO: "failure", Compliance.OPEN: "error"}
+    asked = [Case(r.requirement.id, results[r.compliance], r.compliance, r.why) for r in verified.rows]
+    header = verified.mission.mission
+    name = f"{header.name}.verify"
+    suites = [Suite("procedures", f"{name}.procedures", tuple(played)), Suite("requirements", name, tuple(asked))]
+    return as_xml(f"rtqual verify: {header.title}, scale {verified.scale}", suites)

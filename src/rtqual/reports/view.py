@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""From what was measured to the tree that all formats print: the verdict first, then numbered chapters."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from itertools import count
+from string import ascii_uppercase
+
+from rtqual import __version__
+from rtqual.engine.mission.model import Paper
+from rtqual.parts.explain.chapter import latest, why
+from rtqual.reports.chapter.analysis import analysis, judgement
+from rtqual.reports.chapter.conclusion import conclusion
+from rtqual.reports.chapter.decision import decision
+from rtqual.reports.chapter.environment import environment
+from rtqual.reports.chapter.failures import failures
+from rtqual.reports.chapter.glossary import glossary
+from rtqual.reports.chapter.method import method
+from rtqual.reports.chapter.purpose import purpose
+from rtqual.reports.chapter.reproduction import reproduction
+from rtqual.reports.chapter.results import results
+from rtqual.reports.chapter.systems import systems
+from rtqual.reports.chapter.tools import tools
+from rtqual.reports.chapter.verdicts import verdict_boxes
+from rtqual.reports.draw.canvas import standalone
+from rtqual.reports.formats import PAGES
+from rtqual.reports.material import Material
+from rtqual.reports.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading, Printed
+from rtqual.reports.page.render import to_html, to_markdown, to_pdf
+from rtqual.reports.page.text import clean, duration, prose
+from rtqual_docking.chapter import goals_box
+
+# As a test report has them: purpose, systems, method, judgement, conclusion; in the annex all that they rest on.
+CHAPTERS: tuple[tuple[str, str, Callable[[Material], Iterable[Block]]], ...] = (
+    ("1", "Test purpose", purpose),
+    ("2", "Systems under test", systems),
+    ("3", "Test method", method),
+    ("4", "Requirements and scores", judgement),
+    ("", "Why samples were late", why),
+    ("5", "Failures and problems", failures),
+    ("6", "Conclusion", conclusion),
+    ("7", "Glossary", glossary),
+    ("a", "The latest samples, part by part", latest),  # links of the results lead there
+    ("A", "Test tools", tools),
+    ("B", "Test environment", environment),
+    ("C", "Test results", results),
+    ("D", "Analysis", analysis),
+    ("E", "Commands to reproduce every group", reproduction),
+)
+
+
+def build(material: Material) -> Document:
+    header = material.mission.mission
+    paper = material.mission.document
+    known = {*material.measured, *material.published}
+    return Document(
+        title=prose(header.title),
+        purpose=prose(header.purpose),
+        facts=(
+            ("Mission", header.name),
+            ("Critical phase", duration(header.duration)),
+            ("Needs", ", ".join(header.needs) or "none stated"),
+            ("Scale", clean(material.evidence.scale) or "not stated"),
+            ("Candidates measured", _names(material.measured)),
+            *([("Of a published study", _names(material.published))] if material.published else []),
+            ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
+            *made_with(paper),
+        ),
+        signatures=signatures(paper),
+        # Before the chapters, so that their tables have the first numbers.
+        decision=decision(material),
+        verdicts=(*goals_box(material), *verdict_boxes(material)),
+        chapters=tuple(chapters((number, title, blocks(material)) for number, title, blocks in CHAPTERS)),
+        colours=tuple((clean(name), material.palette.colour(name)) for name in material.candidates),
+    )
+
+
+def made_with(paper: Paper) -> Iterator[tuple[str, str]]:
+    """The facts that end every document's."""
+    yield "Software", f"rtqual {__version__}"
+    if paper.number:
+        yield "Document", prose(" issue ".join(filter(None, (paper.number, paper.issue))))
+
+
+def signatures(paper: Paper) -> tuple[tuple[str, str], ...]:
+    """The lines to sign: what for, and what the mission says already."""
+    return (
+        ("Date", prose(paper.date)),
+        ("Prepared", prose(paper.prepared)),
+        ("Reviewed", prose(paper.reviewed)),
+        ("Approved", prose(paper.approved)),
+    )
+
+
+def pages(document: Document, formats: Collection[str], printed: Printed) -> dict[str, bytes]:
+    """The files of the formats that people read, by name."""
+    files: dict[str, bytes] = {}
+    if "html" in formats:
+        files[PAGES["html"]] = to_html(document).encode()
+    if "pdf" in formats:
+        files[PAGES["pdf"]] = to_pdf(document, annex=printed.annex, archive=printed.archive)
+    if "md" in formats:
+        files[PAGES["md"]] = to_markdown(document).encode()
+        files |= {f"{PLOT_FOLDER}/{plot.file}": standalone(plot.svg).encode() for plot in document.plots}
+    return files
+
+
+def chapters(of: Iterable[tuple[str, str, Iterable[Block]]]) -> Iterator[Chapter]:
+    """Those without a number, and those with a small letter, are there only where they have something to say; those
+    that follow count on."""
+    numbers, letters = count(1), iter(ascii_uppercase)
+    for number, title, blocks in of:
+        said = list(blocks)
+        if said or (number and not number.islower()):
+            own = next(letters) if number.isalpha() else str(next(numbers))
+            yield Chapter(own, title, tuple(_numbered(own, said)))
+
+
+def _numbered(chapter: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    numbers = count(1)
+    for block in blocks:
+        yield replace(block, number=f"{chapter}.{next(numbers)}") if isinstance(block, Heading) else block
+
+
+def _names(candidates: Iterable[str]) -> str:
+    return clean(", ".join(candidates)) or "none"

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""A campaign's reports, written into its folder."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from rtqual.base import unlinked
+from rtqual.base.errors import RunFailed
+from rtqual.engine.analysis.figure.model import Group
+from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.mission import Mission
+from rtqual.parts.explain.kept import Why
+from rtqual.parts.tailor.account import Account
+from rtqual.protocols.record.schema import Manifest
+from rtqual.reports.formats import FOR_MACHINES, FORMATS, PAGES
+from rtqual.reports.machine.bencher import to_bencher
+from rtqual.reports.machine.github import to_github
+from rtqual.reports.machine.junit import to_junit
+from rtqual.reports.machine.prometheus import to_prometheus
+from rtqual.reports.page.document import AS_USUAL, PLOT_FOLDER, Printed
+from rtqual.reports.written import remember, stands
+from rtqual_docking.approach import Approach
+
+_TO_TEXT: dict[str, Callable[[Mission, Evidence], str]] = {
+    "junit": to_junit,
+    "prometheus": to_prometheus,
+    "bencher": to_bencher,
+    "github": to_github,
+}
+
+
+def write_report(
+    folder: Path,
+    mission: Mission,
+    evidence: Evidence,
+    records: Sequence[Manifest],
+    failures: Mapping[Group, str] | Mapping[str, str],
+    formats: Collection[str] = tuple(PAGES),
+    out: Path | None = None,
+    accounts: Sequence[Account] = (),
+    approach: Approach | None = None,
+    printed: Printed = AS_USUAL,
+    inputs: str = "",
+    why: Why | None = None,
+) -> list[Path]:
+    """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
+
+    `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
+    `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the
+    docking target; `printed`: what the PDF holds; `inputs`: the hash of all that the reports rest on (written.py),
+    where those that stand may be left as they are; `why`: the latest samples explained.
+    Returns the reports, without the plots, in the order of FORMATS.
+    Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
+    """
+    if inputs and stands(folder, inputs):
+        return [folder / FORMATS[name] for name in FORMATS if name in formats]
+    wanted = [name for name in FOR_MACHINES if name in formats]
+    contents = {FOR_MACHINES[name]: _TO_TEXT[name](mission, evidence).encode() for name in wanted}
+    if not PAGES.keys().isdisjoint(formats):
+        from rtqual.reports.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
+        from rtqual.reports.view import build, pages  # noqa: PLC0415
+
+        gathered = gather(mission, evidence, records, failures, accounts, approach, why)
+        contents |= pages(build(gathered), formats, printed)
+    reports = put(folder, contents, formats, out)
+    if inputs:
+        remember(inputs, contents)
+    return reports
+
+
+def put(folder: Path, contents: Mapping[str, bytes], formats: Collection[str], out: Path | None) -> list[Path]:
+    """Write them, and remove the plots of a report before. Returns the reports. Raises RunFailed."""
+    reports = {name: folder / name for name in FORMATS.values() if name in contents}
+    if out is not None:
+        reports = dict.fromkeys(reports, out)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for stale in unlinked.names(folder, PLOT_FOLDER) if "md" in formats and out is None else ():
+            if fnmatch(stale, "figure-*.svg"):
+                unlinked.remove(folder, f"{PLOT_FOLDER}/{stale}")
+        for name, content in contents.items():
+            if out is not None and name in reports:
+                out.parent.mkdir(parents=True, exist_ok=True)
+                out.write_bytes(content)
+            else:
+                unlinked.write(folder, name, content)
+    except OSError as error:
+        raise RunFailed(
+            f"{folder}: the report cannot be written ({error.strerror}): free space or choose another folder"
+        ) from error
+    return list(reports.values())

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+"""The stages: each takes a mission or a folder to its result, one file a stage.
+
+init.py       a mission of one's own from a template
+select.py     which operating system meets the mission, and by how much
+verify.py     a flight program under telecommands, faults and load
+show.py       the figures of a campaign, and its headline
+board.py      boards on the network: whether one is ready, bringing one back
+compare.py    two records, or two campaigns, beside each other
+history.py    figures over several versions, and where they changed
+gate.py       worse than a baseline?
+reproduce.py  a record's run once more
+seal.py       a campaign's signature
+doctor/       what this machine can do, and what is missing
+"""

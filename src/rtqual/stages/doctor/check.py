@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""One thing looked at: what was found, what needs it, what mends it."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, Literal
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+State = Literal["ok", "warning", "missing"]
+_TONES = {"ok": "green", "warning": "yellow", "missing": "red"}
+_PATIENCE_S = 10.0
+_CHECKOUT = (Path(__file__).parents[4] / "Makefile").exists()  # not where a wheel was installed
+
+
+@dataclass(frozen=True)
+class Check:
+    """`package`: the Debian packages that mend it. `demo`: the demo cannot run while it is missing."""
+
+    name: str
+    state: State
+    found: str
+    matters: str
+    fix: str = ""
+    package: str = ""
+    demo: bool = False
+
+
+def demo_can_run(checks: Sequence[Check]) -> bool:
+    """Whether `make demo` gets to its verdict, which the virtual board gives."""
+    return not any(check.state == "missing" and check.demo for check in checks)
+
+
+def install_command(checks: Sequence[Check]) -> str:
+    """One command for all missing Debian packages; empty if none is missing."""
+    packages = dict.fromkeys(name for check in checks if check.state != "ok" for name in check.package.split())
+    return install(" ".join(packages)) if packages else ""
+
+
+def as_json(checks: Sequence[Check]) -> dict[str, Any]:
+    return {
+        "demo_can_run": demo_can_run(checks),
+        "install": install_command(checks),
+        "checks": [asdict(check) for check in checks],
+    }
+
+
+def render(checks: Sequence[Check]) -> RenderableType:
+    """A table of what was found, and below it what mends the rest."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("", "what", "found", "needed for"):
+        table.add_column(title, no_wrap=title in ("", "what"), overflow="fold")
+    for check in checks:
+        state = Text(check.state, style=_TONES[check.state])
+        table.add_row(state, Text(check.name), Text(check.found), Text(check.matters))
+    fixes = {check.name: check.fix for check in checks if check.fix and not check.package}
+    if command := install_command(checks):
+        fixes = {"Debian packages": command, **fixes}
+    mends = [Text("\nWhat mends it:"), *(Text(f"  {name}\n{_copyable(fix)}") for name, fix in fixes.items())]
+    good = demo_can_run(checks)
+    start = "The demo can run: make demo" if _CHECKOUT else "A campaign can run: rtqual init, then rtqual select"
+    verdict = start if good else f"{start.partition(' can')[0]} cannot run yet."
+    return Group(table, *(mends if fixes else []), Text(f"\n{verdict}", style="green" if good else "red"))
+
+
+def _copyable(command: str) -> str:
+    """A command in lines that fit a narrow terminal and can be pasted as they stand."""
+    if " | " in command:
+        return "    " + command.replace(" | ", " |\n      ")
+    return " \\\n      ".join(wrap(command, 70, initial_indent="    ", break_long_words=False, break_on_hyphens=False))
+
+
+def as_root(command: str) -> str:
+    return command if os.geteuid() == 0 else f"sudo {command}"
+
+
+def install(packages: str) -> str:
+    return as_root(f"apt-get install {packages}")
+
+
+def contents(path: str) -> str:
+    """A small file of /proc or /sys; empty where it is not there."""
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
+
+
+def said(*command: str) -> str:
+    """What a program prints; empty where it is not there or fails."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE_S, check=True
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()

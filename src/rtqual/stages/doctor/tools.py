@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""What rtqual runs and loads: Debian's packages, QEMU, the programs, Python's libraries."""
+
+import importlib
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+from rtqual.base.apt import KERNELS, names
+from rtqual.base.cache import cache_dir
+from rtqual.base.errors import RunFailed, first_line
+from rtqual.base.libraries import install_command
+from rtqual.engine.boards.machine import plugin
+from rtqual.engine.boards.trial import try_guest
+from rtqual.engine.initramfs.contents import guest_file
+from rtqual.protocols.board.registry import BOARDS, Program
+from rtqual.stages.doctor.check import Check, as_root, install, said
+
+_QEMU_PACKAGE = "qemu-system-x86"
+_QEMU_SERIES = "7.2."  # Debian 12's, which the figures in the documents were made with
+_MACHINE = ("-machine", "pc-i440fx-7.2", "-accel", "tcg", "-icount", "shift=1,sleep=off", "-smp", "2")
+_TCG_TIMEOUT_S = 20.0
+_SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"  # where rtqual looks for programs that are not in every user's PATH
+_KERNELS = ("linux-image-amd64", "linux-image-rt-amd64")  # of the demo
+_PANGO_PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
+_FONT_PACKAGE = "fonts-dejavu-core"
+
+
+# A guest brings instruments and loads of its own: those here are for measuring this machine.
+_PROGRAMS = (
+    *(program for row in BOARDS for program in row.programs),
+    Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),
+    Program("cyclictest", "rt-tests", "measuring this machine"),
+    Program("hackbench", "rt-tests", "measuring, loading this machine"),
+    Program("sysbench", "sysbench", "measuring this machine"),
+    Program("stress-ng", "stress-ng", "loading this machine"),
+    Program("ssh", "openssh-client", "boards over ssh; signing records"),
+    Program("arm-none-eabi-gcc", "gcc-arm-none-eabi", "FreeRTOS"),
+    Program("make", "make", "FreeRTOS; tailoring a kernel"),
+    Program("gcc", "gcc", "tailoring a kernel"),
+    Program("bc", "bc", "tailoring a kernel"),
+    Program("bison", "bison", "tailoring a kernel"),
+    Program("flex", "flex", "tailoring a kernel"),
+    Program("patch", "patch", "tailoring a kernel"),
+    Program("xz", "xz-utils", "tailoring a kernel"),
+    Program("zstd", "zstd", "tailoring a kernel"),
+    Program("ccache", "ccache", "tailoring a kernel: the second build takes a tenth"),
+    Program("mmdebstrap", "mmdebstrap", "system images: Debian's root"),
+    Program("mcopy", "mtools", "system images"),
+    Program("mkfs.fat", "dosfstools", "system images"),
+    Program("sfdisk", "fdisk", "system images"),
+    Program("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "system images: our programs in those for arm64"),
+    Program("java", "default-jre-headless", "Yamcs as the flight program's ground"),
+    Program("mvn", "maven", "Yamcs as the flight program's ground"),
+)
+_OWN = {
+    "rtqual-agent": "starting programs, here and in guests",
+    "rtqual-clock.so": "virtual board",
+    "rtqual-used.so": "tailoring a kernel: --trim",
+    "rtqual-watch.so": "explaining late samples",
+    "rtqual-probe": "the probe, here and in guests",
+    "ds325-emulator": "the software depth camera",
+    "ds325-stream": "depth frames to ranges",
+    "ds325-pose": "ranges to pose",
+}
+
+
+def examine() -> Iterator[Check]:
+    yield _apt()
+    yield _qemu()
+    yield from map(_program, _PROGRAMS)
+    yield from map(_own, _OWN)
+    yield _freertos()
+    yield _instruction_clock()
+    yield _libraries()
+    yield _pango()
+    yield _fonts()
+
+
+def _apt() -> Check:
+    name, matters = "apt", "Debian's kernels and tools"
+    if not shutil.which("apt-cache") or not shutil.which("apt-get"):
+        return Check(name, "missing", "no apt: this is not Debian", matters, demo=True)
+    known = _known()
+    unknown = [package for package in _KERNELS if package not in known]
+    try:
+        system = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        system = "unknown system"
+    if not unknown:
+        return Check(name, "ok", f"{system}, with package lists", matters, demo=True)
+    found = f"{system}; its package lists have no {', no '.join(unknown)}"
+    return Check(name, "missing", found, matters, as_root("apt-get update"), demo=True)
+
+
+def _known() -> tuple[str, ...]:
+    try:
+        return names(KERNELS)
+    except RunFailed:
+        return ()
+
+
+def _qemu() -> Check:
+    name, matters = "QEMU", "virtual board"
+    version = _qemu_version()
+    if not version:
+        fix = install(_QEMU_PACKAGE)
+        return Check(name, "missing", "no qemu-system-x86_64 that runs", matters, fix, _QEMU_PACKAGE, demo=True)
+    if version.startswith(_QEMU_SERIES):
+        return Check(name, "ok", version.split()[0], matters, demo=True)
+    found = f"{version}: gives other figures than the documented ones, made with {_QEMU_SERIES}x"
+    return Check(name, "warning", found, matters, demo=True)
+
+
+def _qemu_version() -> str:
+    return said("qemu-system-x86_64", "--version").partition("\n")[0].removeprefix("QEMU emulator version ")
+
+
+def _program(program: Program) -> Check:
+    path = shutil.which(program.name) or shutil.which(program.name, path=_SYSTEM_PATH)
+    if path:
+        return Check(program.name, "ok", path, program.matters, demo=program.demo)
+    fix = install(program.package)
+    return Check(program.name, "missing", "not found", program.matters, fix, program.package, program.demo)
+
+
+def _own(name: str) -> Check:
+    try:
+        guest_file(name)
+    except (RunFailed, OSError):
+        return Check(name, "missing", "not built", _OWN[name], "make", demo=True)
+    return Check(name, "ok", "built", _OWN[name], demo=True)
+
+
+def _freertos() -> Check:
+    """The kernel's source is kept once fetched; cargo 1.85 is the first that reads the crate which carries it."""
+    name, matters = "FreeRTOS's kernel", "FreeRTOS"
+    if os.environ.get("FREERTOS_KERNEL_PATH"):
+        return Check(name, "ok", "FREERTOS_KERNEL_PATH", matters)
+    if any((cache_dir() / "freertos").glob("freertos-next-*/tasks.c")):
+        return Check(name, "ok", "in the cache", matters)
+    version = re.search(r"cargo 1\.(\d+)", said("cargo", "--version"))
+    if version and int(version[1]) >= 85:
+        return Check(name, "ok", f"{version[0]} fetches it", matters)
+    found = f"{version[0]} is too old to fetch it" if version else "no cargo to fetch it"
+    return Check(name, "warning", found, matters, "install Rust 1.85 or newer, or set FREERTOS_KERNEL_PATH")
+
+
+def _instruction_clock() -> Check:
+    """Two CPUs under the instruction clock with our plugin, for which QEMU must be built with TCG plugins."""
+    name, matters = "instruction clock", "virtual board"
+    try:
+        clock = str(plugin("rtqual-clock", _qemu_version())).replace(",", ",,")  # a comma parts options
+    except (RunFailed, OSError) as error:
+        return Check(name, "missing", f"not tried: {error}", matters, "make", demo=True)
+    trial = try_guest([*_MACHINE, "-plugin", f"file={clock}"], _TCG_TIMEOUT_S)
+    if trial.failure:
+        return Check(name, "missing", f"a guest with two CPUs {trial.failure}", matters, demo=True)
+    return Check(name, "ok", f"a guest with two CPUs answers in {trial.took_s:.1f} s", matters, demo=True)
+
+
+def _libraries() -> Check:
+    name, matters = "Python libraries", "analysis and report"
+    wanted = ("scipy", "matplotlib", "jinja2", "weasyprint", "youplot", "prometheus_client")
+    absent = [library for library in wanted if find_spec(library) is None]
+    if not absent:
+        return Check(name, "ok", ", ".join(wanted), matters, demo=True)
+    return Check(name, "missing", f"no {', no '.join(absent)}", matters, install_command(absent), demo=True)
+
+
+def _pango() -> Check:
+    """Loading WeasyPrint loads Pango; the demo ends with a PDF, so it fails without."""
+    name, matters = "Pango", "the PDF report"
+    try:
+        importlib.import_module("weasyprint")
+    except ModuleNotFoundError:
+        return Check(name, "missing", "not tried: weasyprint is missing", matters, demo=True)
+    except (ImportError, OSError) as error:
+        found = f"WeasyPrint cannot load it: {first_line(error)}"
+        return Check(name, "missing", found, matters, install(_PANGO_PACKAGES), _PANGO_PACKAGES, demo=True)
+    return Check(name, "ok", "WeasyPrint loads it", matters, demo=True)
+
+
+def _fonts() -> Check:
+    name, matters = "DejaVu fonts", "the PDF report"
+    if said("fc-list", "DejaVu Sans"):
+        return Check(name, "ok", "DejaVu Sans", matters)
+    return Check(name, "warning", "not found: other letters, or none", matters, install(_FONT_PACKAGE), _FONT_PACKAGE)

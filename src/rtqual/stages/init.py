@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual init`: a mission of one's own from a template (templates/) and a few answers."""
+
+import json
+import platform
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from rtqual.base import apt
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
+from rtqual.base.words import listed
+from rtqual.engine.mission import load_mission
+from rtqual.engine.mission.explain import suggest
+from rtqual.protocols.board import registry
+from rtqual.protocols.board.registry import BOARDS, LEADING
+from rtqual.protocols.load.registry import LOADS
+
+HERE = registry.HERE.name
+VIRTUAL = next(name for name in LEADING if name != HERE)
+PLACES = (VIRTUAL, HERE)
+_USUAL = ("linux-image-rt-amd64", "linux-image-amd64")  # Debian's real-time and stock kernel
+# Metapackages, which stand for the newest of their kind; of the many with a whole version in their names people choose
+# one only by intent.
+_NEWEST = re.compile(r"linux-image-(?:\d+\.\d+-)?(?:rt-|cloud-)?amd64")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9-]*")
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_MEMORY = {VIRTUAL: "64 MiB", HERE: "1 GiB"}  # a kernel and a shell there; here a whole system runs
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A template. Deadline and loads are those of the missions they come from, or of their class of mission."""
+
+    about: str
+    deadline: str
+    loads: tuple[str, ...]
+
+
+KINDS = {
+    "cubesat-adcs": Kind("attitude control of a CubeSat", "500 us", ("hackbench", "stress-io")),
+    "docking": Kind("docking with a depth camera", "100 us", ("hackbench",)),
+    "uav-250hz": Kind("250 Hz flight control beside autonomy", "225 us", ("hackbench", "stress-cpu", "stress-memory")),
+    "least": Kind("one limit, one measurement", "100 us", ("hackbench",)),
+}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the mission is made of. Empty `candidates`: what is usual there; of this machine, the kernel it runs."""
+
+    template: str
+    board: str
+    deadline: str
+    loads: tuple[str, ...]
+    candidates: tuple[str, ...] = ()
+
+
+def kernels() -> tuple[str, ...]:
+    """The kernels that apt has, by the packages that stand for the newest of each kind; none where there is no apt."""
+    try:
+        return tuple(name for name in apt.names(apt.KERNELS) if _NEWEST.fullmatch(name))
+    except RunFailed:
+        return ()
+
+
+def usual() -> tuple[str, ...]:
+    """Debian's real-time and stock kernel, as far as apt has them; where it has neither, their names all the same."""
+    found = kernels()
+    return tuple(name for name in _USUAL if name in found) or _USUAL
+
+
+def loads_of(board: str) -> tuple[str, ...]:
+    """The loads that run there; 'none' is measured anyway."""
+    here = next(row.here for row in BOARDS if row.name == board)
+    return tuple(name for name, load in LOADS.items() if name != "none" and (load.local or not here))
+
+
+def init(file: Path, wanted: Wanted) -> None:
+    """Write the mission. Raises BadInput for an answer that no mission takes, and where the file is there already."""
+    if file.exists() or file.is_symlink():
+        raise BadInput(f"{file}: is there already and stays as it is: give another name")
+    if not _SLUG.fullmatch(file.stem):
+        raise BadInput(f"{file}: the file's name names the mission: write lower-case letters, digits and '-'")
+    text = _text(file, wanted)
+    with scratch() as folder:
+        trial = Path(folder) / file.name
+        trial.write_text(text)
+        try:
+            load_mission(trial)
+        except BadInput as error:
+            raise BadInput(f"these answers make no mission: {str(error).removeprefix(f'{trial}:')}") from None
+    try:
+        with file.open("x") as new:
+            new.write(text)
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be written: {error.strerror}; give another name") from None
+
+
+def _text(file: Path, wanted: Wanted) -> str:
+    _check(wanted)
+    loads = tuple(dict.fromkeys(name for name in wanted.loads if name != "none"))
+    template = (files("rtqual.stages") / "templates" / f"{wanted.template}.toml").read_text()
+    text = Template(template.partition("\n")[2]).substitute(  # without the licence of the template
+        name=file.stem,
+        file=file.name,
+        candidates="\n".join(_candidates(wanted)),
+        gates="\n".join(_gates(wanted.deadline, loads)),
+        load=loads[0] if loads else "none",
+        loads=json.dumps(["none", *loads]),
+        memory=_MEMORY[wanted.board],
+    )
+    return f"# Made by `rtqual init --template {wanted.template}`: yours to change.\n{text}"
+
+
+def _check(wanted: Wanted) -> None:
+    """What would read as an error in a file that the user has not written."""
+    possible = ("none", *loads_of(wanted.board))
+    for load in wanted.loads:
+        if load not in possible:
+            raise BadInput(f"--load {load}: does not run on the {wanted.board} board; {suggest(load, possible)}")
+    if wanted.board == HERE and wanted.candidates:
+        raise BadInput("--candidate: names a kernel to boot on the virtual board; this machine runs the one it has")
+    for text in (wanted.deadline, *wanted.candidates):
+        if json.dumps(text) != f'"{text}"':
+            raise BadInput(f"{text!r}: has characters that no deadline and no package has")
+
+
+def _candidates(wanted: Wanted) -> Iterator[str]:
+    if wanted.board == HERE:
+        release = platform.release()
+        yield (
+            f'[[candidate]]\nname = "this-machine"\ntitle = "This machine, Linux {release}"\nthis-machine = true\n'
+            f'release = "{release}"  # to compare kernels here, state each, boot it, run `rtqual select` again\n'
+        )
+        return
+    names: list[str] = []
+    for package in dict.fromkeys(wanted.candidates or usual()):
+        names.append(_name(package, names))
+        yield f'[[candidate]]\nname = "{names[-1]}"\ntitle = "Debian, {package}"\npackage = "{package}"\n'
+
+
+def _name(package: str, taken: Sequence[str]) -> str:
+    """'linux-image-6.12-rt-amd64' -> 'debian-6-12-rt'."""
+    kind = package.removeprefix("linux-image").removesuffix("amd64")
+    short = "-".join(["debian", *filter(None, _NOT_SLUG.split(kind))])
+    return short if short not in taken else f"{short}-{len(taken) + 1}"
+
+
+def _gates(deadline: str, loads: Sequence[str]) -> Iterator[str]:
+    for load in loads or ("none",):
+        name = f"wake-up under {load}" if load != "none" else "wake-up, idle"
+        yield (
+            f'[[requirement]]\nname = "{name}"\ninstrument = "cyclictest"\nload = "{load}"\nstatistic = "max"\n'
+            f'at_most = "{deadline}"\nmargin = "5 %"  # candidates that differ by less are as good as each other\n'
+        )
+
+
+def found_here() -> str:
+    """What may become candidates, in a sentence."""
+    packages = kernels()
+    apt_has = f"apt has {listed(packages)}" if packages else "apt knows no kernels here (`apt-get update`?)"
+    return f"This machine runs Linux {platform.release()}; {apt_has}."

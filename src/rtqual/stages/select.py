@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual select`: mission -> campaign -> records -> analysis -> report, in one folder.
+
+The folder keeps what a report needs (folder.py), so it can be reported on again without running anything.
+"""
+
+import json
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.engine.analysis.evidence import analyse
+from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.cost import cost_of
+from rtqual.engine.campaign.run import Campaign, Watcher
+from rtqual.parts.explain.kept import Why
+from rtqual.parts.explain.why import why
+from rtqual.parts.studies.choice import stated_needs, with_choice
+from rtqual.parts.tailor.account import with_trims
+from rtqual.reports.formats import FORMATS
+from rtqual.reports.page.document import AS_USUAL, Printed
+from rtqual.reports.write import write_report
+from rtqual.reports.written import key
+from rtqual_docking.approach import Approach
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What `rtqual select` leaves."""
+
+    evidence: Evidence
+    records: int
+    failures: dict[str, str]
+    reports: tuple[Path, ...]
+
+
+def select(campaign: Campaign, watcher: Watcher) -> Selection:
+    """Run what is not yet done, judge all of it, write the reports."""
+    with kept.alone(campaign.folder):
+        return conclude(run(campaign, watcher), campaign.folder, anew=False)
+
+
+def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) -> kept.Kept:
+    """Run what is not yet done and keep how it ended; the folder is ours alone meanwhile."""
+    mission, folder = campaign.mission, campaign.folder
+    key()  # of the program that measures and judges, not of one that is installed meanwhile
+    content = kept.content_of(mission)
+    trims = kept.trims_in(folder)
+    _check_disk(folder, cost_of(campaign.waiting(), campaign.workers).disk_b)
+    kept.begin(folder)
+    result = replace(campaign.run(watcher), trims=trims, approach=approach)
+    result = replace(result, why=_why(campaign, result, watcher))
+    kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
+    watcher.preparing("the report")
+    return kept.Kept(mission, campaign.scale, result)
+
+
+def _why(campaign: Campaign, result: kept.Result, watcher: Watcher) -> Why | None:
+    number = campaign.mission.scale(campaign.scale).explain
+    before = kept.why_in(campaign.folder, result.records)
+    places = {campaign.store.path(one.inputs.key(), one.manifest.repeat): one for one in result.records}
+    found = why(number, places, before, campaign.workers, watcher.preparing)
+    for text in found.refused if found else ():
+        watcher.warning(f"not explained: {text}")
+    return found
+
+
+def report(
+    folder: Path,
+    formats: Collection[str] = tuple(FORMATS),
+    out: Path | None = None,
+    printed: Printed = AS_USUAL,
+) -> Selection:
+    """Report on a finished campaign again. `out`: the file for its only format, in place of the folder."""
+    if out is not None and len(formats) != 1:
+        raise BadInput(f"--out {out}: takes one format; name it with --format ({', '.join(FORMATS)})")
+    campaign = kept.load(folder)
+    if out is not None:
+        return conclude(campaign, out.parent, formats, out, printed)
+    with kept.alone(folder):
+        return conclude(campaign, folder, formats, printed=printed)
+
+
+def evidence_of(campaign: kept.Kept) -> Evidence:
+    """What the records of a campaign support."""
+    mission, result = campaign.mission, campaign.result
+    known = {**result.configs, **stated_needs(mission)}
+    return with_choice(
+        mission, analyse(mission, campaign.scale, result.records, known, result.failures, result.runs_lost)
+    )
+
+
+def conclude(
+    campaign: kept.Kept,
+    folder: Path,
+    formats: Collection[str] = tuple(FORMATS),
+    out: Path | None = None,
+    printed: Printed = AS_USUAL,
+    *,
+    anew: bool = True,
+) -> Selection:
+    """Judge what a campaign gave and report on it. Unless `anew`, reports of the very same are left as they are."""
+    result = campaign.result
+    failures = {str(group): reason for group, reason in result.failures.items()}
+    if not result.records:
+        raise RunFailed(f"no cell gave a record: {next(iter(failures.values()), 'the plan is empty')}")
+    evidence = evidence_of(campaign)
+    manifests = [record.manifest for record in result.records]
+    reports = write_report(
+        folder,
+        campaign.mission,
+        evidence,
+        manifests,
+        result.failures,
+        formats=formats,
+        out=out,
+        accounts=with_trims(result.accounts, result.trims),
+        approach=result.approach,
+        printed=printed,
+        inputs="" if anew else _inputs(campaign, formats),
+        why=result.why,
+    )
+    return Selection(evidence, len(result.records), failures, tuple(reports))
+
+
+def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
+    """The hash of what the reports rest on. A manifest has the hash of its samples."""
+    mission, result = campaign.mission, campaign.result
+    described = [
+        mission.sha256, mission.model_dump_json(warnings=False), campaign.scale, json.dumps(sorted(formats)),
+        json.dumps(sorted(result.configs.items())),
+        *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
+        *sorted(one.model_dump_json() for one in result.lost.values()),
+        *sorted(record.manifest.model_dump_json() for record in result.records),
+        *(account.model_dump_json() for account in result.accounts), *(one.model_dump_json() for one in result.trims),
+        result.approach.model_dump_json() if result.approach else "",
+        result.why.model_dump_json() if result.why else "",
+    ]  # fmt: skip
+    return key(*described)
+
+
+def _check_disk(folder: Path, needed_b: int) -> None:
+    free_b = shutil.disk_usage(folder).free
+    if free_b < needed_b:
+        raise RunFailed(
+            f"{folder}: the campaign needs {needed_b / 2**20:.0f} MiB of disk and {free_b / 2**20:.0f} MiB are free: "
+            "make room or choose another folder with --out"
+        )

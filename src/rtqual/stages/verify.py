@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual verify`: a flight program under telecommands and faults, with its operating system, camera and load.
+
+Each procedure is a cell of a campaign, played twice where the board repeats. Judged is what the records keep, so a
+finished campaign is judged again without playing anything.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rtqual.base.errors import BadInput
+from rtqual.base.words import under
+from rtqual.engine.analysis.verdict.clock import of_board
+from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.campaign.lost import Lost
+from rtqual.engine.campaign.run import Campaign, Watcher
+from rtqual.engine.dictionary.definition import Definition
+from rtqual.engine.dictionary.definition import load as load_definition
+from rtqual.engine.mission import Candidate, Mission, RootSystem
+from rtqual.engine.mission.explain import suggest
+from rtqual.engine.mission.load import verify_problems
+from rtqual.engine.mission.verify import Camera, Verify
+from rtqual.engine.procedure.compliance import Run, control, unasked
+from rtqual.engine.procedure.kept import Procedures
+from rtqual.engine.procedure.load import procedures_of
+from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.peer import judged as judged_by_log
+from rtqual.engine.procedure.script import FRAME_FILE, STATE_FILE
+from rtqual.protocols.board.registry import Row
+from rtqual.protocols.record.schema import Record
+from rtqual.protocols.record.store import Store, read
+from rtqual.reports.control import FORMS, write_control
+from rtqual.reports.page.document import AS_USUAL, Printed
+from rtqual.reports.trends import trends
+from rtqual.reports.verification import Verified, open_by
+from rtqual_docking.procedure import PREFIX, instruments, log_of
+
+SMOKE, FULL, SOAK = "smoke", "full", "soak"
+SCALES = (SMOKE, FULL)  # of procedures; SOAK has its segments, as many as fill its hours
+ARGUMENTS = f"--state={STATE_FILE} --frame={FRAME_FILE}"  # of the flight program
+CAMERAS = {Camera.UVCVIDEO: "--device=/dev/video0", Camera.DRIVER: "--camera=driver"}  # and before them
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for."""
+
+    mission: Mission
+    verify: Verify
+    procedures: tuple[Procedure, ...]  # all there are
+    played: tuple[Procedure, ...]
+    scale: str
+    definition: Definition
+
+
+def plan(
+    mission: Mission,
+    scale: str = FULL,
+    only: Collection[str] = (),
+    candidate: str | None = None,
+    camera: str | None = None,
+) -> Plan:
+    """`candidate`, `camera`: in place of the mission's. Raises BadInput where the mission says nothing of it, or a name
+    is unknown."""
+    where = mission.path or mission.mission.name
+    if mission.verify is None:
+        raise BadInput(f"{where}: has no [verify]: say which candidate, which procedures and what they must show")
+    if camera is not None and camera not in list(Camera):
+        raise BadInput(f"--camera {camera!r}: {suggest(camera, [one.value for one in Camera])}")
+    asked = {"candidate": candidate or mission.verify.candidate, "camera": Camera(camera or mission.verify.camera)}
+    if (verify := mission.verify.model_copy(update=asked)) != mission.verify:
+        return plan(_on(mission, verify), scale, only)
+    if scale not in (*SCALES, SOAK):
+        raise BadInput(f"--scale {scale!r}: {suggest(scale, SCALES)}")
+    definition = load_definition()
+    place = mission.path.parent if mission.path else Path()
+    folder = place / mission.verify.procedures
+    procedures = procedures_of(mission.verify, place, definition)
+    names = [one.name for one in procedures]
+    for name in only:
+        if name not in names:
+            raise BadInput(f"--only {name!r}: there is no such procedure in {folder}; {suggest(name, names)}")
+    board = mission.verify.board
+    for one in procedures:
+        if board and one.emulated and one.name in only:
+            raise BadInput(f"--only {one.name}: resets and peers are played on the virtual board only, not on {board}")
+    played = tuple(
+        one for one in procedures if (one.name in only if only else _is_of(one, scale)) and not (board and one.emulated)
+    )
+    if not played and scale == SOAK:
+        raise BadInput(f"{folder}: no procedure is marked `soak = true`, as a segment of a soak")
+    if not played:
+        raise BadInput(f"{folder}: no procedure is marked `smoke = true`: mark one, or use --scale {FULL}")
+    return Plan(mission, mission.verify, procedures, played, scale, definition)
+
+
+def _on(mission: Mission, verify: Verify) -> Mission:
+    """The mission with another candidate in its [verify]."""
+    changed = mission.model_copy(update={"verify": verify}).derived_from(mission)
+    for problem in verify_problems(changed):
+        raise BadInput(f"--candidate {verify.candidate}: {problem.message}")
+    return changed
+
+
+def _is_of(procedure: Procedure, scale: str) -> bool:
+    if procedure.soak or scale == SOAK:
+        return procedure.soak and scale == SOAK
+    return scale == FULL or procedure.smoke
+
+
+def segments(asked: Plan, hours: float) -> int:
+    """So many runs of the soak's procedures, each with another seed, last `hours` on the board."""
+    return math.ceil(hours * 3600 * 10**9 / sum(one.ends for one in asked.played))
+
+
+def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaign:
+    """Its cells: each procedure with each seed, and then each once more where a second run must be equal."""
+    candidate = next(one for one in asked.mission.candidates if one.name == asked.verify.candidate)
+    place = _place(asked, candidate)
+    cpus, camera = place.cpus() if place.cpus else 1, asked.verify.camera
+    cells = [
+        Cell(candidate, one, one.parameters(), asked.verify.load, cpus, seed=seed, place=place)
+        for seed in range(1, seeds + 1)
+        for one in instruments(asked.played, asked.definition, f"{CAMERAS[camera]} {ARGUMENTS}", camera)
+    ]
+    again = [replace(cell, repeat=1) for cell in cells if cell.seed == 1] if place.repeats else []
+    scale, cells = kept.VERIFY + asked.scale, [*cells, *again]
+    return Campaign(asked.mission, scale, folder, workers=workers, cells=cells)
+
+
+def _place(asked: Plan, candidate: Candidate) -> Row:
+    """Where it is played. Raises BadInput where it cannot be."""
+    for one in asked.mission.boards:
+        if one.name == asked.verify.board:
+            if one.settings.by_card:
+                raise BadInput(f"board {one.name}: has no network; procedures are played over ssh")
+            return one.place
+    place = candidate.place
+    if candidate.root == RootSystem.DEBIAN:
+        raise BadInput(f"candidate {candidate.name}: procedures are played under a minimal root, or without one")
+    if place is None or not place.linux or place.here:
+        raise BadInput(f"candidate {candidate.name}: give [verify] a board; procedures are not played on this machine")
+    return place
+
+
+def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
+    """Play what is not yet played, judge all of it, write the report."""
+    with kept.alone(made.folder):
+        content = kept.content_of(asked.mission)
+        kept.begin(made.folder)
+        procedures = Procedures(procedures={one.name: one for one in asked.procedures})
+        result = replace(made.run(watcher), procedures=procedures)
+        result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
+        derived = asked.mission if asked.mission.is_derived else None
+        kept.keep(made.folder, content, made.scale, result, derived=derived)
+        verified = _of(kept.Kept(asked.mission, made.scale, result))
+        watcher.preparing("the report")
+        return replace(verified, files=write_control(made.folder, verified))
+
+
+def unlike(store: Store, records: Sequence[Record]) -> list[Record]:
+    """Second runs that gave another log or other problems: each is evidence of its own, and may have failed alone."""
+    again = [(one, store.path(one.inputs.key(), 1)) for one in records]
+    second = [(one, read(path)) for one, path in again if path.exists()]
+    return [other for one, other in second if _found(other) != _found(one)]
+
+
+def _found(record: Record) -> tuple[str, list[str]]:
+    return record.manifest.hash, record.manifest.problems
+
+
+def verified_in(folder: Path) -> Verified:
+    """What the records of a folder say, with the procedures that it keeps; nothing is played. Raises BadInput."""
+    return _of(kept.load(folder))
+
+
+def report(
+    folder: Path, formats: Collection[str] = FORMS, out: Path | None = None, printed: Printed = AS_USUAL
+) -> Verified:
+    """The document of a folder again; `out`: the file for its only format, in place of the folder."""
+    if out is not None and len(formats) != 1:
+        raise BadInput(f"--out {out}: takes one format; name it with --format ({', '.join(FORMS)})")
+    if out is not None:
+        verified = verified_in(folder)
+        return replace(verified, files=write_control(out.parent, verified, formats, out, printed))
+    with kept.alone(folder):
+        verified = verified_in(folder)
+        return replace(verified, files=write_control(folder, verified, formats, printed=printed))
+
+
+def _of(campaign: kept.Kept) -> Verified:
+    mission, result, scale = campaign.mission, campaign.result, campaign.scale.removeprefix(kept.VERIFY)
+    if mission.verify is None or result.procedures is None:
+        raise BadInput(f"{mission.path}: keeps no procedures to judge by: run `rtqual verify` there again")
+    failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
+    every = result.procedures.named
+    asked = Plan(mission, mission.verify, every, every, scale, load_definition())
+    return judged(asked, result.records, failures, tuple(result.lost.values()))
+
+
+def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], lost: Sequence[Lost] = ()) -> Verified:
+    """What the records say; nothing is played. `failures`: procedures that gave no record, and why."""
+    by_name = {one.name: one for one in asked.played}
+    runs, measured = [], []
+    for record in records:
+        name = record.inputs.instrument.removeprefix(PREFIX)
+        procedure = by_name.get(name)
+        if procedure is None:
+            failures = {**failures, name: "there is a record of it, but no procedure to judge that by"}
+            continue
+        runs.append(
+            Run(
+                procedure=procedure.name,
+                record=record.manifest.hash,
+                board=record.inputs.board,
+                candidate=record.inputs.candidate,
+                seed=record.inputs.seed,
+                repeat=record.manifest.repeat,
+                timing=of_board(record.inputs.board, record.manifest.timing),
+                judgement=judged_by_log(procedure, log_of(record), asked.definition, record.manifest.scalars),
+                problems=(*_of_another(asked, record), *record.manifest.problems),
+                guest_of=record.manifest.provenance.facts.get("hypervisor", ""),
+            )
+        )
+        measured.append(record)
+    requirements = asked.verify.requirements
+    pairs = zip(runs, measured, strict=True)
+    soaked = [
+        (by_name[run.procedure], record) for run, record in pairs if not run.repeat and by_name[run.procedure].soak
+    ]
+    return Verified(
+        mission=asked.mission,
+        scale=asked.scale,
+        candidate=asked.verify.candidate,
+        camera=asked.verify.camera,
+        load=asked.verify.load,
+        procedures=asked.procedures,
+        runs=tuple(runs),
+        records=tuple(measured),
+        rows=control(requirements, asked.procedures, runs, failures, open_by(lost)),
+        failures=failures,
+        lost=tuple(lost),
+        trends=trends(soaked, asked.definition),
+        unasked=unasked(requirements, asked.procedures),
+    )
+
+
+def _of_another(asked: Plan, record: Record) -> list[str]:
+    """Why a record is no evidence of what is asked, whatever its log says."""
+    on, load, board = record.inputs.candidate, record.inputs.load, record.inputs.board
+    if (on, load) != (asked.verify.candidate, asked.verify.load):
+        return [f"it was played on {on}, {under(load)}"]
+    by = record.inputs.parameters.get("camera", Camera.UVCVIDEO)
+    if by != asked.verify.camera:
+        return [f"frames came by {by}"]
+    models = {one.model for one in asked.mission.boards if one.name == asked.verify.board}
+    return [f"it was played on {board}"] if models and board not in models else []

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""What may be compared, what a coarse or overflowed figure is worth, and that missing runs are seen to be missing."""
+
+import numpy as np
+import pytest
+
+from rtqual.engine.analysis.difference.compare import compare_pair
+from rtqual.engine.analysis.difference.statement import UNDECIDED
+from rtqual.engine.analysis.figure import wording
+from rtqual.engine.analysis.figure.summary import RESOLUTION
+from rtqual.engine.analysis.regression.course import Course
+from rtqual.engine.analysis.verdict.model import Gate, Outcome, Verdict
+from rtqual.protocols.record.schema import Record, Scalar, Series, Timing
+from rtqual.reports.page.text import figure_value
+from support.analysis_records import WAKE_UP, figure, measured, mission, one_group, record, wakeups
+from support.gate_records import courses
+from support.gate_records import judged as gated
+from support.verdict_records import RANGE, judged, standing
+
+P99 = {**WAKE_UP, "name": "p99", "statistic": "p99"}
+CONDITIONS = {"interval": 1_000_000, "priority": 80}
+
+
+def run(candidate: str, cycles: int, seed: int, **parameters: int) -> Record:
+    """The same distribution, however long and with whatever settings."""
+    samples = np.random.default_rng([seed, cycles, len(candidate)]).lognormal(9, 0.4, cycles).astype(np.int64)
+    conditions = {**CONDITIONS, "cycles": cycles, **parameters}
+    return record(Series.raw(samples, name="latency"), candidate=candidate, seed=seed, parameters=conditions)
+
+
+def runs(candidate: str, cycles: int, **parameters: int) -> list[Record]:
+    return [run(candidate, cycles, seed, **parameters) for seed in range(10)]
+
+
+def statements(records: list[Record]) -> dict[str, str]:
+    a, b = measured(records)
+    return {one.statistic: one.statement for one in compare_pair(a, b)}
+
+
+def gate(verdict: Verdict, name: str = WAKE_UP["name"], candidate: str = "rt") -> Gate:
+    return next(one for one in standing(verdict, candidate).gates if one.requirement == name)
+
+
+def test_extremes_of_runs_of_other_lengths_are_not_compared() -> None:
+    said = statements(runs("a", 300) + runs("bb", 3_000))
+    why = f"{UNDECIDED}: runs of 300 and of 3,000 samples: extremes grow with every sample"
+    assert said["median run max"] == said["median run max-min"] == why
+    assert "extremes" not in said["p50"]
+
+
+def test_quantiles_of_runs_of_other_lengths_are_compared_and_say_so() -> None:
+    later = [
+        record(Series.raw([90_000 + 13 * i for i in range(3_000)], name="latency"), candidate="stock", seed=seed)
+        for seed in range(10)
+    ]
+    said = statements(wakeups("rt", range(12_000, 13_000, 100)) + later)
+    assert said["p50"] == "rt < stock (runs of 1,000 and of 3,000 samples)"
+
+
+@pytest.mark.parametrize("parameters", [{"interval": 10_000_000}, {"priority": 1}])
+def test_runs_with_other_settings_are_compared_in_nothing(parameters: dict[str, int]) -> None:
+    (name,) = parameters
+    said = statements(runs("a", 300) + runs("bb", 300, **parameters))
+    assert {one.partition(" against ")[0] for one in said.values()} == {
+        f"{UNDECIDED}: measured otherwise: {name} {'1 ms' if name == 'interval' else CONDITIONS[name]}"
+    }
+
+
+def test_nobody_leads_the_score_by_longer_runs() -> None:
+    verdict = judged(mission(criteria=[RANGE], candidates=["rt", "stock"]), runs("rt", 300) + runs("stock", 3_000))
+    assert [one.total for one in verdict.standings] == [None, None]
+    assert any("Not in the score: 'range' (runs of " in one for one in verdict.caveats), verdict.caveats
+
+
+def test_the_gate_calls_nothing_worse_for_its_longer_runs() -> None:
+    before, after = (
+        [
+            record(one.series, candidate="rt", seed=one.inputs.seed, timing=Timing.REAL, parameters=CONDITIONS)
+            for one in runs("rt", cycles)
+        ]
+        for cycles in (300, 30_000)
+    )
+    assert courses(gated(before, after))["median run max"] == Course.UNDECIDED
+
+
+def whole_us(counts: dict[int, int], *, step: bool = True, seed: int = 1, **info: object) -> Record:
+    """Of a tool that counts whole microseconds."""
+    series = Series.counted({1_000 * value: n for value, n in counts.items()}, name="latency", **info)
+    scalars = {RESOLUTION: Scalar(value=1_000, unit="ns")} if step else {}
+    return record(series, seed=seed, scalars=scalars, timing=Timing.REAL)
+
+
+@pytest.mark.parametrize(("largest", "outcome"), [(99, Outcome.MET), (100, Outcome.UNDECIDED), (101, Outcome.NOT_MET)])
+def test_a_whole_microsecond_may_be_almost_the_next(largest: int, outcome: Outcome) -> None:
+    records = [whole_us({5: 990, 6: 9, largest: 1}, seed=seed) for seed in range(10)]
+    found = gate(judged(mission(requirements=[WAKE_UP]), records))
+    assert found.outcome == outcome
+    if outcome == Outcome.UNDECIDED:
+        assert "the tool counts in steps of 1 us: it may be up to 101 us" in found.reason
+
+
+def test_a_limit_between_two_nanoseconds_is_kept_where_the_tool_counts_them() -> None:
+    found = gate(judged(mission(requirements=[WAKE_UP]), wakeups("rt", [100_000] * 10)))
+    assert found.outcome == Outcome.MET
+
+
+def test_an_average_that_a_tool_cut_to_microseconds_is_a_lower_end() -> None:
+    """The worse tail must not win `avg` and `p95-avg` by being cut."""
+    beyond = {"overflow": 40, "overflow_from": 50_000, "reported": {"min": 5_000.0, "avg": 7_000.0, "max": 400_000.0}}
+    cut = [whole_us({5: 950, 6: 10}, step=False, seed=seed, **beyond) for seed in range(10)]
+    assert figure(cut, "avg").at_least
+    assert "p95-avg" not in one_group(cut).figures
+    exact = {**beyond, "reported": {**beyond["reported"], "avg": 7_123.4}}  # type: ignore[dict-item]
+    assert not figure([whole_us({5: 950, 6: 10}, seed=seed, **exact) for seed in range(10)], "avg").at_least
+
+
+def test_figures_of_an_incomplete_histogram_are_lower_ends_everywhere() -> None:
+    """The tool saw 76 us and counted nothing above 25."""
+    counts = {**dict.fromkeys(range(5, 25), 50), 25: 2}
+    one = one_group([whole_us(counts, reported={"min": 5_000.0, "max": 76_000.0})])
+    assert one.figures["max"].value == 76_000
+    assert all(one.figures[name].at_least for name in ("avg", "std", "p50", "p99"))
+    assert not one.figures["max"].at_least
+    assert "p95-avg" not in one.figures
+    assert wording.figure(one.figures["p99"]) == "at least 24 us"
+
+
+def test_rounding_hides_no_miss() -> None:
+    limit = {**WAKE_UP, "at_most": "12411 ns"}
+    verdict = judged(mission(requirements=[limit]), wakeups("rt", [12_412] * 10))
+    assert gate(verdict).outcome == Outcome.NOT_MET
+    assert "max 12.412 us of" in gate(verdict).reason
+    assert "(12.412 us; at most 12411 ns asked)" in verdict.headline
+    assert figure_value(figure(wakeups("rt", [12_412] * 10), "max"), 12_411) == "12.412\u00a0µs"
+
+
+def test_fewer_runs_than_planned_are_said_with_every_verdict() -> None:
+    verdict = judged(mission(requirements=[WAKE_UP]), wakeups("rt", [12_000] * 6))
+    assert gate(verdict).outcome == Outcome.MET
+    assert "of 6,000 samples in 6 of 10 runs, at most 100 us asked" in gate(verdict).reason
+    assert "cyclictest under hackbench: 6 of 10 runs, the others are missing." in verdict.caveats
+
+
+def test_an_arm_of_the_plan_without_a_record_or_a_reason_is_missing() -> None:
+    verdict = judged(mission(), wakeups("rt", [12_000] * 10))
+    assert "cyclictest under hackbench, stock: the plan's runs are missing." in verdict.caveats
+
+
+def test_a_comparison_of_fewer_runs_than_planned_says_so() -> None:
+    requirement = {**WAKE_UP, "name": "worst", "statistic": "max"}
+    records = wakeups("rt", range(11_000, 12_000, 100)) + wakeups("stock", range(50_000, 62_000, 1_000))
+    (found,) = judged(mission(requirements=[requirement], runs=12), records).findings[:1]
+    assert found.startswith("worst: rt < stock (rt: 10 of 12 runs) (median run max ")

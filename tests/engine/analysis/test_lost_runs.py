@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""A run that gave no record counts: against its candidate where that hung or died, as unknown elsewhere."""
+
+from dataclasses import replace
+
+import pytest
+
+from rtqual.engine.analysis.evidence import analyse
+from rtqual.engine.analysis.figure.model import Group, LostRun
+from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.analysis.verdict.gates import EVERY_RUN_ENDS
+from rtqual.engine.analysis.verdict.model import Gate, Outcome
+from rtqual.protocols.record.schema import Record
+from rtqual.reports.machine.github import to_github
+from rtqual.reports.machine.junit import to_junit
+from rtqual.reports.machine.prometheus import to_prometheus
+from support.analysis_records import WAKE_UP, mission, record, wakeups
+
+RT = Group("cyclictest", "hackbench", "virtual", 1, "rt")
+HUNG = LostRun(RT, 4, 0, 2, ("hung and was ended", "hung and was ended"), died=2)
+FULL = LostRun(RT, 4, 0, 1, ("the disk is full",), died=0)
+ASKED = mission(["rt"], requirements=[WAKE_UP])
+
+
+def runs(without: int | None = 4) -> list[Record]:
+    return [one for one in wakeups("rt", [20_000] * 10) if one.inputs.seed != without]
+
+
+def found(records: list[Record], *lost: LostRun, accept_virtual: bool = True) -> Evidence:
+    asked = mission(["rt"], requirements=[WAKE_UP], accept_virtual=accept_virtual)
+    return analyse(asked, "demo", records, {}, lost=lost)
+
+
+def gate_of(evidence: Evidence, name: str = "wake-up under load") -> Gate:
+    return next(one for one in evidence.verdicts[0].standings[0].gates if one.requirement == name)
+
+
+@pytest.mark.parametrize("accept_virtual", [True, False])
+@pytest.mark.parametrize("without", [4, None])  # also where it gave a record when it was made again
+def test_a_hung_run_is_a_limit_not_kept_by_any_clock(without: int | None, accept_virtual: bool) -> None:
+    evidence = found(runs(without), HUNG, accept_virtual=accept_virtual)
+    (verdict,) = evidence.verdicts
+    gate = gate_of(evidence)
+    assert (gate.outcome, gate.seen, gate.lost) == (Outcome.NOT_MET, Outcome.NOT_MET, 1)
+    assert "1 of 10 runs" in gate.reason and "seed 4" in gate.reason
+    assert gate_of(evidence, EVERY_RUN_ENDS).outcome == Outcome.NOT_MET
+    assert (verdict.fly, verdict.first) == (None, None)
+
+
+def test_a_run_that_the_host_lost_leaves_it_undecided_until_it_is_made_again() -> None:
+    assert gate_of(found(runs(), FULL)).outcome == Outcome.UNDECIDED
+    assert gate_of(found(runs(None), FULL)).outcome == Outcome.MET
+
+
+def test_a_run_that_is_missing_leaves_it_undecided() -> None:
+    assert gate_of(found(runs())).outcome == Outcome.UNDECIDED
+    assert gate_of(found(runs(None))).outcome == Outcome.MET
+
+
+def test_a_limit_that_is_broken_stays_broken_whatever_is_missing() -> None:
+    late = [one for one in wakeups("rt", [200_000] * 10) if one.inputs.seed != 4]
+    assert gate_of(found(late, FULL)).outcome == Outcome.NOT_MET
+
+
+def test_a_hang_where_nothing_is_required_clears_nobody() -> None:
+    elsewhere = replace(HUNG, group=replace(RT, load="none"))
+    (verdict,) = found(runs(None), elsewhere).verdicts
+    assert verdict.standings[0].may_fly == Outcome.NOT_MET
+    assert gate_of(found(runs(None), elsewhere)).outcome == Outcome.MET
+
+
+@pytest.mark.parametrize("why", ["rt on the virtual board hung and was ended at its deadline of 60 s", "it panicked"])
+def test_what_older_campaigns_tell_of_a_hang_counts(why: str) -> None:
+    evidence = analyse(ASKED, "demo", runs(), {}, {RT: why})
+    assert gate_of(evidence).outcome == Outcome.NOT_MET
+    assert gate_of(analyse(ASKED, "demo", runs(), {}, {RT: "ssh broke"})).outcome == Outcome.UNDECIDED
+    nothing = [record(candidate="rt", load="none", board="virtual", scalars={})]
+    assert gate_of(analyse(ASKED, "demo", nothing, {}, {RT: why})).outcome == Outcome.NOT_MET
+
+
+def test_every_output_says_it() -> None:
+    evidence = found(runs(), HUNG)
+    junit = to_junit(ASKED, evidence)
+    assert junit.count("<failure") == 2
+    assert "1 of 10 runs" in to_github(ASKED, evidence)
+    metrics = to_prometheus(ASKED, evidence)
+    assert any("rtqual_lost_runs{" in line and 'counts_against="candidate"' in line and line.endswith(" 1.0")
+               for line in metrics.splitlines())  # fmt: skip

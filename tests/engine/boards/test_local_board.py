@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""This machine: what the hypervisor stole while a run was made."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from rtqual.engine.boards import local
+from rtqual.engine.boards.local import LocalBoard
+from rtqual.protocols.board import Command, Job
+
+
+def stat(steal_ticks: int) -> str:
+    """A /proc/stat (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice."""
+    return f"cpu  10 20 30 40 50 60 70 {steal_ticks} 90 100\ncpu0 1 2 3 4 5 6 7 8 9 10"
+
+
+@pytest.fixture
+def stolen(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The /proc/stat that the next reads find; every other file is as it is."""
+    texts: list[str] = []
+    real = local._read
+    monkeypatch.setattr(local, "_read", lambda path: texts.pop(0) if path == "/proc/stat" else real(path))
+    yield texts
+    assert texts == []
+
+
+def test_a_run_records_the_ticks_stolen_while_it_was_made(stolen: list[str]) -> None:
+    stolen += [stat(2100), stat(2107)]
+    outcome = LocalBoard().run(Job(measure=Command(("true",))), seed=1, timeout_s=30)
+    assert outcome.facts["steal_ticks"] == "7"
+
+
+@pytest.mark.parametrize("unknown", ["", "cpu  10 20 30 40"])
+def test_ticks_that_cannot_be_read_are_absent(stolen: list[str], unknown: str) -> None:
+    stolen += [unknown, stat(2107)]
+    outcome = LocalBoard().run(Job(measure=Command(("true",))), seed=1, timeout_s=30)
+    assert "steal_ticks" not in outcome.facts
+
+
+def test_rtqual_s_own_programs_run_without_being_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The probe lies beside the agent, not in PATH."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    outcome = LocalBoard().run(Job(measure=Command(("rtqual-probe", "--version"))), seed=1, timeout_s=30)
+    assert (outcome.exit_code, outcome.stderr) == (0, "")
+    assert outcome.stdout.startswith("rtqual-probe")
+
+
+@pytest.mark.guest
+def test_a_program_that_waits_for_its_turn_is_not_ended_at_its_deadline() -> None:
+    """A third of a CPU is what a busy host leaves it; it takes all its time, and less than its deadline of CPU."""
+    late = (
+        "i=0; while [ $i -lt 30 ]; do i=$((i + 1)); sleep 0.1; j=0; while [ $j -lt 10000 ]; do j=$((j + 1)); done; done"
+    )
+    outcome = LocalBoard().run(Job(measure=Command(("sh", "-c", f"{late}; echo done"))), seed=1, timeout_s=2)
+    assert outcome.stdout == "done\n"

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""`rtqual show` of a campaign: its verdict and a line a group, also in 60 columns; `rtqual open`; completion; man."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rtqual.protocols.record.schema import Timing
+from support.command import Fails, Run, rtqual_here
+from support.gate_records import noisy, runs
+from support.made_campaign import campaign_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def shown(folder: Path, columns: int, *more: str) -> list[str]:
+    done = rtqual_here("show", folder, *more, COLUMNS=str(columns))
+    assert done.returncode == 0, done.stderr
+    return [line.rstrip() for line in done.stdout.splitlines()]
+
+
+def test_a_campaign_is_readable_in_60_columns(tmp_path: Path) -> None:
+    lines = shown(campaign_of(tmp_path / "c", noisy(0, 12, Timing.INSTRUCTIONS), "debian-rt"), 60)
+    assert max(map(len, lines)) <= 60
+    text = " ".join(lines)
+    assert lines[0]  # the verdict comes first
+    assert "2,400" in text  # samples
+    for name in ("p50", "p99", "max"):
+        assert f" {name}" in text
+    assert "no interval, max: " in text
+    interval = next(line for line in lines if line.lstrip().startswith("["))
+    assert interval.count("[") == interval.count("]") == 2  # of the median and of p99, not folded
+
+
+def test_a_wide_terminal_has_a_line_a_group(tmp_path: Path) -> None:
+    lines = shown(campaign_of(tmp_path / "c", noisy(0, 12, Timing.INSTRUCTIONS), "debian-rt"), 140)
+    (row,) = [line for line in lines if "2,400" in line]
+    assert row.count("[") == 2
+
+
+def test_figures_without_an_interval_say_why(tmp_path: Path) -> None:
+    few = runs([[9_000 + i for i in range(200)]] * 2, timing=Timing.INSTRUCTIONS)
+    text = " ".join(shown(campaign_of(tmp_path / "c", few, "debian-rt"), 60))
+    assert "an interval needs 10" in text
+
+
+def test_a_campaign_that_has_not_ended_shows_what_there_is(tmp_path: Path) -> None:
+    folder = campaign_of(tmp_path / "c", noisy(0, 12, Timing.INSTRUCTIONS), "debian-rt")
+    (folder / "campaign.json").unlink()
+    text = " ".join(shown(folder, 80))
+    assert "No verdict" in text
+    assert "2,400" in text
+    assert sum("instructions" in line for line in shown(folder, 120, "--records")) == 12
+
+
+# --- open
+
+
+def opened(cwd: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return rtqual_here("open", *arguments, cwd=cwd, **{"DISPLAY": "", "WAYLAND_DISPLAY": "", **env})
+
+
+def report(folder: Path, age_s: int) -> Path:
+    folder.mkdir(parents=True)
+    path = folder / "report.html"
+    path.write_text("<p>")
+    os.utime(path, (time.time() - age_s, time.time() - age_s))
+    return path
+
+
+def test_open_prints_the_newest_report_where_nothing_can_show_it(tmp_path: Path) -> None:
+    old, new = report(tmp_path / "out/a", 100), report(tmp_path / "out/b", 10)
+    assert opened(tmp_path).stdout.strip() == str(new)
+    assert opened(tmp_path, "out/a").stdout.strip() == str(old)
+
+
+def test_open_gives_the_report_to_the_desktop(tmp_path: Path) -> None:
+    new, told = report(tmp_path / "out/a", 10), tmp_path / "told"
+    viewer = tmp_path / "bin/xdg-open"
+    viewer.parent.mkdir()
+    os.mkfifo(told)
+    viewer.write_text(f'#!/bin/sh\necho "$1" > {told}\n')
+    viewer.chmod(0o755)
+    assert opened(tmp_path, DISPLAY=":0", PATH=f"{viewer.parent}:{os.environ['PATH']}").returncode == 0
+    assert told.read_text().strip() == str(new)  # waits for the viewer, which is not waited for
+
+
+def test_open_follows_no_link_and_says_what_is_missing(tmp_path: Path, fails: Fails) -> None:
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c/report.html").symlink_to("/etc/passwd")
+    assert "link" in fails(2, "open", tmp_path / "c")
+    assert "no report below it" in opened(tmp_path).stderr
+    (tmp_path / "d").mkdir()
+    assert "rtqual report" in fails(2, "open", tmp_path / "d")
+    (tmp_path / "file").touch()
+    for wrong in ("nowhere", "file"):
+        assert "no folder there" in fails(2, "open", tmp_path / wrong)
+
+
+# --- completion and the man page
+
+
+@pytest.mark.parametrize(("shell", "mark"), [("bash", "complete -F"), ("zsh", "#compdef"), ("fish", "complete -c")])
+def test_shells_are_told_every_command_and_option(rtqual: Run, shell: str, mark: str) -> None:
+    script = rtqual("completion", shell).stdout
+    assert mark in script
+    for word in ("select", "history", "init", "mission", "check", "tolerance", "dry-run"):
+        assert word in script
+
+
+def test_bash_takes_the_completion(rtqual: Run, tmp_path: Path) -> None:
+    (tmp_path / "rtqual").write_text(rtqual("completion", "bash").stdout)
+    ask = 'source ./rtqual; COMP_WORDS=(rtqual sel); COMP_CWORD=1; _rtqual rtqual sel rtqual; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["select"]
+
+
+def test_the_man_page_is_that_of_the_commands() -> None:
+    made = subprocess.run([sys.executable, ROOT / "tools/man-page"], capture_output=True, text=True, check=True)
+    assert made.stdout == (ROOT / "docs/rtqual.1").read_text(), "run `make man`"

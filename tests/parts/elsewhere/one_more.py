@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""rtqual with a board more: its class, and its row. Run as a program, it is the command line."""
+
+from rtqual.engine.boards.local import LocalBoard
+from rtqual.protocols.board import Board, Job, Outcome, registry
+from rtqual.protocols.board.registry import Kind, Program, Row, Start
+
+
+class FarBoard(Board):
+    """Another machine, named by a line to it. Here the line is short: the programs run on this machine."""
+
+    instruction_clock = False
+
+    def __init__(self, start: Start) -> None:
+        self._line, self._here = start.named, LocalBoard()
+
+    def artefacts(self) -> dict[str, str]:
+        return {**self._here.artefacts(), "line": self._line}
+
+    def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
+        return self._here.run(job, seed=seed, timeout_s=timeout_s)
+
+
+FAR = Row(
+    "far",
+    (Kind(
+        "far", 'far = "LINE"', "reached by {}", "far, which is elsewhere",
+        "tty[A-Z]+[0-9]", "a line, as 'ttyS0'", "Its line.",
+    ),),
+    FarBoard, lambda board_s, *_: board_s,
+    why_not=lambda line: f"{line} is a console" if line == "ttyAMA0" else "",
+    programs=(Program("ld-of-far", "far-tools", "the far board"),),
+    cpus=lambda: 1, why_cpus="what {} leads to has one CPU",
+)  # fmt: skip
+
+if __name__ == "__main__":
+    registry.BOARDS += (FAR,)
+    from rtqual.face.commands.main import main
+
+    main()

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""What is told of ARM and of FreeRTOS, which are entered, counted and left in other ways."""
+
+import struct
+
+import pytest
+
+from rtqual.base.errors import BadInput
+from rtqual.parts.explain.context import slices
+from rtqual.parts.explain.matching import Sample, match
+from rtqual.parts.explain.processor import ARM_32, ARM_64, FREERTOS, Processor
+from rtqual.parts.explain.spec import spec
+from rtqual.parts.explain.symbols import Symbols
+from rtqual.parts.explain.timeline import Kind, Timeline, timeline
+from rtqual.parts.explain.trace import Thread, parse
+from rtqual.protocols.record.schema import Series
+from support.watched_runs import CYCLICTEST, IDLE, Log
+
+CORE = 0xFFFF800008000000
+READ_NS = 20_000
+MEASURED = Thread(CYCLICTEST, "cyclictest", 19)
+
+
+def places(base: int, *names: str) -> dict[str, int]:
+    return {name: base + 0x1000 * number for number, name in enumerate(names)}
+
+
+AT = places(
+    CORE, "vectors", "el1h_64_irq", "el0t_64_irq", "el0t_32_irq", "el1h_64_sync", "el0t_64_sync", "el0t_32_sync",
+    "finish_task_switch.isra.0", "gic_handle_irq", "arch_timer_handler_virt", "cpu_do_idle", "do_idle", "do_page_fault",
+    "uart_interrupt", "__schedule", "cpu_switch_to",
+)  # fmt: skip
+ARM64_SYMBOLS = Symbols.read(
+    "".join(f"{address:016x} T {name}\n" for name, address in AT.items())
+    + f"{CORE + 0x500:016x} t $x\n"
+)  # fmt: skip
+
+
+def told(log: Log, processor: Processor, symbols: Symbols, value_ns: int, measured: Thread = MEASURED) -> Timeline:
+    trace = parse(log.content(), linux=processor is not FREERTOS)
+    sample = Sample(1, value_ns, int(trace.events[-1]), READ_NS)
+    first = int((trace.kinds == ord("s")).argmax())
+    return timeline(sample, processor, measured, slices(trace, processor, symbols, first, len(trace.kinds) - 2))
+
+
+def test_a_cpu_that_wakes_with_interrupts_off_comes_from_idle_and_another_interrupt_is_not_the_timers() -> None:
+    log = Log().switch(1_000, IDLE).add("s", 2_000, 0).add("b", 2_000, AT["do_idle"]).add("k", 2_010, AT["do_idle"] + 8)
+    log.add("b", 2_020, AT["cpu_do_idle"]).add("H", 2_030, AT["cpu_do_idle"] + 4)
+    log.add("b", 10_000, AT["cpu_do_idle"] + 8).add("v", 10_000, AT["cpu_do_idle"] + 8)
+    log.add("b", 12_000, AT["do_idle"] + 8).add("w", 12_000, AT["do_idle"] + 8)
+    for handler, ns in (("uart_interrupt", 12_100), ("arch_timer_handler_virt", 15_000)):
+        log.add("b", ns, AT["vectors"] + 0x280).add("v", ns, AT["vectors"] + 0x280).add("b", ns + 10, AT["el1h_64_irq"])
+        log.add("I", ns + 10, AT["el1h_64_irq"]).add("k", ns + 20, AT["el1h_64_irq"] + 8).add("b", ns + 30, AT[handler])
+        log.add("O", ns + 900, AT["el1h_64_irq"] + 80).add("b", ns + 900, AT["do_idle"] + 12)
+        log.add("w", ns + 900, AT["do_idle"] + 12)
+    log.add("k", 16_000, AT["do_idle"] + 16).add("b", 16_000, AT["__schedule"]).add("k", 16_100, AT["__schedule"] + 8)
+    log.add("b", 16_200, AT["finish_task_switch.isra.0"]).switch(16_200, CYCLICTEST)
+    log.add("O", 17_000, AT["el0t_64_sync"] + 80).add("b", 17_000, 0x4000).add("R", READ_NS, 0x4000)
+    line = told(log, ARM_64, ARM64_SYMBOLS, 10_000)
+    assert [(part.kind, part.duration_ns) for part in line.parts] == [
+        (Kind.IDLE_EXIT, 2_000), (Kind.DELIVERY, 110), (Kind.INTERRUPT, 890), (Kind.DELIVERY, 2_010),
+        (Kind.INTERRUPT, 890), (Kind.IDLE_EXIT, 100), (Kind.SCHEDULING, 1_000), (Kind.OWN, 3_000),
+    ]  # fmt: skip
+    assert line.named == 1.0
+
+
+def test_after_an_exception_interrupts_are_as_the_mask_says() -> None:
+    """A page fault in a section without interrupts: on x86-64, where the mask is not looked at, it would end there."""
+    log = Log().switch(1_000, IDLE).add("s", 2_000, 1).add("b", 2_000, AT["do_idle"])
+    log.add("b", 9_000, AT["do_idle"] + 8).add("v", 9_000, AT["do_idle"] + 8)
+    log.add("b", 11_000, AT["el1h_64_sync"]).add("X", 11_000, AT["el1h_64_sync"])
+    log.add("O", 12_000, AT["el1h_64_sync"] + 80).add("b", 12_000, AT["do_idle"] + 8)
+    line = told(log.add("R", READ_NS, 0), ARM_64, ARM64_SYMBOLS, 10_000)
+    assert line.causes == {Kind.IRQS_OFF: 10_000}
+    assert line.worst.off_at == "do_idle"
+
+
+def test_what_is_watched_of_each() -> None:
+    lines = spec(ARM_64, ARM64_SYMBOLS).splitlines()
+    assert {"value arm_bits 40", "value word_bytes 8", "value count_in_task 1", f"entry I {AT['el1h_64_irq']:x}"} <= {
+        *lines
+    }
+    with pytest.raises(BadInput, match=r"32-bit ARM kernel from 5\.18 on"):
+        spec(ARM_32, ARM64_SYMBOLS)
+
+
+SLEEPER, IDLE_TASK = 0x40409000, 0x4040A000
+OF_IMAGE = places(
+    0x40400000, "vectors", "FreeRTOS_SWI_Handler", "FreeRTOS_IRQ_Handler", "switch_before_exit", "prvIdleTask",
+    "FreeRTOS_Tick_Handler", "vPortEnterCritical", "sleep_until",
+)  # fmt: skip
+IMAGE = Symbols(tuple((at, name) for name, at in OF_IMAGE.items()), {}, tuple(OF_IMAGE.values()))
+
+
+def freertos(log: Log, ns: int, task: int) -> None:
+    for word in (b"sleeper\0", b"\0" * 8) if task == SLEEPER else (b"IDLE\0\0\0\0", b"\0" * 8):
+        log.add("n", ns, int.from_bytes(word, "little"))
+    log.add("y", ns, 4 if task == SLEEPER else 0).add("S", ns, task)
+
+
+def test_freertos_switches_when_its_interrupt_ends_and_masks_where_it_counts() -> None:
+    at, log = OF_IMAGE, Log()
+    freertos(log, 1_000, SLEEPER)
+    log.add("s", 2_000, 1).add("b", 2_000, at["sleep_until"]).add("E", 3_000, at["FreeRTOS_SWI_Handler"])
+    freertos(log, 4_000, IDLE_TASK)
+    log.add("O", 4_000, at["FreeRTOS_SWI_Handler"] + 80).add("b", 4_000, at["prvIdleTask"])
+    log.add("w", 4_000, at["prvIdleTask"])
+    log.add("k", 9_000, at["prvIdleTask"] + 4).add("b", 9_000, at["vPortEnterCritical"]).add("m", 9_500, 1)
+    log.add("m", 13_000, 0).add("b", 13_000, at["prvIdleTask"] + 4)
+    log.add("b", 14_000, at["vectors"] + 0x18).add("v", 14_000, at["vectors"] + 0x18)
+    log.add("b", 14_010, at["FreeRTOS_IRQ_Handler"]).add("I", 14_010, at["FreeRTOS_IRQ_Handler"])
+    log.add("k", 15_000, at["FreeRTOS_IRQ_Handler"] + 8).add("b", 15_000, at["FreeRTOS_Tick_Handler"])
+    log.add("b", 16_000, at["FreeRTOS_IRQ_Handler"] + 8).add("b", 17_000, at["switch_before_exit"])
+    freertos(log, 18_000, SLEEPER)
+    log.add("O", 18_000, at["switch_before_exit"] + 8).add("b", 18_000, at["sleep_until"] + 8)
+    log.add("w", 18_000, at["sleep_until"] + 8).add("R", READ_NS, at["sleep_until"] + 12)
+    line = told(log, FREERTOS, IMAGE, 10_000, Thread(SLEEPER, "sleeper", 4, linux=False))
+    assert [(part.kind, part.duration_ns) for part in line.parts] == [
+        (Kind.IRQS_OFF, 3_000), (Kind.DELIVERY, 1_010), (Kind.INTERRUPT, 2_990), (Kind.SCHEDULING, 1_000),
+        (Kind.RETURN, 2_000),
+    ]  # fmt: skip
+    assert (line.parts[0].off_at, line.parts[0].thread) == ("vPortEnterCritical < prvIdleTask", "IDLE (priority 0)")
+    assert line.parts[-1].thread == "sleeper (priority 4)"
+
+
+def test_samples_are_found_among_readings_for_other_ends() -> None:
+    log = Log()
+    freertos(log, 1, SLEEPER)
+    for ns in (3, 40_000, 50_003, 50_007, 1_050_005, 1_050_009, 2_050_030, 2_050_050):
+        log.add("R", ns)
+    trace = parse(log.content(), linux=False)
+    matched = match(trace, Series.raw([7, 9, 30], name="latency"), 1_000_000, None, "sleeper")
+    assert [(one.value_ns, one.expiry_ns) for one in matched.samples] == [(7, 50_000), (9, 1_050_000), (30, 2_050_000)]
+    with pytest.raises(BadInput, match="of 3 samples of sleeper, 8 readings"):
+        match(trace, Series.raw([7, 9, 70], name="latency"), 1_000_000, None, "sleeper")
+
+
+def _with_a_table_of_symbols_that_is_none() -> bytes:
+    names = b"\0.symtab\0.shstrtab\0"
+    head = b"\x7fELF\1\1\1".ljust(16, b"\0")
+    head += struct.pack("<HHIIIIIHHHHHH", 2, 40, 1, 0, 0, 52 + len(names), 0, 52, 32, 0, 40, 3, 2)
+    rows = ((0, 0, 0, 0), (1, 1, 52, 0), (9, 3, 52, len(names)))  # PROGBITS in the place of SYMTAB
+    return head + names + b"".join(struct.pack("<10I", *row[:2], 0, 0, *row[2:], 0, 0, 1, 0) for row in rows)
+
+
+def test_an_image_that_is_none_is_refused() -> None:
+    for content in (b"", b"\x7fELF", b"\x7fELF" + bytes(200), _with_a_table_of_symbols_that_is_none()):
+        with pytest.raises(BadInput, match="no addresses"):
+            Symbols.of_image(content)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Any file is read or refused in one line, however damaged."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rtqual.base.errors import BadInput
+from rtqual.engine.analysis.figure.summary import groups, measure
+from rtqual.parts.importers.detect import FORMATS
+from rtqual.parts.importers.records import Circumstances, find_runs, to_record
+from rtqual.protocols.record.schema import Kind
+from support.import_files import DATA, FILES, read, written
+
+SLOW_FOLDER = [HealthCheck.function_scoped_fixture]
+MARKS = "0123456789.-+eE{}[]<>\"':, |*#\n\r\t\x00\x1b&;/=\u0663\ufeff"
+
+
+def reads_or_refuses(name: str, path: Path) -> None:
+    """Only BadInput may come out, in one line; what is read must hold together and be fit for analysis."""
+    for unit in ("ns", None) if FORMATS[name].has_unit else (None,):
+        try:
+            readings = read(path, unit, name)
+        except BadInput as error:
+            assert "\n" not in str(error)
+            continue
+        assert readings
+        for reading in readings:
+            for series in reading.measurement.series:
+                assert (series.counts > 0).all()
+                assert (np.diff(series.values) > 0).all()
+                assert (series.ordered() is None) is (series.info.kind is not Kind.RAW)
+                assert series.info.overflow >= 0
+                assert all(math.isfinite(value) for value in series.info.reported.values())
+
+
+def analysed_or_refused(path: Path) -> None:
+    """The way from a file to figures, but for the disk."""
+    known = Circumstances("flight")
+    try:
+        records = [to_record(one, known) for one in find_runs(path, None, known)]
+    except BadInput as error:
+        assert "\n" not in str(error)
+    else:
+        for group, members in groups(records).items():
+            measure(group, members)
+
+
+def damaged(data: st.DataObject, name: str) -> bytes:
+    file = DATA / data.draw(st.sampled_from(FILES[name]))
+    if name == "parquet":
+        whole = file.read_bytes()
+        start = data.draw(st.integers(0, len(whole)))
+        return whole[:start] + data.draw(st.binary(max_size=8)) + whole[start + data.draw(st.integers(0, 8)) :]
+    text = file.read_text()
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, min(len(text), start + 200)))
+    patch = data.draw(st.one_of(st.text(st.sampled_from(MARKS), max_size=30), st.just(text[stop : stop + 300])))
+    return (text[:start] + patch + text[stop:]).encode()
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=40, deadline=None, suppress_health_check=SLOW_FOLDER)
+@given(content=st.one_of(st.binary(), st.text(st.sampled_from(MARKS)).map(str.encode)))
+def test_anything_is_read_or_refused(name: str, content: bytes, tmp_path: Path) -> None:
+    path = written(tmp_path, content)
+    reads_or_refuses(name, path)
+    analysed_or_refused(path)
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=40, deadline=None, suppress_health_check=SLOW_FOLDER)
+@given(data=st.data())
+def test_any_damage_to_a_file_is_read_or_refused(name: str, data: st.DataObject, tmp_path: Path) -> None:
+    path = written(tmp_path, damaged(data, name))
+    reads_or_refuses(name, path)
+    analysed_or_refused(path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=300, deadline=None, suppress_health_check=SLOW_FOLDER)
+@given(data=st.data())
+def test_much_damage_to_a_file_is_read_or_refused(name: str, data: st.DataObject, tmp_path: Path) -> None:
+    path = written(tmp_path, damaged(data, name))
+    reads_or_refuses(name, path)
+    analysed_or_refused(path)

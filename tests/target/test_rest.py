@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""What is measured is at rest after its boot, or its record says what still ran."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.apt import fetch
+from rtqual.base.architecture import AMD64
+from rtqual.engine.boards import rest
+from rtqual.engine.boards.virtual import VirtualBoard
+from rtqual.engine.candidates.module import build_modules
+from rtqual.engine.candidates.ready import image_of, make_ready
+from rtqual.engine.initramfs.contents import guest_file, guest_tools
+from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
+from rtqual.protocols.board import Machine, Outcome
+
+MODULE = "rtqual-restless.ko"
+NS_PER_S = 10**9
+WINDOW_NS, LIMIT_NS = 10 * NS_PER_S, 60 * NS_PER_S  # of target/agent/init
+PARAMETERS = CyclictestParameters(cycles=200)
+SHORT_NS = 100_000  # no wake-up of an idle guest is as late
+AT_REST = {"rest_ns": "20007448840", "rest_window_ns": "10000000000"}
+
+
+def agent(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [guest_file("rtqual-agent"), "rest", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("arguments", [("0", "1"), ("1", "x"), ("-1", "5"), ("1", "86400001"), ("1", "")])
+def test_a_wait_of_no_such_length_is_refused_in_a_line(arguments: tuple[str, str]) -> None:
+    done = agent(*arguments)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (125, "", 1)
+
+
+def test_a_process_that_never_rests_is_named_with_its_share() -> None:
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as spinner:
+        try:
+            done = agent(100, 500)
+        finally:
+            spinner.kill()
+    facts = dict(line.split("=", 1) for line in done.stdout.splitlines())
+    assert (done.returncode, facts["unrest"]) == (0, "busy")
+    assert int(facts["rest_busiest_ns"]) > int(facts["rest_window_ns"]) / 100
+    assert re.fullmatch(r"\S.*, \d+\.\d % of a CPU", facts["rest_awaited"])
+
+
+def test_processes_that_have_ended_are_seen() -> None:
+    """Each spins for less than a window, and is gone at the next look."""
+    if not Path("/proc/schedstat").exists():
+        pytest.skip("this machine's kernel does not count what its threads spend (CONFIG_SCHEDSTATS)")
+    spin = "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done"
+    with subprocess.Popen(["sh", "-c", f"while :; do sh -c '{spin}'; done"]) as spinner:
+        try:
+            facts = dict(line.split("=", 1) for line in agent(1500, 3000).stdout.splitlines())
+        finally:
+            spinner.kill()
+    assert facts["unrest"] == "busy"
+    assert int(facts["rest_busiest_ns"]) > int(facts["rest_window_ns"]) / 100
+
+
+def test_a_limit_below_two_windows_is_no_rest() -> None:
+    facts = dict(line.split("=", 1) for line in agent(50, 60).stdout.splitlines())
+    assert "unrest" in facts
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        (AT_REST, 0),
+        ({"rest_reset": "1"}, 0),
+        ({}, 1),
+        ({"rest_ns": "x"}, 1),
+        ({**AT_REST, "unrest": "busy", "rest_awaited": "kworker/0:1, 3.0 % of a CPU"}, 1),
+        ({**AT_REST, "unrest": "start", "rest_awaited": "the random generator"}, 1),
+        ({**AT_REST, "unrest": "busy"}, 1),
+    ],
+)
+def test_a_record_has_a_problem_unless_its_system_was_at_rest(told: dict[str, str], count: int) -> None:
+    problems = rest.problems(told)
+    assert len(problems) == count
+    assert all(told.get("rest_awaited", "") in problem for problem in problems)
+
+
+def restless(folder: Path, busy_s: int) -> Outcome:
+    """A run of 200 wake-ups beside the thread of restless_module.c, begun by the guest's first process."""
+    package = fetch("linux-image-rt-amd64", kernel=True)
+    source = (Path(__file__).parents[1] / "support/restless_module.c").read_bytes()
+    sources = {"restless/Kbuild": b"obj-m += rtqual-restless.o\n", "restless/rtqual-restless.c": source}
+    (module,) = build_modules(image_of("restless", package)[1], sources, "restless", (MODULE,))
+    text, before = guest_file("init").read_text(), "rtqual-agent seed\n"
+    assert text.count(before) == 1
+    init = folder / "init"
+    init.write_text(text.replace(before, f"{before}insmod /lib/rtqual/{MODULE} busy_s={busy_s}\n"))
+    init.chmod(0o755)
+    extra = {f"lib/rtqual/{MODULE}": module, "init": init}
+    kernel = make_ready("", package, boot=(), tools=guest_tools(), architecture=AMD64, extra=extra)
+    board = VirtualBoard(kernel, Machine(), folder / "scratch", guests=folder / "guests")
+    return board.run(CYCLICTEST.job(PARAMETERS, cpus=1, seed=1), seed=1, timeout_s=600)
+
+
+@pytest.mark.full
+def test_a_kernel_whose_thread_is_busy_for_a_minute_has_a_problem(tmp_path: Path) -> None:
+    outcome = restless(tmp_path, 60)
+    assert outcome.facts["unrest"] == rest.BUSY
+    assert outcome.facts["rest_awaited"].startswith("restless, ")
+    assert len(outcome.problems) == 1
+    assert int(outcome.facts["rest_ns"]) <= LIMIT_NS
+
+
+@pytest.mark.full
+def test_a_kernel_whose_thread_is_busy_for_a_while_is_waited_for(tmp_path: Path) -> None:
+    outcome = restless(tmp_path, 12)
+    assert outcome.problems == ()
+    assert outcome.facts["rest_awaited"].startswith("restless, ")
+    assert 2 * WINDOW_NS + 12 * NS_PER_S < int(outcome.facts["rest_ns"]) < LIMIT_NS
+    assert CYCLICTEST.read(PARAMETERS, outcome, cpus=1).series[0].values.max() < SHORT_NS
+
+
+@pytest.mark.full
+def test_a_thread_that_wakes_up_for_ever_is_no_transient_and_is_measured(tmp_path: Path) -> None:
+    """300 us each 50 ms: every fiftieth wake-up of 1 ms meets it; a thread of normal priority delays none on RT."""
+    outcome = restless(tmp_path, 0)
+    assert outcome.problems == ()
+    assert outcome.facts["rest_busiest"] == "restless"
+    assert abs(int(outcome.facts["rest_busiest_ns"]) / WINDOW_NS - 0.006) < 0.001
+    assert int(outcome.facts["rest_ns"]) < 3 * WINDOW_NS
