@@ -60,7 +60,7 @@ LOCKED = $(PIP) --quiet --require-hashes -r tools/lock/uv.txt && $(BIN)/uv pip i
 	--compile-bytecode --require-hashes -r $(1) || $(PIP) --require-hashes -r $(1)
 # Each key once: pip before 23.1, as Debian 12's, keeps only the last of equal ones.
 PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
-	--config-settings=build-dir=$(BUILD) "--config-settings=setup-args=--native-file=$(CURDIR)/scripts/develop.ini"
+	--config-settings=build-dir=$(BUILD) "--config-settings=setup-args=--native-file=$(CURDIR)/tools/develop.ini"
 
 # Half of a test run's start is compiling Python where nobody keeps the bytecode.
 unexport PYTHONDONTWRITEBYTECODE
