@@ -20,10 +20,10 @@ from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.engine.instruments.probe.families import ProbeParameters
 from rtqual.protocols.board import Command, Job, Machine, Outcome
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Series
 
-PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
+PROBE_WAKEUP = all_instruments()["probe-wakeup"]
 
 SEEDS = 20
 CYCLES = 1000

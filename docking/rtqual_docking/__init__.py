@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The docking camera's payload: instruments, goals, judgement, chapters.
 
+part.py    what this part brings
 ways.py    frames to ranges, an instrument a way; faults.py: what the driver does when the camera fails
 wifi.py    poses at another spacecraft; air.py: their way
 docking.py  exercise.py   the closed loop, and a camera that is worked hard

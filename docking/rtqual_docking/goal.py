@@ -7,11 +7,11 @@ from pydantic import model_validator
 
 from rtqual.engine.mission.explain import At, shown, suggest
 from rtqual.engine.mission.table import Figure, Statistic, one_limit, one_of
-from rtqual.engine.mission.values import Distinct, Quantity, Share, known
+from rtqual.engine.mission.values import Distinct, Known, Quantity, Share
 from rtqual_docking.ways import LADDER, SCALARS, SERIES
 
 WAYS = {way.name: way for way in LADDER}
-WayName = Annotated[str, *known(WAYS, "way from frames to ranges")]
+WayName = Annotated[str, Known(lambda: WAYS, "way from frames to ranges")]
 _LIMITS = {"ns": ("ns", "a duration, as '2 ms'"), "B": ("B", "a size, as '8 MiB'")}
 
 

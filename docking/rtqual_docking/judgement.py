@@ -12,7 +12,7 @@ from rtqual.engine.analysis.figure.wording import figure
 from rtqual.engine.analysis.verdict.clock import by_clock
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Goal, Mission
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 from rtqual_docking.ways import LADDER, PREFIX, WASTES
 
 _TO_KNOW = "To know, measure on the board."
@@ -179,7 +179,7 @@ class Camera:
 
 
 def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
-    candidates, loads = [one.name for one in mission.candidates], list(LOADS)
+    candidates, loads = [one.name for one in mission.candidates], list(all_loads())
 
     def place_of(one: Summary) -> tuple[object, ...]:
         group = one.group

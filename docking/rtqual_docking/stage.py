@@ -9,7 +9,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import Mission
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.stages.select import Selection, conclude, run
 from rtqual_docking import approach
 from rtqual_docking.ways import PREFIX
@@ -27,7 +27,7 @@ def check(mission: Mission, scale: str) -> None:
     """Raises BadInput where a scale streams from no camera."""
     asked = {name for plan in mission.scale(scale).plan for name in plan.instruments}
     if not any(name.startswith(PREFIX) for name in asked):
-        known = ", ".join(name for name in INSTRUMENTS if name.startswith(PREFIX))
+        known = ", ".join(name for name in all_instruments() if name.startswith(PREFIX))
         raise BadInput(
             f"{mission.path or mission.mission.name}: scale {scale!r} streams from no camera: name one of {known} "
             "in a plan of the scale (docs/lidar.md)"

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from cyclopts import App
 
-from rtqual.face.commands.commands import COMMANDS, application
+from rtqual.face.commands.commands import application, commands
+from rtqual.protocols.part import load
 
 # What many libraries or long tables come with, and no mission needs to be checked.
 OWN = {
@@ -79,17 +80,16 @@ def test_checking_a_mission_asks_apt_once_for_all_its_kernels(tmp_path: Path) ->
 
 
 def test_the_list_says_of_each_command_what_its_file_says() -> None:
-    for where, summary in COMMANDS.values():
-        module, _, name = where.partition(":")
-        command = getattr(import_module(module), name)
+    for row in commands():
+        command = load(row.where)
         text = command.help if isinstance(command, App) else str(command.__doc__)
-        assert text.split("\n\n")[0].strip() == summary
+        assert text.split("\n\n")[0].strip() == row.summary
 
 
 def test_every_file_of_a_command_is_listed() -> None:
     folder = Path(import_module("rtqual.face.commands").__file__ or "").parent
     shared = {"__init__", "app", "commands", "main", "running"}
-    modules = (where.partition(":")[0] for where, _ in COMMANDS.values())
+    modules = (row.where.partition(":")[0] for row in commands())
     of_face = {one.removeprefix("rtqual.face.commands.") for one in modules if one.startswith("rtqual.face.")}
     assert of_face == {path.stem for path in folder.glob("*.py")} - shared
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rtqual.protocols.board import Outcome
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Measurement
 
 DATA = Path(__file__).parents[1] / "data"
@@ -81,7 +81,7 @@ def captured_text(name: str) -> str:
 
 
 def read(name: str, outcome: Outcome, *, cpus: int = 1, **changes: Any) -> Measurement:
-    instrument = INSTRUMENTS[name]
+    instrument = all_instruments()[name]
     return instrument.read(instrument.parameters(**{**CAPTURED[name][1], **changes}), outcome, cpus=cpus)
 
 

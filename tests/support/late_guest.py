@@ -13,7 +13,7 @@ from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Board, Command, Job, Machine
 from rtqual.protocols.instrument import Instrument, Parameters
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 from rtqual.protocols.record.schema import Inputs, Provenance, Timing
 from rtqual.protocols.record.store import Store, make
 
@@ -43,7 +43,7 @@ class LateGuest:
         cpus = self.board.machine.cpus
         plain = instrument.job(parameters, cpus=cpus, seed=1)
         insert = Command(("insmod", f"/lib/rtqual/{MODULE}", f"way={way}"))
-        job = replace(plain, setup=(insert,), loads=LOADS[load].background)
+        job = replace(plain, setup=(insert,), loads=all_loads()[load].background)
         run = Run(self.board, "virtual", instrument, parameters, job, cpus)
         return recorded(run, self.folder / "out" / way)
 

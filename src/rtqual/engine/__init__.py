@@ -9,5 +9,6 @@ dictionary/    telecommands and telemetry as octets
 candidates/    operating systems, ready to boot
 kernel/        what a kernel's configuration must have, and what in it costs latency
 initramfs/     what guests boot from
+part.py        what rtqual itself brings
 boards/  instruments/  loads/   those that rtqual brings
 """

@@ -3,6 +3,7 @@
 
 No time of day and no duration of a run stands in it: a campaign killed and resumed gives the same report.
 
+part.py      the chapters and sections, a row each
 formats.py   the formats and their files
 write.py     a campaign's reports, written into its folder
 written.py   whether a report that was written before still stands

@@ -14,8 +14,8 @@ from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.parts.explain.kept import Why
 from rtqual.parts.tailor.account import Account
 from rtqual.protocols.board.registry import order as board_order
-from rtqual.protocols.instrument.registry import INSTRUMENTS
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.registry import all_loads
 from rtqual.protocols.record.schema import Manifest, Timing
 from rtqual.reports.draw.canvas import Palette
 from rtqual.reports.page.document import Cell, Column, Note, Notes, Numbering
@@ -121,8 +121,8 @@ class Material:
 
     def order(self, group: Group) -> Order:
         """To sort by: board, instrument, CPUs, load, candidate, each in the order a reader expects."""
-        instruments = list(INSTRUMENTS)
-        loads = [NO_LOAD, *LOADS]
+        instruments = list(all_instruments())
+        loads = [NO_LOAD, *all_loads()]
         return (
             board_order(group.board),
             instruments.index(group.instrument) if group.instrument in instruments else len(instruments),

@@ -1,52 +1,22 @@
 # SPDX-License-Identifier: MIT
 """From what was measured to the tree that all formats print: the verdict first, then numbered chapters."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from string import ascii_uppercase
 
 from rtqual import __version__
 from rtqual.engine.mission.model import Paper
-from rtqual.parts.explain.chapter import latest, why
-from rtqual.reports.chapter.analysis import analysis, judgement
-from rtqual.reports.chapter.conclusion import conclusion
+from rtqual.protocols.part import Chapter as ChapterRow
+from rtqual.protocols.part import load, rows
 from rtqual.reports.chapter.decision import decision
-from rtqual.reports.chapter.environment import environment
-from rtqual.reports.chapter.failures import failures
-from rtqual.reports.chapter.glossary import glossary
-from rtqual.reports.chapter.method import method
-from rtqual.reports.chapter.purpose import purpose
-from rtqual.reports.chapter.reproduction import reproduction
-from rtqual.reports.chapter.results import results
-from rtqual.reports.chapter.systems import systems
-from rtqual.reports.chapter.tools import tools
-from rtqual.reports.chapter.verdicts import verdict_boxes
 from rtqual.reports.draw.canvas import standalone
 from rtqual.reports.formats import PAGES
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading, Printed
 from rtqual.reports.page.render import to_html, to_markdown, to_pdf
 from rtqual.reports.page.text import clean, duration, prose
-from rtqual_docking.chapter import goals_box
-
-# As a test report has them: purpose, systems, method, judgement, conclusion; in the annex all that they rest on.
-CHAPTERS: tuple[tuple[str, str, Callable[[Material], Iterable[Block]]], ...] = (
-    ("1", "Test purpose", purpose),
-    ("2", "Systems under test", systems),
-    ("3", "Test method", method),
-    ("4", "Requirements and scores", judgement),
-    ("", "Why samples were late", why),
-    ("5", "Failures and problems", failures),
-    ("6", "Conclusion", conclusion),
-    ("7", "Glossary", glossary),
-    ("a", "The latest samples, part by part", latest),  # links of the results lead there
-    ("A", "Test tools", tools),
-    ("B", "Test environment", environment),
-    ("C", "Test results", results),
-    ("D", "Analysis", analysis),
-    ("E", "Commands to reproduce every group", reproduction),
-)
 
 
 def build(material: Material) -> Document:
@@ -69,10 +39,16 @@ def build(material: Material) -> Document:
         signatures=signatures(paper),
         # Before the chapters, so that their tables have the first numbers.
         decision=decision(material),
-        verdicts=(*goals_box(material), *verdict_boxes(material)),
-        chapters=tuple(chapters((number, title, blocks(material)) for number, title, blocks in CHAPTERS)),
+        verdicts=tuple(box for _, row in rows("boxes") for box in load(row.where)(material)),
+        chapters=tuple(chapters(_brought(material))),
         colours=tuple((clean(name), material.palette.colour(name)) for name in material.candidates),
     )
+
+
+def _brought(material: Material) -> Iterator[tuple[str, str, Iterable[Block]]]:
+    for _, row in rows("chapters"):
+        assert isinstance(row, ChapterRow), "as the field of Part says"  # noqa: S101
+        yield row.number, row.title, load(row.where)(material)
 
 
 def made_with(paper: Paper) -> Iterator[tuple[str, str]]:

@@ -16,10 +16,10 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import rtqual
-import rtqual_docking
 from rtqual.base import unlinked
 from rtqual.base.cache import cache_dir, sha256_of
 from rtqual.base.errors import BadInput
+from rtqual.protocols.part import packages
 
 _KEPT = 200  # campaigns
 
@@ -32,7 +32,7 @@ def key(*inputs: str) -> str:
 @cache
 def _program() -> tuple[str, ...]:
     whole = hashlib.sha256()
-    for root in (Path(rtqual.__file__).parent, Path(rtqual_docking.__file__).parent):
+    for root in packages():
         for folder, below, files in os.walk(root):
             below[:] = sorted(name for name in below if name != "__pycache__")
             for file in sorted(Path(folder) / name for name in files):

@@ -16,12 +16,11 @@ from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
 from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.explain import suggest
-from rtqual.protocols.board import registry
-from rtqual.protocols.board.registry import BOARDS, LEADING
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.board.registry import all_boards, leading, this_machine
+from rtqual.protocols.load.registry import all_loads
 
-HERE = registry.HERE.name
-VIRTUAL = next(name for name in LEADING if name != HERE)
+HERE = this_machine().name
+VIRTUAL = next(name for name in leading() if name != HERE)
 PLACES = (VIRTUAL, HERE)
 _USUAL = ("linux-image-rt-amd64", "linux-image-amd64")  # Debian's real-time and stock kernel
 # Metapackages, which stand for the newest of their kind; of the many with a whole version in their names people choose
@@ -76,8 +75,8 @@ def usual() -> tuple[str, ...]:
 
 def loads_of(board: str) -> tuple[str, ...]:
     """The loads that run there; 'none' is measured anyway."""
-    here = next(row.here for row in BOARDS if row.name == board)
-    return tuple(name for name, load in LOADS.items() if name != "none" and (load.local or not here))
+    here = next(row.here for row in all_boards() if row.name == board)
+    return tuple(name for name, load in all_loads().items() if name != "none" and (load.local or not here))
 
 
 def init(file: Path, wanted: Wanted) -> None:

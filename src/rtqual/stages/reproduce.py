@@ -20,7 +20,7 @@ from rtqual.engine.campaign.find import find
 from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.protocols.board import Job, Left, Machine, Rebuilt, Recorded
 from rtqual.protocols.board.registry import Row, row_of
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Inputs, Record, samples_digest
 from rtqual.protocols.record.store import read
 
@@ -49,7 +49,7 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
     if row is None or row.rebuilt is None:
         raise BadInput(f"{path}: {(row or Row).why_not_again.format(board=inputs.board)}")
     try:
-        instrument, job = INSTRUMENTS[inputs.instrument], _JOB.validate_python(inputs.job)
+        instrument, job = all_instruments()[inputs.instrument], _JOB.validate_python(inputs.job)
         parameters = instrument.parameters.model_validate(inputs.parameters)
     except (KeyError, ValidationError):
         raise BadInput(f"{path}: this rtqual cannot make its job: use the version that measured it") from None

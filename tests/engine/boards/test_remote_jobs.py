@@ -19,7 +19,7 @@ from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import Refused, Settings
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from support.stand_in import SECOND, StandIn, settings_of, stand_in
 
 pytestmark = [pytest.mark.manual]  # each starts the machine several times: 30 minutes
@@ -84,7 +84,7 @@ def test_a_link_that_is_cut_in_a_job_loses_nothing(
 def test_a_disk_of_the_board_is_measured_in_a_folder_of_its_own(
     there: StandIn, settings: Settings, kernel: Callable[..., Kernel], tmp_path: Path
 ) -> None:
-    fileio = INSTRUMENTS["sysbench-fileio-usb"]
+    fileio = all_instruments()["sysbench-fileio-usb"]
     small = {"threads": 2, "total_size": "8 MiB", "files": 4, "events": 200, "fsync_every": 10}
     parameters = fileio.parameters.model_validate(small)
     job = fileio.job(parameters, cpus=1, seed=1)

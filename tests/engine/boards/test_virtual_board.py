@@ -14,8 +14,8 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Command, Job, Machine, Outcome
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import INSTRUMENTS
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.registry import all_loads
 from rtqual.protocols.record.schema import Inputs, Kind, Measurement, Provenance, Record, Timing, samples_digest
 from rtqual.protocols.record.store import Store, make, read, settle_timing
 from support.command import Run
@@ -25,7 +25,7 @@ PARAMETERS = CyclictestParameters(cycles=CYCLES)
 
 
 def cyclictest(cpus: int = 1, load: str = "none") -> Job:
-    one = LOADS[load]
+    one = all_loads()[load]
     job = CYCLICTEST.job(PARAMETERS, cpus=cpus, seed=1)
     return replace(job, setup=one.setup, loads=one.background, modules=one.modules)
 
@@ -145,7 +145,7 @@ def disks(kernel: Callable[..., Kernel], tmp_path_factory: pytest.TempPathFactor
 
 def test_a_disk_job_is_labelled_by_what_its_repeat_gave(disks: VirtualBoard, tmp_path: Path) -> None:
     """Completions of a disk come when the host is ready, so the label must follow the two runs' samples."""
-    instrument = INSTRUMENTS["sysbench-fileio-root"]
+    instrument = all_instruments()["sysbench-fileio-root"]
     parameters = instrument.parameters(threads=2, total_size="2 MiB", files=4, events=200)
     job = instrument.job(parameters, cpus=1, seed=1)
     inputs = Inputs(
@@ -197,7 +197,7 @@ WLAN_BYTES = "cat /sys/class/net/wlan*/statistics/rx_bytes /sys/class/net/wlan*/
 
 @pytest.mark.full
 def test_the_wifi_load_moves_traffic_through_the_radios(board: VirtualBoard) -> None:
-    load = LOADS["wifi"]
+    load = all_loads()["wifi"]
     look = f"{WLAN_BYTES}; sleep 1; echo later; {WLAN_BYTES}"
     job = Job(
         measure=Command(("sh", "-c", look), fifo=10),
@@ -212,7 +212,7 @@ def test_the_wifi_load_moves_traffic_through_the_radios(board: VirtualBoard) -> 
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("load", [name for name in LOADS if name not in ("none", "hackbench")])
+@pytest.mark.parametrize("load", [name for name in all_loads() if name not in ("none", "hackbench")])
 def test_every_load_outlives_the_measurement_and_repeats(board: VirtualBoard, load: str) -> None:
     one, two = (board.run(cyclictest(load=load), seed=1, timeout_s=600) for _ in range(2))
     assert samples(one) == samples(two)

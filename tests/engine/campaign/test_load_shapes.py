@@ -8,7 +8,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import load_mission
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 from support.mission_texts import GOOD
 
 
@@ -39,8 +39,8 @@ def test_the_loads_of_one_kind_run_all_at_once(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text(GOOD.replace("hackbench", "stress-all"))
     hackbench, stress = next(one for one in plan(load_mission(path), "demo") if one.load == "stress-all").job().loads
-    alone = [LOADS[name].background[0].argv for name in ("stress-cpu", "stress-memory", "stress-io")]
-    assert hackbench == LOADS["hackbench"].background[0]
+    alone = [all_loads()[name].background[0].argv for name in ("stress-cpu", "stress-memory", "stress-io")]
+    assert hackbench == all_loads()["hackbench"].background[0]
     assert {word for argv in alone for word in argv} == set(stress.argv)
 
 

@@ -15,7 +15,7 @@ from rtqual.engine.instruments.probe.families import COURSES
 from rtqual.engine.instruments.sysbench.tests import FileioParameters
 from rtqual.engine.mission import load_mission
 from rtqual.protocols.board import Job
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.instrument.version import parse_version
 from support.instrument_outputs import SYSBENCH_NAMES
 
@@ -23,13 +23,13 @@ MISSION = Path(__file__).parents[3] / "docking/missions/docking.toml"
 
 
 def job_of(name: str, *, cpus: int = 1, seed: int = 1, **parameters: Any) -> Job:
-    instrument = INSTRUMENTS[name]
+    instrument = all_instruments()[name]
     return instrument.job(instrument.parameters(**parameters), cpus=cpus, seed=seed)
 
 
 def cell_of(name: str, **parameters: Any) -> Cell:
     candidate = load_mission(MISSION).candidates[0]
-    instrument = INSTRUMENTS[name]
+    instrument = all_instruments()[name]
     place = candidate.place
     assert place
     return Cell(candidate, instrument, instrument.parameters(**parameters), "none", 1, seed=1, place=place)
@@ -44,7 +44,7 @@ def test_the_loop_beside_streamed_memory_runs_on_an_isolated_cpu_too() -> None:
     plain, asked = job_of("probe-memory"), job_of("probe-memory", cpu=3)
     assert "cpu=0" in plain.measure.argv and plain.measure.argv[0] == "rtqual-probe"
     assert "cpu=3" in asked.measure.argv and asked.measure.argv[:3] == ("taskset", "ffffffff", "rtqual-probe")
-    parameters = INSTRUMENTS["probe-memory"].parameters
+    parameters = all_instruments()["probe-memory"].parameters
     assert "cpu" not in parameters().model_dump(mode="json"), "records from before keep their hashes"
     assert parameters(cpu=3).model_dump(mode="json")["cpu"] == 3
 
@@ -54,7 +54,7 @@ def test_the_loop_beside_streamed_memory_runs_on_an_isolated_cpu_too() -> None:
 )
 def test_cyclictest_refuses_what_it_would_not_do(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
-        INSTRUMENTS["cyclictest"].parameters(**wrong)
+        all_instruments()["cyclictest"].parameters(**wrong)
 
 
 @pytest.mark.parametrize("name", SYSBENCH_NAMES)
@@ -87,9 +87,9 @@ def test_fileio_needs_room_for_a_block_in_each_file() -> None:
         FileioParameters.model_validate({"total_size": "1 MiB"})
 
 
-@pytest.mark.parametrize("name", INSTRUMENTS)
+@pytest.mark.parametrize("name", all_instruments())
 def test_an_estimate_is_positive_and_no_shorter_under_load(name: str) -> None:
-    instrument = INSTRUMENTS[name]
+    instrument = all_instruments()[name]
     usual = instrument.parameters()
     idle, loaded = (instrument.seconds(usual, load) for load in ("none", "hackbench"))
     assert 0 < instrument.busy_s(usual) <= idle <= loaded
@@ -106,7 +106,7 @@ def test_an_estimate_knows_what_the_probe_does_by_itself() -> None:
 @pytest.mark.parametrize(("name", "length"), [("cyclictest", "cycles"), ("probe-itc", "iterations")])
 def test_waiting_costs_an_emulated_board_nothing(name: str, length: str) -> None:
     """A million idle cycles of 10 ms are 2.8 hours of the board's time."""
-    instrument = INSTRUMENTS[name]
+    instrument = all_instruments()[name]
     one, ten = (instrument.parameters.model_validate({length: 10**6, "interval": ms * 10**6}) for ms in (1, 10))
     assert instrument.seconds(ten, "none") == pytest.approx(10 * instrument.seconds(one, "none"), rel=0.01)
     assert instrument.busy_s(ten) == instrument.busy_s(one) < instrument.seconds(ten, "none") / 100

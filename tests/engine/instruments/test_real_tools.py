@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from rtqual.protocols.board import Job, Outcome
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.instrument.version import VERSION_ARGV, parse_version
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 from support.instrument_outputs import NOTHING
 from support.real_tools import may_use_fifo, need
 
@@ -75,7 +75,7 @@ def run_here(job: Job, folder: Path) -> Outcome:
 @pytest.mark.guest
 @pytest.mark.parametrize("name", TINY)
 def test_the_real_tool_is_understood(name: str, tmp_path: Path) -> None:
-    instrument = INSTRUMENTS[name]
+    instrument = all_instruments()[name]
     need(instrument.program)
     if name == "cyclictest" and not may_use_fifo():
         pytest.skip("SCHED_FIFO is not allowed here: run as root or raise the rtprio limit")
@@ -97,9 +97,9 @@ def test_the_real_programs_tell_their_version(program: str) -> None:
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("name", [name for name, load in LOADS.items() if load.local and load.background])
+@pytest.mark.parametrize("name", [name for name, load in all_loads().items() if load.local and load.background])
 def test_a_load_runs_until_it_is_killed_and_leaves_nothing(name: str, tmp_path: Path) -> None:
-    load = LOADS[name]
+    load = all_loads()[name]
     for program in load.programs:
         need(program)
     before = shared_by(load.programs)
@@ -143,13 +143,13 @@ def members(group: int) -> list[int]:
 
 
 def test_the_none_load_is_nothing_and_wifi_stays_off_this_machine() -> None:
-    assert (LOADS["none"].background, LOADS["none"].setup) == ((), ())
-    assert not LOADS["wifi"].local
-    assert LOADS["wifi"].modules == ("mac80211_hwsim",)
+    assert (all_loads()["none"].background, all_loads()["none"].setup) == ((), ())
+    assert not all_loads()["wifi"].local
+    assert all_loads()["wifi"].modules == ("mac80211_hwsim",)
 
 
 def test_a_load_that_cannot_run_ends() -> None:
-    argv = LOADS["hackbench"].background[0].argv
+    argv = all_loads()["hackbench"].background[0].argv
     shell = shutil.which(argv[0]) or argv[0]
     nothing = {"PATH": "/nonexistent"}
     done = subprocess.run([shell, *argv[1:]], check=False, env=nothing, timeout=10, capture_output=True)

@@ -11,8 +11,8 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.base.units import AS_WRITTEN
 from rtqual.engine.mission import Mission, Need, load_mission, mission_schema
-from rtqual.protocols.instrument.registry import INSTRUMENTS
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.registry import all_loads
 from support.mission_texts import GOOD, MISSIONS, line_of, refusal
 
 MEASURED = [path for path in MISSIONS if path.stem != "aarest-study"]  # its candidates are published: nothing runs
@@ -132,7 +132,7 @@ def test_missions_of_the_project(path: Path) -> None:
     for figure in (*mission.requirements, *mission.criteria):
         assert (figure.instrument, figure.load) in measured, f"{figure.name} is not measured at scale {shortest}"
     for scale in mission.scales:
-        for name, instrument in INSTRUMENTS.items():
+        for name, instrument in all_instruments().items():
             instrument.parameters.model_validate(mission.parameters_for(scale, name), context=AS_WRITTEN)
 
 
@@ -156,10 +156,10 @@ def test_docking_mission_follows_the_study() -> None:
     assert weights["sysbench-mutex", "avg"] < mutex  # stability before speed
     full = mission.scale("full").plan
     combined = {"hackbench-wifi", "stress-all"}
-    assert set(full[0].loads) == set(LOADS) - combined and full[0].cpus == (1, 2, 4) and full[0].runs == 30
+    assert set(full[0].loads) == set(all_loads()) - combined and full[0].cpus == (1, 2, 4) and full[0].runs == 30
     others = {"timerlat", "timerlat-late", "osnoise", "exercise", "stress-ng-cyclic"}
-    others |= {name for name, one in INSTRUMENTS.items() if one.core}
-    of_the_study = {name for name in INSTRUMENTS if not name.startswith(("probe-", "lidar-", "docking"))} - others
+    others |= {name for name, one in all_instruments().items() if one.core}
+    of_the_study = {name for name in all_instruments() if not name.startswith(("probe-", "lidar-", "docking"))} - others
     assert {i for plan in full for i in plan.instruments} == of_the_study
 
 
@@ -235,4 +235,4 @@ def test_reference_names_every_key() -> None:
     tables = [schema, *(node for node in schema["$defs"].values() if "properties" in node)]
     written = {key for table in tables for key in table["properties"]}
     written |= {value for node in schema["$defs"].values() for value in node.get("enum", [])}
-    assert not {name for name in written | set(LOADS) if f"`{name}`" not in reference}
+    assert not {name for name in written | set(all_loads()) if f"`{name}`" not in reference}

@@ -11,7 +11,7 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.debian import prepare
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.protocols.board import Command, Job, Machine
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 from rtqual_docking.script import COMMON, DRIVER_MODULE, rendered
 from rtqual_docking.ways import DRIVER, MMAP_RAISED, MMAP_SIMD, LidarParameters, Way
 
@@ -41,7 +41,7 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> Stream:
         job = Job(
             setup=(Command(("sh", "-c", "\n".join(setup))),),
             measure=Command(("sh", "-c", "\n".join((COMMON, command, "unplug", TOLD))), fifo=1),
-            loads=LOADS[load].background,
+            loads=all_loads()[load].background,
             modules=way.modules,
         )
         outcome = board.run(job, seed=1, timeout_s=3600)

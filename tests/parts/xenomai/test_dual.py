@@ -8,7 +8,7 @@ import pytest
 from rtqual.base.errors import RunFailed
 from rtqual.parts.xenomai.gravity import FILE
 from rtqual.protocols.board import Outcome
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Kind, Measurement
 from support.instrument_outputs import CAPTURED, captured_text, outcome_of, read
 
@@ -109,7 +109,7 @@ def test_a_histogram_that_contradicts_the_tools_own_figures_is_told() -> None:
     ],
 )
 def test_the_probe_over_a_core_sets_and_tells_its_gravity(name: str, program: str, place: str) -> None:
-    instrument = INSTRUMENTS[name]
+    instrument = all_instruments()[name]
     job = instrument.job(instrument.parameters(), cpus=1, seed=1)
     assert job.measure.argv[:2] == (program, "itc") and job.version == (program, "--version")
     (setup,) = job.setup
@@ -128,6 +128,6 @@ def test_a_missing_part_is_no_result(name: str, part: str, told: str) -> None:
 
 
 def test_every_instrument_of_a_core_says_so() -> None:
-    of = {one.name.rpartition("-")[0]: one.core for one in INSTRUMENTS.values() if one.core}
+    of = {one.name.rpartition("-")[0]: one.core for one in all_instruments().values() if one.core}
     assert of == {"latency": "cobalt", "latmus": "evl", "probe-alchemy": "cobalt", "probe-evl": "evl"}
     assert set(CAPTURED) >= CONFIGURED.keys()

@@ -14,12 +14,12 @@ from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestP
 from rtqual.engine.instruments.probe.families import ProbeParameters
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Series
 from support.command import Run
 
-WAKEUP = INSTRUMENTS["probe-wakeup"]
-PROBE_LOOP = INSTRUMENTS["probe-loop"]
+WAKEUP = all_instruments()["probe-wakeup"]
+PROBE_LOOP = all_instruments()["probe-loop"]
 
 ROOT = Path(__file__).parents[3]
 CYCLES = 3000

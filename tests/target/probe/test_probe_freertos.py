@@ -21,15 +21,15 @@ from rtqual.engine.instruments.probe.families import ProbeParameters
 from rtqual.engine.instruments.probe.output import parse
 from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Rtos
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Kind
 from support.freertos import medians_ns, outcome_of, published_ns
 from support.probe_sources import PROBE
 
-PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
+PROBE_WAKEUP = all_instruments()["probe-wakeup"]
 
 
-PROBE_PRIMITIVES = INSTRUMENTS["probe-primitives"]
+PROBE_PRIMITIVES = all_instruments()["probe-primitives"]
 
 
 MOST_IMAGE_B = 32 * 1024

@@ -22,11 +22,11 @@ from rtqual.engine.instruments.probe.output import parse
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.registry import PACKAGE, row_for
 from rtqual.protocols.board.system import Rtos
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from support.freertos import MISSION, PLAN, medians_ns, outcome_of, published_ns
 from support.probe_sources import PROBE
 
-PROBE_WAKEUP = INSTRUMENTS["probe-wakeup"]
+PROBE_WAKEUP = all_instruments()["probe-wakeup"]
 
 
 FAMILIES = re.findall(r'^\t\{ "([\w-]+)", ', (PROBE / "battery/battery.c").read_text(), re.MULTILINE)

@@ -19,17 +19,17 @@ from rtqual.engine.initramfs.contents import TOOL_PACKAGES, build
 from rtqual.engine.instruments.probe.families import ProbeParameters
 from rtqual.protocols.board import Command, Job, Machine
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import samples_digest
 from support.probe_sources import PROBE
 
-KERNEL_WAKEUP = INSTRUMENTS["probe-kernel-wakeup"]
+KERNEL_WAKEUP = all_instruments()["probe-kernel-wakeup"]
 
 
-PRIMITIVES = INSTRUMENTS["probe-primitives"]
+PRIMITIVES = all_instruments()["probe-primitives"]
 
 
-IN_KERNEL = INSTRUMENTS["probe-kernel-primitives"]
+IN_KERNEL = all_instruments()["probe-kernel-primitives"]
 
 
 FEW = ProbeParameters(iterations=100)
@@ -80,7 +80,7 @@ def test_what_a_kernel_offers_is_measured_and_repeats(with_module: Callable[[str
 
 @pytest.mark.guest
 def test_a_loop_of_few_cycles_has_memory_for_its_stages(with_module: Callable[[str], VirtualBoard]) -> None:
-    loop, few = INSTRUMENTS["probe-kernel-loop"], ProbeParameters(iterations=10)
+    loop, few = all_instruments()["probe-kernel-loop"], ProbeParameters(iterations=10)
     run = with_module("linux-image-rt-amd64").run(loop.job(few, cpus=1, seed=1), seed=1, timeout_s=120)
     measured = loop.read(few, run, cpus=1)
     assert {one.total for one in measured.series} == {10}

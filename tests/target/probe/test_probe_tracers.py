@@ -14,12 +14,12 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.instruments.tracer import OsnoiseParameters, TimerlatParameters
 from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Inputs, Manifest, Provenance, Record, Timing
 from support.instrument_outputs import captured_text, outcome_of, read_text
 
-TIMERLAT = INSTRUMENTS["timerlat"]
-OSNOISE = INSTRUMENTS["osnoise"]
+TIMERLAT = all_instruments()["timerlat"]
+OSNOISE = all_instruments()["osnoise"]
 
 
 def test_timerlat_keeps_both_latencies_of_every_cycle_in_their_order() -> None:

@@ -16,7 +16,7 @@ from rtqual.engine.candidates.linked import look
 from rtqual.engine.candidates.roots import programs_of
 from rtqual.engine.candidates.rtos import COMPILER
 from rtqual.engine.mission import Candidate, Need, Rtos, Tailor
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 
 _MODULE = ".ko"
 
@@ -65,7 +65,7 @@ def contradiction(wanted: Tailor, needs: Sequence[str], architecture: Architectu
 
 def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
     """Why this cell cannot run where its candidate can."""
-    wanted = (cell.instrument.program, *LOADS[cell.load].programs)
+    wanted = (cell.instrument.program, *all_loads()[cell.load].programs)
     if cell.candidate.root:
         held = programs_of(cell.candidate.root, needs)
         absent = [name for name in wanted if name not in held]

@@ -17,8 +17,8 @@ from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.mission import Mission, PlannedCell
 from rtqual.engine.mission.values import AUTO
 from rtqual.protocols.board.registry import Row
-from rtqual.protocols.instrument.registry import INSTRUMENTS
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.registry import all_loads
 
 
 def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = None) -> list[Cell]:
@@ -29,11 +29,11 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     rounds: dict[int, dict[tuple[Group, int], Cell]] = {}
     for part in mission.scale(scale).plan:
         parameters = {
-            name: INSTRUMENTS[name].parameters.model_validate(mission.parameters_for(scale, name, part))
+            name: all_instruments()[name].parameters.model_validate(mission.parameters_for(scale, name, part))
             for name in part.instruments
         }
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
-            shape = LOADS[load].shape.model_validate(mission.loads[load]) if load in mission.loads else None
+            shape = all_loads()[load].shape.model_validate(mission.loads[load]) if load in mission.loads else None
             for places in _alike(mission.places_of(part, candidate)):
                 first = places[0]
                 for cpus in (first.cpus(),) if first.cpus else part.cpus:
@@ -42,7 +42,7 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
                     for run in range(runs.get(planned, 0) if runs and part.runs == AUTO else part.looks[-1]):
                         place = places[run % len(places)]
                         cell = Cell(
-                            candidate, INSTRUMENTS[name], parameters[name], load, cpus,
+                            candidate, all_instruments()[name], parameters[name], load, cpus,
                             seed=run + 1, place=place, shape=shape,
                         )  # fmt: skip
                         rounds.setdefault(2 * run, {})[group, 0] = cell

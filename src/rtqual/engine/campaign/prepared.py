@@ -16,7 +16,7 @@ from rtqual.parts.images.measured import under_root
 from rtqual.parts.tailor.account import Account
 from rtqual.protocols.board.registry import Start, Starts
 from rtqual.protocols.board.system import Kernel, Rtos
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 
 
 class Prepared:
@@ -46,7 +46,9 @@ class Prepared:
             instruments = [cell.instrument for cell in cells if cell.candidate == candidate]
             programs = {name for one in instruments for name in (one.program, *one.beside)}
             self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
-            loads = {program for cell in cells if cell.candidate == candidate for program in LOADS[cell.load].programs}
+            loads = {
+                program for cell in cells if cell.candidate == candidate for program in all_loads()[cell.load].programs
+            }
             self._programs[name] = tuple(sorted(programs | loads))
 
     def _kernel(

@@ -28,7 +28,7 @@ from rtqual.engine.mission import Mission
 from rtqual.parts.cluster.cluster import run_on
 from rtqual.parts.studies.records import records as published_records
 from rtqual.protocols.board import Board, Machine
-from rtqual.protocols.board.registry import BOARDS, Row
+from rtqual.protocols.board.registry import Row, all_boards
 from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing
 from rtqual.protocols.record.store import Store, make, read, settle_timing
 
@@ -116,7 +116,7 @@ class Campaign:
         return lost_in(self.folder, (self.name(*one) for one in keys.items()))
 
     def _measured(self, keys: Mapping[Cell, Inputs]) -> list[Record]:
-        fixed = {row.name for row in BOARDS if not row.repeats}
+        fixed = {row.name for row in all_boards() if not row.repeats}
         return settle_timing(self.store, [read(p) for p in self._paths(keys)], fixed=fixed)
 
     @cached_property

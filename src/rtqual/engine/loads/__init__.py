@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The loads that rtqual brings; the short ones stand in protocols/load/registry.py.
+"""The loads that rtqual brings.
 
-wifi.py  two simulated radios, and what is sent between them
+house.py the loads
+wifi.py   two simulated radios, and what is sent between them
 """

@@ -19,7 +19,7 @@ from rtqual.engine.mission.explain import At, Problem, shown, suggest
 from rtqual.engine.mission.table import Table
 from rtqual.engine.mission.toml_lines import KeyPath
 from rtqual.engine.mission.values import BootParameter, CpuCount, Distinct, NonEmpty, Release, Slug, Text
-from rtqual.protocols.board.registry import BOARDS, Row
+from rtqual.protocols.board.registry import Row, all_boards
 
 _SSH = re.compile(r"(?:([a-z_][a-z0-9_-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?")
 _HOST_KEY = r"(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9+/]+=*"
@@ -155,7 +155,7 @@ class BoardTable(Table):
             raise At("switch", "tryboot is the Raspberry Pi's, which is arm64")
         if not given and self.switch not in CARD_SWITCHES:
             raise At("switch", f"a card starts candidates by {' or '.join(CARD_SWITCHES)}; {self.switch} needs ssh")
-        if self.model in {PUBLISHED, *(one.name for one in BOARDS)}:
+        if self.model in {PUBLISHED, *(one.name for one in all_boards())}:
             raise At("model", f"{shown(self.model)} is a name of rtqual's own; write the board's")
         if self.boot_timeout > _ENDLESS_S * 1e9:
             raise At("boot_timeout", "is more than an hour; no board takes that long")

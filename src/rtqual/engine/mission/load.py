@@ -25,8 +25,8 @@ from rtqual.engine.mission.schema import mission_schema
 from rtqual.engine.mission.toml_lines import KeyPath, key_lines, line_of
 from rtqual.engine.mission.values import AUTO
 from rtqual.protocols.board.registry import Row
-from rtqual.protocols.instrument.registry import INSTRUMENTS
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.registry import all_loads
 
 MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
 _GIVE = "give a mission file (TOML)"
@@ -245,7 +245,7 @@ def _auto_problems(mission: Mission) -> Iterator[Problem]:
             if auto and len(plan.cpus) > 1:
                 yield Problem((*path, "cpus"), f'a verdict rests on one number of CPUs; with runs = "{AUTO}" write one')
             for instrument in plan.instruments if auto else ():
-                if INSTRUMENTS[instrument].whole_boot:
+                if all_instruments()[instrument].whole_boot:
                     yield Problem((*path, "runs"), f"{instrument} reads the same off a system each time; {advice}")
                 elif not asked & {(instrument, load) for load in plan.loads}:
                     what = f"{instrument} {listed(list(map(under, plan.loads)), 'or')}"
@@ -267,16 +267,16 @@ def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPa
     if place.cpus and plan.cpus != (1,):
         yield Problem((*path, "cpus"), f"{place.why_cpus.format(candidate.named)}; {advice} without cpus")
     for i, name in enumerate(plan.loads):
-        if (place.here or place.switched) and not LOADS[name].local:
+        if (place.here or place.switched) and not all_loads()[name].local:
             yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
         if not place.linux and name != "none":
             yield Problem((*path, "loads", i), f"{name!r} is a Linux program; {advice} without it")
     for i, name in enumerate(plan.instruments if not place.linux else ()):
-        if INSTRUMENTS[name].program != PROBE:
+        if all_instruments()[name].program != PROBE:
             yield Problem((*path, "instruments", i), f"{name!r} is a Linux program; {advice}, of probe-... instruments")
     has = candidate.built.core if candidate.built else None
     for i, name in enumerate(plan.instruments):
-        if (core := INSTRUMENTS[name].core) and core != has:
+        if (core := all_instruments()[name].core) and core != has:
             why = f"{name!r} measures a {core} core, which {candidate.name} has not; name the plan's candidates"
             yield Problem((*path, "instruments", i), why)
 
@@ -301,7 +301,7 @@ def _load_problems(mission: Mission) -> Iterator[Problem]:
 
 def _problems_of_load(name: str, table: Mapping[str, object]) -> Iterator[Problem]:
     try:
-        LOADS[name].shape.model_validate(table)
+        all_loads()[name].shape.model_validate(table)
     except ValidationError as error:
         yield from problems_in(error, mission_schema(), lambda loc: ("load", name, *loc))
 
@@ -317,6 +317,6 @@ def _refused(
         return (*table, "parameters", instrument, *loc)
 
     try:
-        INSTRUMENTS[instrument].parameters.model_validate(together, context=AS_WRITTEN)
+        all_instruments()[instrument].parameters.model_validate(together, context=AS_WRITTEN)
     except ValidationError as error:
         yield from problems_in(error, mission_schema(), place)

@@ -17,7 +17,7 @@ from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 from rtqual.base.units import format_value
 from rtqual.engine.mission.model import Mission, Plan, Scale
 from rtqual.engine.mission.table import Table
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 
 
 class TomlJsonSchema(GenerateJsonSchema):
@@ -77,7 +77,7 @@ def _classes(module: str) -> dict[str, ast.ClassDef]:
 def _built() -> dict[str, Any]:
     _describe(Table)
     Mission.model_rebuild(force=True)  # once more, of tables that have their descriptions now
-    tables: dict[str, type[BaseModel]] = {name: instrument.parameters for name, instrument in INSTRUMENTS.items()}
+    tables: dict[str, type[BaseModel]] = {name: instrument.parameters for name, instrument in all_instruments().items()}
     models: list[type[BaseModel]] = [Mission, Scale, Plan, *tables.values()]
     refs, schema = models_json_schema([(model, "validation") for model in models], schema_generator=TomlJsonSchema)
     definitions: dict[str, Any] = schema["$defs"]

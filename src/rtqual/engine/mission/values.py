@@ -8,13 +8,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
-from pydantic_core import PydanticKnownError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticKnownError
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 from rtqual.engine.mission.explain import shown, suggest
-from rtqual.protocols.instrument.registry import INSTRUMENTS
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.registry import all_loads
 
 Unit = Literal["ns", "B", "%"]
 AUTO: Literal["auto"] = "auto"  # as many runs as it takes
@@ -71,13 +82,23 @@ def matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
     return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$"})
 
 
-def known(names: Mapping[str, object], what: str) -> tuple[AfterValidator, WithJsonSchema]:
-    def check(name: str) -> str:
-        if name not in names:
-            raise ValueError(f"unknown {what} {shown(name)}; {suggest(name, names)}")
+@dataclass(frozen=True)
+class Known:
+    """A name that parts bring: looked up when a mission is read, not when this file is."""
+
+    names: Callable[[], Mapping[str, object]]
+    what: str
+
+    def check(self, name: str) -> str:
+        if name not in self.names():
+            raise ValueError(f"unknown {self.what} {shown(name)}; {suggest(name, self.names())}")
         return name
 
-    return AfterValidator(check), WithJsonSchema({"type": "string", "enum": list(names)})
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "enum": [*self.names()]}
 
 
 def _published(name: str) -> str:
@@ -142,8 +163,8 @@ Release = Annotated[str, *matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, a
 BootParameter = Annotated[
     str, *matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
 ]
-InstrumentName = Annotated[str, *known(INSTRUMENTS, "instrument")]
-LoadName = Annotated[str, *known(LOADS, "load")]
+InstrumentName = Annotated[str, Known(all_instruments, "instrument")]
+LoadName = Annotated[str, Known(all_loads, "load")]
 PublishedSystem = Annotated[
     str,
     AfterValidator(_published),

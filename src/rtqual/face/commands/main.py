@@ -16,7 +16,7 @@ from rich.markup import escape
 from rtqual.base.errors import RtqualError, told
 from rtqual.base.libraries import install_command
 from rtqual.face.commands.app import STDERR
-from rtqual.face.commands.commands import COMMANDS, application
+from rtqual.face.commands.commands import application, commands
 
 
 class _Terminated(KeyboardInterrupt):
@@ -31,16 +31,17 @@ def main() -> None:
     # Threads for small sums cost more than they save, and the last digits would depend on their number.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when numpy is loaded
     before = signal.signal(signal.SIGTERM, _terminate)
+    asked = sys.argv[1:2]
     try:
-        app = application(listed=not COMMANDS.keys() & set(sys.argv[1:2]))
+        asked = [command.name for command in commands() if command.name in asked]
+        app = application(listed=not asked)
         code = app(exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except RtqualError as error:
         _complain(str(error))
         code = error.exit_code
     except CycloptsError as error:
-        asked = " ".join(["rtqual", *(word for word in sys.argv[1:2] if word in COMMANDS), "--help"])
-        _complain(f"{str(error).rstrip('.')}; `{asked}` says what it takes")
+        _complain(f"{str(error).rstrip('.')}; `{' '.join(['rtqual', *asked, '--help'])}` says what it takes")
         code = 2
     except ImportError as error:
         missing = error.__cause__ if isinstance(error.__cause__, ImportError) else error  # cyclopts' own, or as it is

@@ -14,7 +14,7 @@ from rtqual.base.words import count, listed
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.asked import USUAL
 from rtqual.engine.analysis.figure.model import Figure, Summary
-from rtqual.protocols.board.registry import HERE
+from rtqual.protocols.board.registry import this_machine
 from rtqual.stages.show import Shown
 
 _WIDE = 110  # columns that hold a figure and its interval side by side
@@ -27,7 +27,7 @@ def print_figures(console: Console, found: Shown) -> None:
     for cell, reason in found.failures.items():
         console.print(f"failed: {cell}: {reason}", highlight=False)
     ordered = sorted(
-        found.summaries, key=lambda one: (one.group.board == HERE.name, *one.group.cell, one.group.candidate)
+        found.summaries, key=lambda one: (one.group.board == this_machine().name, *one.group.cell, one.group.candidate)
     )
     for _, some in groupby(ordered, key=lambda one: one.group.cell):
         summaries = list(some)

@@ -16,7 +16,7 @@ from rtqual.base.units import format_bytes
 from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.face.terminal.plain import plain
-from rtqual.protocols.board.registry import HERE
+from rtqual.protocols.board.registry import this_machine
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import read
 
@@ -74,7 +74,7 @@ def show_records(console: Console, found: Sequence[Record]) -> None:
     """A table for each board, its records in the order of what they measure."""
     records = sorted(found, key=_order)
     places = dict.fromkeys((one.inputs.board, one.inputs.cpus) for one in records)
-    for board, cpus in sorted(places, key=lambda place: (place[0] == HERE.name, place)):
+    for board, cpus in sorted(places, key=lambda place: (place[0] == this_machine().name, place)):
         table = lean_table(
             f"{board} board, {words.count(cpus, 'CPU')}", "record", "candidate", "measured", "seed", "clock"
         )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What made a sample late: a run that was watched (target/observers/watch.c), told as timelines.
 
+part.py      what this part brings
 command.py  words.py   the command, and what it prints
 stage.py     samples explained; measured.py: which can be; why.py: those of a campaign, for its report
 late.py      where the measured system told; advice.py: what the lint says about it

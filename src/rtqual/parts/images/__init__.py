@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """System images (docs/image.md).
 
+part.py        what this part brings
 command.py  words.py   the command, and what it prints
 system.py      puts an image together and measures it; request.py: from a mission
 minimal.py, debian.py  the two roots

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Import: what others measured, as records. One small reader a format; what a format cannot tell stays absent.
 
+part.py           what this part brings
 command.py  words.py   the command, and what it prints
 reading.py        what a reader hands back
 account.py        what became of every line: used, known to be without data, or an error that names it

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Five published studies: their figures as data, the audit of them, and how a mission and a report use them.
 
+part.py       what this part brings
 data/*.toml   a study each: figures as printed, rules (what is computed from what), claims of the text
 catalogue.py  the data's model, and the studies by name
 rounded.py    a printed figure and what rounding leaves open

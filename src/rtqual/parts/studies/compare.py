@@ -22,7 +22,7 @@ from rtqual.engine.mission import Mission
 from rtqual.parts.studies.beside import Beside, beside
 from rtqual.parts.studies.catalogue import Table, slug, study
 from rtqual.parts.studies.operations import Operations, operations
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 
 _CPU = ", CPU "  # begins the CPU's number in a row's label
 
@@ -187,7 +187,7 @@ def _figures(one: Summary, table: Beside, system: str, apart: list[str]) -> dict
 def _unusual(one: Summary, table: Beside) -> str:
     """What a study does not state was as the instrument has it by default, which is how these studies ran their tools;
     empty where ours was so, too. An interval that is not printed stays open."""
-    usual = INSTRUMENTS[one.group.instrument].parameters().model_dump(mode="json")
+    usual = all_instruments()[one.group.instrument].parameters().model_dump(mode="json")
     for name, value in one.conditions.parameters.items():
         if (
             name in usual
@@ -207,7 +207,7 @@ def _why_apart(own: Figure, unit: str) -> str:
 
 def _operations(key: str, summaries: Sequence[Summary], apart: list[str]) -> Iterator[Pair]:
     for one in summaries:
-        probe = INSTRUMENTS.get(one.group.instrument)
+        probe = all_instruments().get(one.group.instrument)
         if not isinstance(probe, Probe) or one.group.load != "none":
             continue
         for printed in operations(probe.family):

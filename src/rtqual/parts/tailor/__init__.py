@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Kernels of one's own.
 
+part.py      what this part brings
 command.py   stage.py   a kernel cut down to a mission, built and measured
 candidate.py  a tailored kernel as a candidate
 chapter.py  chapter_steps.py  chapter_roots.py  chapter_lint.py   in the report

@@ -11,5 +11,6 @@ analysis.py      judgement.py (requirements, scores); and sections: mechanisms.p
                  goals.py
 conclusion.py  reproduction.py  failures.py  glossary.py
 
-A new chapter is a file here and a row in view.CHAPTERS; a new section of the analysis, a row in analysis.SECTIONS.
+A new chapter is a file here and a row in a part (protocols/part.py); so is a new section of the
+analysis.
 """

@@ -9,7 +9,7 @@ from rtqual.engine.analysis.figure.model import Summary
 from rtqual.engine.candidates.offers import Has, Offers, offers
 from rtqual.engine.instruments.probe.families import Probe
 from rtqual.engine.mission import PUBLISHED
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.reports.draw.plots_choice import FULL, HALF, NONE, Choice
 from rtqual.reports.draw.plots_choice import choice as drawn
 from rtqual.reports.draw.plots_spaces import USER
@@ -31,7 +31,7 @@ _READ = (
 def choice(material: Material) -> Iterator[Block]:
     """Nothing where one kind of system was measured, or of all but one kind the memory is not known."""
     for one in material.places():
-        known = INSTRUMENTS.get(one.instrument)
+        known = all_instruments().get(one.instrument)
         if not isinstance(known, Probe) or (known.family, known.space) != ("wakeup", USER) or one.board == PUBLISHED:
             continue
         summaries = [s for s in one.under(NO_LOAD) if _QUANTILE in s.figures and not s.problems]

@@ -9,7 +9,7 @@ from functools import partial
 from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.instruments.probe.families import Probe
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.reports.chapter.battery import figure_name
 from rtqual.reports.draw import plots
 from rtqual.reports.draw.plots_spaces import System, spaces
@@ -92,7 +92,7 @@ def spaces_plot(material: Material, summaries: Sequence[Summary]) -> Iterator[Pl
     """Which program ran on which side of the system call, of each candidate; nothing where all ran on one side."""
     programs: dict[str, dict[str, dict[str, None]]] = {}
     for one in summaries:
-        known = INSTRUMENTS[one.group.instrument]
+        known = all_instruments()[one.group.instrument]
         if isinstance(known, Probe):
             programs.setdefault(one.group.candidate, {}).setdefault(known.space, {})[known.program] = None
     if len({space for found in programs.values() for space in found}) < 2:

@@ -16,7 +16,7 @@ from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.engine.mission import PUBLISHED
 from rtqual.parts.studies.chapter_beside import study_text
 from rtqual.parts.studies.operations import Operations, operations
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.reports.chapter.battery import cell_of, figure_name, share_rows
 from rtqual.reports.chapter.mechanism_plots import mechanism_plots, spaces_plot
 from rtqual.reports.material import Material, notes_for, timing_mark
@@ -75,7 +75,7 @@ def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Op
 
 
 def _family(instrument: str) -> str:
-    known = INSTRUMENTS.get(instrument)
+    known = all_instruments().get(instrument)
     return known.family if isinstance(known, Probe) else ""
 
 
@@ -125,13 +125,13 @@ def _systems(material: Material, summaries: Sequence[Summary], statistic: str) -
     rtos = {c.name for c in material.mission.candidates if c.place and not c.place.linux}
 
     def space(s: Summary) -> str:
-        known = INSTRUMENTS[s.group.instrument]
+        known = all_instruments()[s.group.instrument]
         return known.space if isinstance(known, Probe) else ""
 
     def title(s: Summary) -> str:
         return s.group.candidate + ("" if s.group.candidate in rtos else f", {space(s)}")
 
-    order = list(INSTRUMENTS)
+    order = list(all_instruments())
     ordered = sorted(
         summaries, key=lambda s: (material.candidates.index(s.group.candidate), order.index(s.group.instrument))
     )

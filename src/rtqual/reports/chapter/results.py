@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.mission import PUBLISHED
 from rtqual.parts.studies.chapter_beside import printed_in
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.reports.chapter.battery import battery, has_several, heading_rows
 from rtqual.reports.chapter.distributions import distributions
 from rtqual.reports.chapter.explore import explorer
@@ -23,8 +23,8 @@ def results(material: Material) -> Iterator[Block]:
     yield from explorer(material)
     for one in measured:
         yield Heading(clean(one.title))
-        if one.instrument in INSTRUMENTS:
-            instrument = INSTRUMENTS[one.instrument]
+        if one.instrument in all_instruments():
+            instrument = all_instruments()[one.instrument]
             remarks = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
             yield Paragraph(prose(" ".join((f"{instrument.title}.", *remarks))))
         yield from distributions(material, one)

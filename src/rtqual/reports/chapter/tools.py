@@ -3,8 +3,8 @@
 
 from collections.abc import Iterator
 
-from rtqual.protocols.instrument.registry import INSTRUMENTS
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.registry import all_loads
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, Cell, texts
 from rtqual.reports.page.text import clean, distinct, quantity
@@ -12,13 +12,15 @@ from rtqual.reports.page.text import clean, distinct, quantity
 
 def tools(material: Material) -> Iterator[Block]:
     used = dict.fromkeys(r.inputs.instrument for r in material.records)
-    known = [INSTRUMENTS[name] for name in used if name in INSTRUMENTS]
+    known = [all_instruments()[name] for name in used if name in all_instruments()]
     yield material.numbering.table(
         "Instruments",
         texts("Instrument", "What it measures", "Parameters"),
         [[Cell(i.name), Cell(i.title), Cell(parameters(material, i.name), code=True)] for i in known],
     )
-    loads = [LOADS[name] for name in dict.fromkeys(r.inputs.load for r in material.records) if name in LOADS]
+    loads = [
+        all_loads()[name] for name in dict.fromkeys(r.inputs.load for r in material.records) if name in all_loads()
+    ]
     yield material.numbering.table(
         "Loads", texts("Load", "What disturbs"), [[Cell(load.name), Cell(load.title)] for load in loads]
     )
@@ -39,7 +41,7 @@ def tools(material: Material) -> Iterator[Block]:
 
 def parameters(material: Material, instrument: str) -> str:
     found = [r.inputs.parameters for r in material.records if r.inputs.instrument == instrument]
-    schema = INSTRUMENTS[instrument].parameters.model_json_schema().get("properties", {})
+    schema = all_instruments()[instrument].parameters.model_json_schema().get("properties", {})
     written = []
     for name in sorted({name for parameters in found for name in parameters}):
         unit = schema.get(name, {}).get("x-unit")

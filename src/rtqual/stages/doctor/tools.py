@@ -16,7 +16,7 @@ from rtqual.base.libraries import install_command
 from rtqual.engine.boards.machine import plugin
 from rtqual.engine.boards.trial import try_guest
 from rtqual.engine.initramfs.contents import guest_file
-from rtqual.protocols.board.registry import BOARDS, Program
+from rtqual.protocols.board.registry import Program, all_boards
 from rtqual.stages.doctor.check import Check, as_root, install, said
 
 _QEMU_PACKAGE = "qemu-system-x86"
@@ -31,7 +31,7 @@ _FONT_PACKAGE = "fonts-dejavu-core"
 
 # A guest brings instruments and loads of its own: those here are for measuring this machine.
 _PROGRAMS = (
-    *(program for row in BOARDS for program in row.programs),
+    *(program for row in all_boards() for program in row.programs),
     Program("dpkg-deb", "dpkg", "Debian's kernels and tools", demo=True),
     Program("cyclictest", "rt-tests", "measuring this machine"),
     Program("hackbench", "rt-tests", "measuring, loading this machine"),

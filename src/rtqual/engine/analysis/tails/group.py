@@ -10,7 +10,7 @@ from rtqual.engine.analysis.tails.model import Exceedance, Refusal, Tails, Why
 from rtqual.engine.analysis.tails.streams import INTERVAL, interval_ns, streams
 from rtqual.engine.analysis.verdict.gates import beyond
 from rtqual.engine.mission import Mission, Requirement, Statistic
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Record, Timing
 
 # Statistics that are not a place among the samples.
@@ -34,7 +34,7 @@ def tails(summary: Summary, records: Sequence[Record], mission: Mission) -> Tail
 
 def _periodic(summary: Summary) -> bool:
     """Whether an instrument takes samples at an interval, even where a record does not state it."""
-    instrument = INSTRUMENTS.get(summary.group.instrument)
+    instrument = all_instruments().get(summary.group.instrument)
     if instrument is None:
         return True  # of a tool that rtqual only imports from
     field = instrument.parameters.model_fields.get(INTERVAL)

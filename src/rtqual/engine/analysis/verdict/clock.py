@@ -10,7 +10,7 @@ from dataclasses import replace
 from rtqual.engine.analysis.figure.model import Summary
 from rtqual.engine.analysis.figure.statistics import is_of_time
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
-from rtqual.protocols.board.registry import BOARDS, Clock
+from rtqual.protocols.board.registry import Clock, all_boards
 from rtqual.protocols.record.schema import Timing
 
 _ACCEPTED = "counted instructions, which the mission takes for time"
@@ -31,7 +31,7 @@ def clock_of(found: Summary) -> Timing:
 
 def of_board(board: str, said: Timing) -> Timing:
     """An emulator has no real time, whatever its records say."""
-    emulators = {row.name for row in BOARDS if row.clock is not Clock.REAL}
+    emulators = {row.name for row in all_boards() if row.clock is not Clock.REAL}
     return Timing.UNTESTED if said == Timing.REAL and board in emulators else said
 
 

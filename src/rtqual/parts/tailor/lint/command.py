@@ -9,13 +9,13 @@ from cyclopts import Parameter
 from rtqual.base.architecture import ARCHITECTURES
 from rtqual.base.errors import BadInput
 from rtqual.face.commands.app import STDOUT, Json, print_json
-from rtqual.protocols.board.registry import HERE, LEADING
+from rtqual.protocols.board.registry import leading, this_machine
 
 if TYPE_CHECKING:
     Board = str
     Processor = str
 else:
-    Board = Literal[tuple(sorted(LEADING))]
+    Board = Literal[tuple(sorted(leading()))]
     Processor = Literal[tuple(one.name for one in ARCHITECTURES)]
 
 
@@ -57,11 +57,11 @@ def lint(
     from rtqual.parts.tailor.lint import stage  # noqa: PLC0415
     from rtqual.parts.tailor.lint.words import as_dict, print_lint  # noqa: PLC0415
 
-    if running and board not in (None, HERE.name):
+    if running and board not in (None, this_machine().name):
         raise BadInput(f"--running and --board {board}: one system at a time")
     linted = stage.lint(
         file,
-        board=HERE.name if running else board,
+        board=this_machine().name if running else board,
         candidate=candidate,
         boot=boot,
         cpus=cpus,

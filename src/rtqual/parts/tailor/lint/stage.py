@@ -26,7 +26,7 @@ from rtqual.engine.mission import load_mission
 from rtqual.parts.tailor.configure.tree import debian_tree, of_configuration, open_tree
 from rtqual.parts.tailor.lint.fragment import check_complete, completed, told
 from rtqual.protocols.board import Board, Command, Job, Machine
-from rtqual.protocols.board.registry import HERE, PACKAGE, Start, Starts, row_for, row_of
+from rtqual.protocols.board.registry import PACKAGE, Start, Starts, row_for, row_of, this_machine
 from rtqual.protocols.board.system import Kernel
 
 _RESOLUTION, _IDLE = "clock_resolution_ns", "deepest_idle_us"  # readings that are no file
@@ -141,7 +141,7 @@ def of_fragment(
 
 
 def of_this_machine() -> System:
-    return observe(HERE.open(Start("this-machine")), "this machine")
+    return observe(this_machine().open(Start("this-machine")), "this machine")
 
 
 def of_candidate(mission: Path, name: str | None, *, cpus: int = 1) -> System:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""rtqual with a board more: its class, and its row. Run as a program, it is the command line."""
+"""A board: its class, and its row."""
 
 from rtqual.engine.boards.local import LocalBoard
-from rtqual.protocols.board import Board, Job, Outcome, registry
+from rtqual.protocols.board import Board, Job, Outcome
 from rtqual.protocols.board.registry import Kind, Program, Row, Start
 
 
@@ -32,9 +32,3 @@ FAR = Row(
     programs=(Program("ld-of-far", "far-tools", "the far board"),),
     cpus=lambda: 1, why_cpus="what {} leads to has one CPU",
 )  # fmt: skip
-
-if __name__ == "__main__":
-    registry.BOARDS += (FAR,)
-    from rtqual.face.commands.main import main
-
-    main()

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A board is a file and a row (docs/architecture.md): all that asks about boards takes one that only its row names."""
+"""Another package brings a board, an instrument, a load, a chapter and a command: it is installed, used and removed."""
 
 import json
 import os
 import subprocess
 import sys
+import tomllib
+import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ import pytest
 from rtqual.protocols.record.schema import Timing
 from rtqual.protocols.record.store import Store
 
-PROGRAM = Path(__file__).with_name("one_more.py")
+HERE = Path(__file__).parent
 MISSION = """\
 [mission]
 name = "afar"
@@ -28,23 +31,22 @@ far = "ttyUSB0"
 
 [[requirement]]
 name = "messages"
-instrument = "hackbench"
+instrument = "elsewhere-pauses"
+load = "elsewhere-sum"
 statistic = "max"
 at_most = "1 h"
 
-[parameters.hackbench]
-loops = 10
-repetitions = 2
+[parameters.elsewhere-pauses]
+looks = 10
 
 [[scale.demo.plan]]
-instruments = ["hackbench"]
+instruments = ["elsewhere-pauses"]
+loads = ["elsewhere-sum"]
 runs = 6
 """
 SERVE = """
 import json, sys
-import one_more
 from support.command import rtqual_here
-one_more.registry.BOARDS += (one_more.FAR,)
 for line in sys.stdin:
     done = rtqual_here(*json.loads(line))
     print(json.dumps([done.returncode, done.stdout, done.stderr]), flush=True)
@@ -60,10 +62,57 @@ def mission(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def asked() -> Iterator[Far]:
-    """rtqual with that board, for what only asks: one process for all, as a mission's model is made once."""
-    here = os.pathsep.join(map(str, (PROGRAM.parent, PROGRAM.parents[2])))
-    command, env = [sys.executable, "-c", SERVE], {**os.environ, "PYTHONPATH": here}
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder that the package is installed into, and from which it is removed when the tests are done."""
+    folder = tmp_path_factory.mktemp("site")
+    pip("install", "--target", folder, "--no-deps", "--offline", wheel(tmp_path_factory.mktemp("wheel")))
+    yield folder
+    pip("uninstall", "--target", folder, "rtqual-elsewhere")
+    done = run(folder, "mission", "schema")
+    assert done.returncode == 0 and "elsewhere-" not in done.stdout
+
+
+def pip(*words: object) -> None:
+    command = [sys.executable, "-m", "uv", "--quiet", "--no-cache", "pip", *map(str, words)]
+    subprocess.run(command, check=True)
+
+
+def wheel(folder: Path) -> Path:
+    """The package as others get it, put together as a build would: no build tool is needed for a folder of Python."""
+    project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
+    name, version = project["name"].replace("-", "_"), project["version"]
+    lines = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in points.items())
+        for group, points in project["entry-points"].items()
+    ]
+    about = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {version}\n",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "entry_points.txt": "\n".join(lines),
+    }
+    files = {f"{name}/{path.name}": path.read_text() for path in sorted((HERE / name).glob("*.py"))}
+    files |= {f"{name}-{version}.dist-info/{file}": text for file, text in about.items()}
+    files[f"{name}-{version}.dist-info/RECORD"] = "".join(f"{path},,\n" for path in files)
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(file, text)
+    return path
+
+
+def run(site: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """rtqual as a process of its own, with what is installed there."""
+    command, env = [sys.executable, "-m", "rtqual", *map(str, arguments)], {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr + done.stdout, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def asked(site: Path) -> Iterator[Far]:
+    """rtqual with that package, for what only asks: one process for all, as a mission's model is made once."""
+    command = [sys.executable, "-c", SERVE]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (site, HERE.parents[1])))}
     with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin and server.stdout
         given, told = server.stdin, server.stdout
@@ -77,17 +126,9 @@ def asked() -> Iterator[Far]:
         given.close()
 
 
-def far(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """rtqual with that board, as a process of its own: the mission's model is made once."""
-    command = [sys.executable, str(PROGRAM), *map(str, arguments)]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr + done.stdout, done.stderr
-    return done
-
-
 @pytest.mark.guest
-def test_a_campaign_on_it_ends_in_a_report(mission: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
+def test_a_campaign_on_it_ends_in_a_report(site: Path, mission: Path, tmp_path: Path) -> None:
+    out, far = tmp_path / "out", partial(run, site)
     assert "6 cells" in far("select", mission, "--out", out, "--dry-run").stdout
     done = far("select", mission, "--out", out)
     assert done.returncode == 0, done.stderr
@@ -102,6 +143,9 @@ def test_a_campaign_on_it_ends_in_a_report(mission: Path, tmp_path: Path) -> Non
     assert far("report", out).returncode == 0
     assert (out / "report.md").read_text() == report
     assert "reached by ttyUSB0" in report and "Verdict, far board" in report
+    assert "Lines that were used" in report and "- ttyUSB0" in report
+    assert {record.series[0].info.name for record in records} == {"pause"}
+    assert {record.inputs.load for record in records} == {"elsewhere-sum"}
     refused = far("reproduce", next((out / "records").iterdir()))
     assert refused.returncode == 2
     assert "a run on the far board cannot give the same samples twice" in refused.stderr
@@ -141,6 +185,11 @@ def test_the_schema_has_its_key(asked: Far) -> None:
 
 
 @pytest.mark.guest  # the doctor starts one
-def test_the_doctor_looks_for_its_programs() -> None:
-    (check,) = (one for one in json.loads(far("doctor", "--json").stdout)["checks"] if one["name"] == "ld-of-far")
+def test_the_doctor_looks_for_its_programs(site: Path) -> None:
+    (check,) = (one for one in json.loads(run(site, "doctor", "--json").stdout)["checks"] if one["name"] == "ld-of-far")
     assert (check["state"], check["matters"]) == ("missing", "the far board")
+
+
+def test_its_command_stands_in_the_help_and_runs(asked: Far) -> None:
+    assert "Print the lines to boards elsewhere." in asked("--help").stdout
+    assert asked("where").stdout == 'far = "LINE"\n'

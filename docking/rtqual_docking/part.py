@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""What this part brings."""
+
+from rtqual.protocols.part import Command, Part, Row, Section
+
+PART = Part(
+    "docking",
+    commands=(
+        Command(
+            40, "rtqual_docking.command:lidar", "lidar",
+            "Stream the docking camera on every kernel, by every way from frames to ranges (docs/lidar.md).",
+        ),
+    ),
+    instruments=(
+        Row(140, "rtqual_docking.exercise:EXERCISE"),
+        Row(150, "rtqual_docking.ways:WAYS"),
+        Row(160, "rtqual_docking.faults:WITH_FAULTS"),
+        Row(170, "rtqual_docking.wifi:SENT_BY_WIFI"),
+        Row(180, "rtqual_docking.docking:DOCKINGS"),
+    ),
+    boxes=(Row(10, "rtqual_docking.chapter:goals_box"),),
+    sections=(
+        Section(20, "rtqual_docking.chapter:camera", "LIDAR"),
+        Section(30, "rtqual_docking.chapter_docking:docking", "Docking"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The boards that rtqual brings, a row each."""
+
+import math
+from functools import partial
+from pathlib import Path
+
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.engine.boards import rtos
+from rtqual.engine.boards.local import LocalBoard, processors
+from rtqual.engine.boards.machine import why_no_guest
+from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.protocols.board import Board, Rebuilt, Recorded
+from rtqual.protocols.board.registry import BUILT, PACKAGE, TAILOR, Clock, Kind, Program, Row, Start, Starts, leading
+from rtqual.protocols.board.system import Kernel, Rtos
+
+
+def _virtual(start: Start) -> Board:
+    from rtqual.engine.boards.virtual import VirtualBoard  # noqa: PLC0415 - qemu.qmp is slow to load
+
+    assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
+    return VirtualBoard(start.system, start.machine, start.scratch, used=start.used)
+
+
+def _rtos(start: Start) -> Board:
+    assert isinstance(start.system, Rtos), "it was prepared"  # noqa: S101
+    return RtosBoard(start.system)
+
+
+def _replay(start: Start) -> Board:
+    from rtqual.engine.boards.replay import ReplayBoard  # noqa: PLC0415 - so is duckdb
+
+    assert start.held is not None, "a campaign opens it"  # noqa: S101
+    return ReplayBoard(start.named, start.machine.cpus, of=leading()[0], held=start.held)
+
+
+def _rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
+    from rtqual.engine.boards.virtual import rebuilt  # noqa: PLC0415
+
+    return rebuilt(run, architecture)
+
+
+def _emulated_s(_: float, busy_s: float, cpus: int) -> float:
+    """Seen on two cores at 3 GHz: a guess until cells have run. CPUs share the clock, and take turns."""
+    return 1.0 + 4.0 * busy_s * math.sqrt(cpus)
+
+
+def _of_kernels(
+    name: str,
+    architecture: Architecture,
+    *programs: Program,
+    lacks: tuple[str, ...],
+    leads: bool = False,
+) -> Row:
+    """QEMU's machine for kernels of a processor (machine.py)."""
+    return Row(
+        name, (PACKAGE, TAILOR, BUILT), _virtual, _emulated_s, Starts.KERNEL, architecture,
+        Clock.INSTRUCTIONS, leads=leads, lacks=lacks,
+        why_not=lambda _: why_no_guest(architecture), programs=programs,
+        rebuilt=partial(_rebuilt, architecture=architecture),
+    )  # fmt: skip
+
+
+BOARDS = (
+    _of_kernels(
+        "virtual", AMD64,
+        Program("setpriv", "util-linux", "virtual board", demo=True),
+        Program("cpio", "cpio", "virtual board: guest image", demo=True),
+        Program("depmod", "kmod", "virtual board: guest image", demo=True),
+        Program("mke2fs", "e2fsprogs", "virtual board: disks", demo=True),
+        lacks=("spi", "gpio"), leads=True,
+    ),
+    _of_kernels("virtual-arm64", ARM64, lacks=("i2c", "spi")),
+    _of_kernels(
+        "virtual-arm", ARMHF,
+        Program("qemu-system-arm", "qemu-system-arm", "virtual ARM board"),
+        Program("arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "virtual ARM board: our programs in its guests"),
+        lacks=("i2c", "spi"),
+    ),
+    Row(
+        "virtual-arm",
+        (Kind("rtos", 'rtos = "freertos"', "image with rtqual's probe", "rtos, which is one image with its kernel"),),
+        _rtos, _emulated_s, Starts.IMAGE, clock=Clock.INSTRUCTIONS, linux=False,
+        cpus=lambda: 1, why_cpus="{} runs on one CPU here", rebuilt=rtos.rebuilt, outcome=rtos.again,
+    ),
+    Row(
+        "replay",
+        (Kind(
+            "replay", 'replay = "FOLDER/CANDIDATE"', "records of {}", "replay, whose runs are recorded",
+            r".+/[a-z0-9][a-z0-9-]*", "a campaign's folder and a candidate, as 'out/docking-demo/debian-rt'",
+            'A candidate of a campaign that ended, as "out/docking-demo/debian-rt": its records are taken, '
+            "nothing runs.",
+        ),),
+        _replay, lambda *_: 0.1, clock=Clock.RECORDED,
+        why_not=lambda named: "" if (folder := Path(named).parent).is_dir() else f"there is no campaign at {folder}",
+        why_not_again="its run was replayed: reproduce the record that its command shows",
+    ),
+    Row(
+        "local",
+        (Kind(
+            "this-machine", "this-machine = true", "this machine as it runs", "this-machine = true, which runs as it is"
+        ),),
+        lambda _: LocalBoard(), lambda board_s, *_: board_s + 0.3, here=True, leads=True,
+        cpus=lambda: len(processors()), why_cpus="this machine runs with the CPUs it has",
+    ),
+)  # fmt: skip

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""The commands that rtqual itself has."""
+
+from rtqual.protocols.part import Command, Part
+
+PART = Part(
+    "face",
+    commands=(
+        Command(
+            10, "rtqual.face.commands.init:init", "init", "Write a mission of your own from a template (docs/init.md)."
+        ),
+        Command(
+            20,
+            "rtqual.face.commands.select:select",
+            "select",
+            "Measure the candidates of a mission and say which one to fly.",
+        ),
+        Command(
+            50,
+            "rtqual.face.commands.verify:verify",
+            "verify",
+            "Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).",
+        ),
+        Command(80, "rtqual.face.commands.mission:mission_app", "mission", "Mission files."),
+        Command(90, "rtqual.face.commands.show:show", "show", "Show a campaign's figures and verdict, or a record."),
+        Command(100, "rtqual.face.commands.open:open_", "open", "Open a report in the browser, and print its path."),
+        Command(
+            110,
+            "rtqual.face.commands.show:compare",
+            "compare",
+            "Put two records, or two campaigns, beside each other: effect sizes first.",
+        ),
+        Command(
+            120,
+            "rtqual.face.commands.history:history",
+            "history",
+            "Follow each figure over the campaigns of several versions, and mark where it changed (docs/history.md).",
+        ),
+        Command(
+            130,
+            "rtqual.face.commands.report:report",
+            "report",
+            "Write the reports of a finished campaign or verification again; nothing is run.",
+        ),
+        Command(
+            140,
+            "rtqual.face.commands.reproduce:reproduce",
+            "reproduce",
+            "Make a recorded run again, from its hashed inputs alone, and compare the samples.",
+        ),
+        Command(
+            170,
+            "rtqual.face.commands.seal:seal",
+            "seal",
+            "Sign a finished campaign with an SSH key, or verify such a signature and all that it covers.",
+        ),
+        Command(
+            190,
+            "rtqual.face.commands.gate:gate",
+            "gate",
+            "Fail (exit code 1) where something got worse than a baseline (docs/ci.md).",
+        ),
+        Command(
+            240, "rtqual.face.commands.board:board_app", "board", "Boards that are reached over ssh (docs/boards.md)."
+        ),
+        Command(
+            250,
+            "rtqual.face.commands.completion:completion",
+            "completion",
+            "Print what makes a shell complete rtqual's commands and options.",
+        ),
+        Command(
+            260,
+            "rtqual.face.commands.doctor:doctor",
+            "doctor",
+            "Say what this machine can do, what is missing, and the command that mends it.",
+        ),
+    ),
+)

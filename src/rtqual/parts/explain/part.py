@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""What this part brings."""
+
+from rtqual.protocols.part import Chapter, Command, Part
+
+PART = Part(
+    "explain",
+    commands=(
+        Command(
+            150,
+            "rtqual.parts.explain.command:explain",
+            "explain",
+            "Say why samples were late: the run is made again and watched from outside of the guest, "
+            "which stays as it is.",
+        ),
+    ),
+    chapters=(
+        Chapter(50, "rtqual.parts.explain.chapter:why", "", "Why samples were late"),
+        Chapter(
+            90, "rtqual.parts.explain.chapter:latest", "a", "The latest samples, part by part"
+        ),  # results link there
+    ),
+)

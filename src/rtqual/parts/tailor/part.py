@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""What this part brings."""
+
+from rtqual.protocols.part import Command, Part, Section
+
+PART = Part(
+    "tailor",
+    commands=(
+        Command(
+            30,
+            "rtqual.parts.tailor.command:tailor",
+            "tailor",
+            "Cut a kernel down to a mission, build it, and measure it beside the kernel it replaces (docs/tailor.md).",
+        ),
+        Command(
+            230,
+            "rtqual.parts.tailor.lint.command:lint",
+            "lint",
+            "Judge the settings that decide latency, of a kernel's configuration or a running system (docs/lint.md).",
+        ),
+    ),
+    sections=(Section(10, "rtqual.parts.tailor.chapter:tailoring", "Tailored kernels"),),
+)

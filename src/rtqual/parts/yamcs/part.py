@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""What this part brings."""
+
+from rtqual.protocols.part import Command, Part
+
+PART = Part(
+    "yamcs",
+    commands=(
+        Command(
+            60,
+            "rtqual.parts.yamcs.command:ground",
+            "ground",
+            "Write what Yamcs needs to be the flight program's ground, and print how to start it (docs/ground.md).",
+        ),
+        Command(
+            70,
+            "rtqual.parts.yamcs.command_serial:serial",
+            "serial",
+            "Carry a serial line of the flight program to a TCP port, for Yamcs and other grounds (docs/ground.md).",
+        ),
+    ),
+)

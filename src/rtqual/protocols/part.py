@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Parts: who brings instruments, loads, boards, chapters and commands.
+
+A part is an entry point of the group `rtqual.part`: a Part, in a module that imports nothing slow. Its rows name what
+it brings as "module:name", which is imported when it is asked for, and carry a number: the order in reports, help and
+lists. rtqual's own parts use this door, and any package that is installed beside it may.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rtqual.base.errors import BadInput
+
+GROUP = "rtqual.part"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that a part brings, or several in a tuple."""
+
+    order: int
+    where: str  # "module:name"
+
+
+@dataclass(frozen=True)
+class Command(Row):
+    """A command: `where` is its function, or an application with commands of its own."""
+
+    name: str
+    summary: str  # as its own file says it
+
+
+@dataclass(frozen=True)
+class Chapter(Row):
+    """A chapter of the report: `where` is a function of the report's material, which yields blocks."""
+
+    number: str  # a number, or a letter in the annex: told always; "" or a small letter: where it has something to say
+    title: str
+
+
+@dataclass(frozen=True)
+class Section(Row):
+    """A section of the report's analysis, where it has something to say; `where` as a chapter's."""
+
+    title: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a part brings, each kind in its own field; the module that `where` names says what type that is."""
+
+    name: str
+    commands: tuple[Command, ...] = ()
+    instruments: tuple[Row, ...] = ()  # protocols/instrument: Instrument
+    loads: tuple[Row, ...] = ()  # protocols/load: Load
+    boards: tuple[Row, ...] = ()  # protocols/board/registry.py: Row
+    chapters: tuple[Chapter, ...] = ()
+    sections: tuple[Section, ...] = ()
+    boxes: tuple[Row, ...] = ()  # on the report's first page: functions of its material, which return VerdictBoxes
+
+
+@cache
+def parts() -> tuple[Part, ...]:
+    """Return the parts that are installed, by name; one whose module was removed brings nothing.
+
+    Raises BadInput that names the part where it cannot be loaded, is no Part, or two have a name.
+    """
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to load
+
+    found: dict[str, tuple[str, Part]] = {}
+    for point in sorted(entry_points(group=GROUP)):
+        if found.get(point.name, ("",))[0] == point.value or not _is_there(point.module):
+            continue
+        if point.name in found:
+            raise BadInput(f"two parts are named '{point.name}', {found[point.name][0]} and {point.value}: remove one")
+        try:
+            part = point.load()
+        except Exception as error:
+            raise BadInput(f"the part '{point.name}' cannot be loaded: {point.value}: {error}; remove it") from error
+        if not isinstance(part, Part):
+            raise BadInput(f"the part '{point.name}' is no part: {point.value} is to be a rtqual.protocols.part.Part")
+        found[point.name] = (point.value, part)
+    return tuple(part for _, part in found.values())
+
+
+@cache
+def packages() -> tuple[Path, ...]:
+    """Return the folders of the packages that parts lie in, rtqual's own first."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - as above
+
+    names = ["rtqual", *sorted(point.module.partition(".")[0] for point in entry_points(group=GROUP))]
+    specs = [find_spec(name) for name in dict.fromkeys(names)]
+    return tuple(Path(spec.origin).parent for spec in specs if spec and spec.origin)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package above it
+        return False
+
+
+def rows(kind: str) -> list[tuple[Part, Row]]:
+    """Return the rows of a kind, which is a field of Part, in their order; in equal places by the parts' names."""
+    each = [(part, row) for part in parts() for row in getattr(part, kind)]
+    return sorted(each, key=lambda one: (one[1].order, one[0].name))
+
+
+def load(where: str) -> Any:
+    """Return what "module:name" names."""
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def brought(kind: str) -> tuple[Any, ...]:
+    """Return all things of a kind, in their order. Raises BadInput where a row names nothing."""
+    things: list[Any] = []
+    for part, row in rows(kind):
+        try:
+            thing = load(row.where)
+        except (ImportError, AttributeError) as error:
+            raise BadInput(f"the part '{part.name}' names {row.where} among its {kind}: {error}; remove it") from error
+        things += thing if isinstance(thing, tuple) else (thing,)
+    return tuple(things)
+
+
+@cache
+def by_name(kind: str) -> Mapping[str, Any]:
+    """Return things of a kind by their `name`. Raises BadInput where two have the same."""
+    named: dict[str, list[Any]] = defaultdict(list)
+    for thing in brought(kind):
+        named[thing.name].append(thing)
+    if twice := next((name for name, things in named.items() if len(things) > 1), ""):
+        raise BadInput(f"two parts bring '{twice}' among their {kind}: remove one of them")
+    return {name: things[0] for name, things in named.items()}
+
+
+def forget() -> None:
+    """Look for parts anew: what is installed has changed."""
+    for remembered in (parts, packages, brought, by_name):
+        remembered.cache_clear()

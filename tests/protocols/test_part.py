@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Who brings what: rows in their order, and parts that cannot be loaded, each told by one line."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.errors import BadInput
+from rtqual.protocols import part
+
+GOOD = "from rtqual.protocols.part import Part, Row\nPART = Part('one', loads=(Row(5, 'strange:LOADS'),))\n"
+Installed = Callable[..., None]
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
+    """Installs a module `strange` with entry points that name its PART, or what is given."""
+
+    def install(text: str, *points: str) -> None:
+        (tmp_path / "strange.py").write_text(text)
+        about = tmp_path / "strange-1.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1\n")
+        (about / "entry_points.txt").write_text("[rtqual.part]\n" + "\n".join(points or ("one = strange:PART",)))
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(__import__("sys").modules, "strange", raising=False)
+        part.forget()
+
+    yield install
+    monkeypatch.undo()
+    part.forget()
+
+
+def test_rows_come_by_their_numbers_and_several_of_one_row_as_they_stand(installed: Installed) -> None:
+    installed(GOOD + "from types import SimpleNamespace as T\nLOADS = (T(name='b'), T(name='a'))\n")
+    names = [*part.by_name("loads")]
+    assert names[:2] == ["b", "a"] and names[2:4] == ["none", "hackbench"]
+
+
+def test_the_folder_of_a_package_with_parts_is_known(installed: Installed, tmp_path: Path) -> None:
+    installed(GOOD)
+    assert tmp_path in part.packages()
+
+
+@pytest.mark.parametrize(
+    ("text", "points", "said"),
+    [
+        ("1 / 0", ("one = strange:PART",), "the part 'one' cannot be loaded: strange:PART: division by zero"),
+        ("", ("one = strange:PART",), "'strange' has no attribute 'PART'"),
+        ("import no_such_library", ("one = strange:PART",), "No module named 'no_such_library'"),
+        ("PART = 1", ("one = strange:PART",), "the part 'one' is no part"),
+        (GOOD, ("engine = strange:PART",), "two parts are named 'engine'"),
+    ],
+)
+def test_a_part_that_cannot_be_loaded_is_named(
+    installed: Installed, text: str, points: tuple[str, ...], said: str
+) -> None:
+    installed(text, *points)
+    with pytest.raises(BadInput) as told:
+        part.parts()
+    assert said in str(told.value) and len(str(told.value).splitlines()) == 1
+
+
+def test_a_part_whose_module_was_removed_brings_nothing(installed: Installed) -> None:
+    installed(GOOD, "one = strange.gone:PART", "two = no_such_package.part:PART")
+    assert {one.name for one in part.parts()}.isdisjoint({"one", "two"})
+
+
+def test_a_row_that_names_nothing_is_told_with_its_part(installed: Installed) -> None:
+    installed(GOOD)
+    with pytest.raises(BadInput, match="the part 'one' names strange:LOADS among its loads"):
+        part.brought("loads")
+
+
+def test_two_things_of_a_name_are_refused(installed: Installed) -> None:
+    installed(GOOD + "from types import SimpleNamespace as T\nLOADS = T(name='hackbench')\n")
+    with pytest.raises(BadInput, match="two parts bring 'hackbench' among their loads"):
+        part.by_name("loads")
