@@ -4,6 +4,7 @@ and the ways in which tests damage them."""
 
 import hashlib
 import hmac
+from binascii import crc_hqx
 from collections.abc import Iterator
 
 TIME_FIELD = 0x2F  # CUC: an epoch of one's own, 4 octets of seconds, 3 of fractions
@@ -12,25 +13,9 @@ CRC_OCTETS = 2
 PRIMARY_OCTETS, TC_HEADER, TM_HEADER = 6, 11, 21  # the latter two with the secondary header
 
 
-def _table() -> tuple[int, ...]:
-    table = []
-    for one in range(256):
-        crc = one << 8
-        for _ in range(8):
-            crc = (crc << 1 ^ 0x1021 if crc & 0x8000 else crc << 1) & 0xFFFF
-        table.append(crc)
-    return tuple(table)
-
-
-_CRC = _table()
-
-
 def crc16(data: bytes) -> int:
     """CRC-16/CCITT-FALSE (ECSS-E-ST-70-41C, annex B): 0 over a packet with its checksum."""
-    crc = 0xFFFF
-    for one in data:
-        crc = crc << 8 & 0xFFFF ^ _CRC[crc >> 8 ^ one]
-    return crc
+    return crc_hqx(data, 0xFFFF)
 
 
 def sealed(packet: bytes) -> bytes:

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Each format: names to octets that were worked out by hand, octets to reports, and what is refused when it is used."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtqual.base.errors import BadInput
+from rtqual.parts.dictionaries.codec import encode, recognise
+from rtqual.parts.dictionaries.formats import read
+from rtqual.parts.dictionaries.model import Dictionary, Refused
+from support.dictionaries import COSMOS, FPRIME, MIB, XTCE, XTCE_DOUBLED, write_mib
+
+
+def shown(dictionary: Dictionary, octets: str) -> tuple[str, dict[str, Any]]:
+    packet, values = recognise(dictionary, bytes.fromhex(octets))
+    return packet.name, values.shown
+
+
+def refusal(dictionary: Dictionary, command: str, fill: dict[str, Any] | None = None, **arguments: Any) -> str:
+    with pytest.raises(Refused) as refused:
+        encode(dictionary.commands[command], arguments, fill)
+    return str(refused.value)
+
+
+# --- F' ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fprime(tmp_path: Path) -> Dictionary:
+    (tmp_path / "d.json").write_text(json.dumps(FPRIME))
+    return read("fprime", [tmp_path / "d.json"], {})
+
+
+def test_an_f_prime_command_is_its_opcode_and_arguments(fprime: Dictionary) -> None:
+    """Of 3.x: a descriptor of 32 bits, 0 for commands; a string has its size before it."""
+    assert encode(fprime.commands["Ref.cmdDisp.CMD_NO_OP"], {}).hex() == "0000000000000500"
+    command = fprime.commands["Ref.cmdDisp.CMD_TEST"]
+    values = {"mode": "ON", "text": "hi", "pair": {"a": 1, "b": [2, 3]}, "yes": "true"}
+    assert encode(command, values).hex() == "0000000000000501" + "01" + "00026869" + "0001" + "0203" + "ff"
+    assert refusal(fprime, "Ref.cmdDisp.CMD_TEST", **(values | {"text": "longer than it"})).startswith(
+        "text: 14 octets"
+    )
+    assert "is none of OFF, ON" in refusal(fprime, "Ref.cmdDisp.CMD_TEST", **(values | {"mode": "HALF"}))
+
+
+def test_an_f_prime_event_and_a_channel_are_known_again(fprime: Dictionary) -> None:
+    event = "00000002" + "00000100" + "0002" + "00" + "00000007" + "00000008" + "00000501"
+    name, values = shown(fprime, event)
+    assert (name, values["opcode argument"], values["seconds"]) == ("Ref.cmdDisp.OpCodeDispatched", 0x501, 7)
+    assert fprime.severities[name] == "COMMAND"
+    channel = "00000001" + "00000200" + "0002" + "00" + "00000007" + "00000008" + "3fc00000"
+    assert shown(fprime, channel) == ("Ref.temp", {**shown(fprime, channel)[1], "Ref.temp": 1.5})
+
+
+def test_widths_of_f_prime_4_stand_in_the_file(tmp_path: Path) -> None:
+    widths = {"FwPacketDescriptorType": 16, "FwOpcodeType": 32}
+    types = [
+        {
+            "kind": "alias",
+            "qualifiedName": name,
+            "type": {"name": f"U{bits}", "kind": "integer", "size": bits, "signed": False},
+        }
+        for name, bits in widths.items()
+    ]
+    (tmp_path / "d.json").write_text(json.dumps(FPRIME | {"typeDefinitions": FPRIME["typeDefinitions"] + types}))
+    dictionary = read("fprime", [tmp_path / "d.json"], {})
+    assert encode(dictionary.commands["Ref.cmdDisp.CMD_NO_OP"], {}).hex() == "000000000500"
+
+
+def test_a_type_that_is_missing_or_contains_itself_is_refused_when_it_is_used(fprime: Dictionary) -> None:
+    assert "there is no type Nowhere" in refusal(fprime, "Ref.odd.MISSING")
+    assert "contains itself" in refusal(fprime, "Ref.odd.CYCLE")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "{" * 100_000, '{"commands": 5}', "[" * 100_000])
+def test_what_is_no_f_prime_dictionary_is_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "d.json").write_text(text)
+    with pytest.raises(BadInput, match=r"d\.json") as bad:
+        read("fprime", [tmp_path / "d.json"], {})
+    assert "\n" not in str(bad.value)
+
+
+# --- XTCE --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def xtce(tmp_path: Path) -> Dictionary:
+    (tmp_path / "d.xml").write_text(XTCE)
+    return read("xtce", [tmp_path / "d.xml"], {})
+
+
+def test_an_xtce_command_has_what_it_inherits_and_assigns(xtce: Dictionary) -> None:
+    """Header: APID 5 from the base, function 7 assigned; then level, little-endian, and an enumeration."""
+    command = xtce.commands["/SAT/SET_LEVEL"]
+    assert command.stages == ("Accepted", "Complete")
+    assert (
+        encode(command, {"level": 258, "mode": "ON"}, {"length": 4}).hex()
+        == "0005" + "0004" + "07" + "0201" + "01" + "aa"
+    )
+    assert "is not 0 to 300" in refusal(xtce, "/SAT/SET_LEVEL", {"length": 4}, level=301, mode="ON")
+    assert "there is no argument apid" in refusal(xtce, "/SAT/SET_LEVEL", level=1, mode="ON", apid=6)
+    assert refusal(xtce, "/SAT/SET_LEVEL", level=1, mode="ON").startswith("length: no value")
+    assert "/SAT/TC" not in xtce.commands  # abstract
+
+
+def test_an_xtce_packet_is_known_by_its_members_and_calibrated(xtce: Dictionary) -> None:
+    name, values = shown(xtce, "0005" + "0003" + "09" + "0a" + "ff")
+    assert (name, values["volts"], values["state"]) == ("/SAT/HK", 21.0, 255)
+    assert shown(xtce, "0005" + "0003" + "09" + "0a" + "00")[1]["state"] == "False"
+    assert shown(xtce, "0006" + "0003" + "09")[0] == "/SAT/Header"
+
+
+def test_what_a_program_decodes_in_xtce_is_refused_by_name(xtce: Dictionary) -> None:
+    assert refusal(xtce, "/SAT/BY_PROGRAM") == "decoded by a program"
+    assert "inherits itself" in refusal(xtce, "/SAT/LOOP")
+    assert isinstance(xtce.packets["/SAT/Self"].fields, Refused)
+
+
+def test_containers_that_double_are_laid_out_once_or_refused(tmp_path: Path) -> None:
+    (tmp_path / "d.xml").write_text(XTCE_DOUBLED)
+    packets = read("xtce", [tmp_path / "d.xml"], {}).packets
+    assert packets["/S/Nothing0"].fields == ()  # 2^25 entries without a field
+    assert isinstance(packets["/S/Field0"].fields, Refused)
+    assert not isinstance(packets["/S/Field20"].fields, Refused)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('<!DOCTYPE s [<!ENTITY a "b">]><SpaceSystem name="a"/>', "DOCTYPE"),
+        (
+            '<SpaceSystem xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="/etc/passwd"/></SpaceSystem>',
+            "XInclude",
+        ),
+        ("<a>" * 100 + "</a>" * 100, "in one another"),
+        ("<SpaceSystem>" + "<a/>" * 200_001 + "</SpaceSystem>", "200000 elements"),
+        ("<project/>", "no XTCE"),
+        ("not XML", "no XML"),
+        ('<?xml version="1.0" encoding="klingon"?><SpaceSystem/>', "no XML"),
+    ],
+)
+def test_an_xtce_file_that_no_database_is_is_one_line(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "d.xml").write_text(text)
+    with pytest.raises(BadInput, match=why) as bad:
+        read("xtce", [tmp_path / "d.xml"], {})
+    assert "\n" not in str(bad.value)
+
+
+def test_a_database_may_be_several_files(tmp_path: Path) -> None:
+    types, commands = XTCE.split("<CommandMetaData>")
+    (tmp_path / "tm.xml").write_text(types + "</xtce:SpaceSystem>")
+    (tmp_path / "tc.xml").write_text('<xtce:SpaceSystem xmlns:xtce="x" name="SAT"><CommandMetaData>' + commands)
+    both = read("xtce", [tmp_path / "tm.xml", tmp_path / "tc.xml"], {})
+    assert encode(both.commands["/SAT/SET_LEVEL"], {"level": 1, "mode": "OFF"}, {"length": 4})
+    assert "there is no parameter" in refusal(read("xtce", [tmp_path / "tc.xml"], {}), "/SAT/SET_LEVEL")
+
+
+# --- COSMOS ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cosmos(tmp_path: Path) -> Dictionary:
+    (tmp_path / "d.txt").write_text(COSMOS)
+    return read("cosmos", [tmp_path / "d.txt"], {"target_name": "SAT"})
+
+
+def test_a_cosmos_command_has_its_identity_and_states(cosmos: Dictionary) -> None:
+    command = cosmos.commands["SAT.COLLECT"]
+    assert encode(command, {"TYPE": "SPECIAL"}).hex() == "0102" + "0300" + "01" + "40a00000" + "6869000000000000"
+    assert (
+        encode(command, {"TYPE": 0, "DURATION": 1.5, "TEXT": "x"})
+        .hex()
+        .startswith("01020300" + "00" + "3fc00000" + "78")
+    )
+    assert "is not 0.0 to 10.0" in refusal(cosmos, "SAT.COLLECT", TYPE=0, DURATION=11)
+
+
+def test_a_cosmos_packet_is_known_by_its_identity(cosmos: Dictionary) -> None:
+    name, values = shown(cosmos, "07" + "05" + "0102" + "ffff")
+    assert (name, values["TEMP"], values["ARRAY"], values["REST"]) == ("SAT.HEALTH", 20.0, [1, 2], b"\xff\xff")
+    with pytest.raises(Refused):
+        recognise(cosmos, b"\x63\0\0\0\0")
+
+
+def test_what_a_program_converts_in_cosmos_is_refused_when_it_is_used(cosmos: Dictionary) -> None:
+    assert "converted by a program" in refusal(cosmos, "SAT.CONVERTED")
+    assert "ACCESSOR" in refusal(cosmos, "SAT.JSON")
+    assert "order" in refusal(cosmos, "SAT.ODD")
+
+
+@pytest.mark.parametrize("text", ["<% system('true') %>", "COMMAND <%= other %> A BIG_ENDIAN"])
+def test_ruby_is_never_run(tmp_path: Path, text: str) -> None:
+    (tmp_path / "d.txt").write_text("\n\n" + text)
+    with pytest.raises(BadInput, match="line 3: ERB"):
+        read("cosmos", [tmp_path / "d.txt"], {})
+
+
+# --- SCOS-2000 ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scos(tmp_path: Path) -> Dictionary:
+    return read("scos", [write_mib(tmp_path / "mib", MIB)], {})
+
+
+def test_a_mibs_command_has_its_header_as_data(scos: Dictionary) -> None:
+    assert encode(scos.commands["SETMODE"], {"MODE": "SAFE"}).hex() == "1805" + "11" + "08" + "01" + "02" + "00ff"
+    assert "is none of" in refusal(scos, "SETMODE", MODE="SLEEP")
+    entries = [{"VALUE": 1}, {"VALUE": 2}]
+    assert (
+        encode(scos.commands["LIST"], {"COUNT": 2, "COUNT entries": entries}).hex()
+        == "1805" + "11" + "0801" + "0200010002"
+    )
+    assert "2 values, not 3" in refusal(scos, "LIST", COUNT=3, **{"COUNT entries": entries})
+    assert "is not 0 to 100" in refusal(scos, "LIST", COUNT=1, **{"COUNT entries": [{"VALUE": 101}]})
+
+
+def test_a_mibs_packets_are_known_by_service_and_identity(scos: Dictionary) -> None:
+    head = "0805" + "c000" + "0006" + "10" + "0319"
+    assert shown(scos, head + "07" + "1234")[0] == "house keeping (1001)"
+    assert shown(scos, head + "07" + "1234")[1]["VOLTS"] == pytest.approx(0x1234 * 2.0 + 1)
+    name, values = shown(scos, "0805" + "c000" + "0006" + "10" + "0501" + "02" + "0001" + "0002")
+    assert (name, values["COUNT entries"]) == ("event (1002)", [{"VALUE": 1}, {"VALUE": 2}])
+    assert scos.severities[name] == "warning"
+
+
+@pytest.mark.parametrize("make", [lambda path: path / "nothing", lambda path: path])
+def test_a_folder_without_tables_is_one_line(tmp_path: Path, make: Any) -> None:
+    with pytest.raises(BadInput):
+        read("scos", [make(tmp_path)], {})
+
+
+# --- all ---------------------------------------------------------------------------------------------
+
+
+def test_a_format_that_is_not_there_and_names_where_none_are_open_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="there is fprime, xtce, cosmos, scos"):
+        read("eds", [tmp_path], {})
+    with pytest.raises(BadInput, match="no names"):
+        read("xtce", [tmp_path], {"a": "b"})
+    with pytest.raises(BadInput, match="files"):
+        read("xtce", [], {})
+
+
+def test_a_file_larger_than_any_dictionary_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "d.json").open("wb") as file:
+        file.truncate(40 << 30)
+    for name in ("fprime", "xtce", "cosmos"):
+        with pytest.raises(BadInput, match="16 MiB"):
+            read(name, [tmp_path / "d.json"], {})
