@@ -8,6 +8,7 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.protocols import part
+from rtqual.protocols.instrument.registry import all_instruments
 
 GOOD = "from rtqual.protocols.part import Part, Row\nPART = Part('one', loads=(Row(5, 'strange:LOADS'),))\n"
 Installed = Callable[..., None]
@@ -36,6 +37,14 @@ def test_rows_come_by_their_numbers_and_several_of_one_row_as_they_stand(install
     installed(GOOD + "from types import SimpleNamespace as T\nLOADS = (T(name='b'), T(name='a'))\n")
     names = [*part.by_name("loads")]
     assert names[:2] == ["b", "a"] and names[2:4] == ["none", "hackbench"]
+
+
+def test_an_instrument_of_a_family_is_made_when_its_name_is_met(installed: Installed) -> None:
+    row = "families=(Family(5, 'strange:named', 'strange-'),)"
+    installed(f"from rtqual.protocols.part import Family, Part\nPART = Part('one', {row})\nnamed = str.upper\n")
+    known = all_instruments()
+    assert "strange-x" in known and known["strange-x"] == "STRANGE-X" and "strange-x" not in list(known)
+    assert "cyclictest" in list(known) and known.get("other") is None
 
 
 def test_the_folder_of_a_package_with_parts_is_known(installed: Installed, tmp_path: Path) -> None:

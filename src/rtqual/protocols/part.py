@@ -37,6 +37,13 @@ class Command(Row):
 
 
 @dataclass(frozen=True)
+class Family(Row):
+    """Instruments whose names a mission or a record says: `where` makes one of its name, which begins with `prefix`."""
+
+    prefix: str
+
+
+@dataclass(frozen=True)
 class Chapter(Row):
     """A chapter of the report: `where` is a function of the report's material, which yields blocks."""
 
@@ -58,6 +65,7 @@ class Part:
     name: str
     commands: tuple[Command, ...] = ()
     instruments: tuple[Row, ...] = ()  # protocols/instrument: Instrument
+    families: tuple[Family, ...] = ()  # of instruments: a function of the name
     loads: tuple[Row, ...] = ()  # protocols/load: Load
     boards: tuple[Row, ...] = ()  # protocols/board/registry.py: Row
     chapters: tuple[Chapter, ...] = ()

@@ -16,11 +16,12 @@ from pydantic import (
     GetJsonSchemaHandler,
     PlainSerializer,
     PlainValidator,
+    ValidationInfo,
     WithJsonSchema,
 )
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticKnownError
-from pydantic_core.core_schema import no_info_after_validator_function
+from pydantic_core.core_schema import with_info_after_validator_function
 
 from rtqual.base.units import DURATIONS_NS, SIZES_B, parse_duration_ns, parse_size_b
 from rtqual.engine.mission.explain import shown, suggest
@@ -84,18 +85,22 @@ def matching(pattern: str, what: str) -> tuple[AfterValidator, WithJsonSchema]:
 
 @dataclass(frozen=True)
 class Known:
-    """A name that parts bring: looked up when a mission is read, not when this file is."""
+    """A name that parts bring, or that the mission gives itself: its validation context has these by `what`.
+
+    Looked up when a mission is read, not when this file is.
+    """
 
     names: Callable[[], Mapping[str, object]]
     what: str
 
-    def check(self, name: str) -> str:
-        if name not in self.names():
-            raise ValueError(f"unknown {self.what} {shown(name)}; {suggest(name, self.names())}")
+    def check(self, name: str, info: ValidationInfo) -> str:
+        own = info.context.get(self.what, ()) if isinstance(info.context, Mapping) else ()
+        if name not in self.names() and name not in own:
+            raise ValueError(f"unknown {self.what} {shown(name)}; {suggest(name, [*self.names(), *own])}")
         return name
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_after_validator_function(self.check, handler(source))
+        return with_info_after_validator_function(self.check, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"type": "string", "enum": [*self.names()]}
