@@ -29,9 +29,10 @@ PYTEST := env -u MAKEFLAGS -u MFLAGS $(BIN)/pytest -n 2 --dist loadfile
 # src/rtqual/stages/doctor/tools.py; a test compares them.
 PACKAGES := qemu-system-x86 cpio kmod e2fsprogs util-linux dpkg apt rt-tests sysbench stress-ng gcc libc6-dev make \
 	musl-tools libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0 fonts-dejavu-core openssh-client
-# The virtual ARM board, what runs in its guests, and the compiler of FreeRTOS's image: 1 GB that the demo does without.
+# The virtual ARM board, what runs in its guests, the compiler of FreeRTOS's image and the cargo that fetches its kernel
+# (Debian 12's `cargo` is too old to): 1 GB that the demo does without.
 ARM_PACKAGES := qemu-system-arm gcc-arm-linux-gnueabihf libc6-dev-armhf-cross make gcc-arm-none-eabi \
-	libnewlib-arm-none-eabi
+	libnewlib-arm-none-eabi "cargo-web|cargo"
 # What a Linux kernel is built with (rtqual tailor; docs/tailor.md).
 KERNEL_PACKAGES := gcc libc6-dev make bc bison flex libelf-dev libssl-dev ccache patch xz-utils zstd
 # What system images are put together with, and the compiler of our programs in those for arm64 (docs/image.md).
@@ -42,6 +43,8 @@ GROUND_PACKAGES := maven default-jre-headless
 # system calls, count the camera library's instructions, run its ARM builds, build OpenNI2's driver and sample, and
 # read traces back.
 TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user g++ babeltrace2
+# What the slow proofs check the PDF (veraPDF) and the page (axe) with.
+FULL_PACKAGES := $(GROUND_PACKAGES) npm
 # Debian's Python comes without venv; another one brings its own.
 ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
 PACKAGES += python3-venv
@@ -54,12 +57,14 @@ C_SOURCES := meson.build meson.options \
 # Meson is found through PATH; building without isolation downloads nothing once the environment stands.
 MESON := PATH="$(CURDIR)/$(BIN):$$PATH"
 PIP := $(BIN)/pip install --disable-pip-version-check
+STEP := tools/step
 # Of what others wrote, only what tools/lock/ names by its hash; our own comes without its libraries. uv takes 4 s where pip
 # takes 78, and pip takes over where uv cannot (it does not read pip's settings).
-LOCKED = $(PIP) --quiet --require-hashes -r tools/lock/uv.txt && $(BIN)/uv pip install --quiet --python $(BIN)/python \
-	--compile-bytecode --require-hashes -r $(1) || $(PIP) --require-hashes -r $(1)
+LOCKED = $(STEP) --download "$(2)" sh -c '$(PIP) --quiet --require-hashes -r tools/lock/uv.txt && \
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --require-hashes -r $(1) || \
+	$(PIP) --require-hashes -r $(1)'
 # Each key once: pip before 23.1, as Debian 12's, keeps only the last of equal ones.
-PIP_OWN := $(MESON) $(PIP) --no-build-isolation --no-deps \
+PIP_OWN := @$(MESON) $(STEP) "rtqual, its programs compiled" $(PIP) --no-build-isolation --no-deps \
 	--config-settings=build-dir=$(BUILD) "--config-settings=setup-args=--native-file=$(CURDIR)/tools/develop.ini"
 
 # Half of a test run's start is compiling Python where nobody keeps the bytecode.
@@ -68,7 +73,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check quick test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages arm-packages kernel-packages image-packages ground-packages \
+.PHONY: install docs demo board-demo check quick guests slow test test-full test-all test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
 	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
@@ -113,16 +118,26 @@ stepwise: packages kernel-packages $(VENV)/.built
 
 # What needs neither a guest, nor Debian's packages, nor a network, nor long: two tests at a time.
 check: $(VENV)/.dev $(VENV)/.built
-	$(MAKE) -j2 --no-print-directory lint quick
+	@$(MAKE) -k -j2 --no-print-directory lint quick
 
 quick: $(VENV)/.built
 	$(PYTEST) -q -m "not guest and not full and not manual"
 
-test: test-packages check
+guests: $(VENV)/.built
 	$(PYTEST) -m "guest and not full and not manual"
 
-test-full: test-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
+slow: $(VENV)/.built
 	$(PYTEST) -m "full and not manual"
+
+# Each lane runs, whatever became of those before.
+test: test-packages $(VENV)/.dev $(VENV)/.built
+	@tools/lanes lint quick guests
+
+test-full: test-packages full-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
+	@tools/lanes slow
+
+test-all: test-packages full-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
+	@tools/lanes lint quick guests slow
 
 # What takes too long for every change; the figures of the last time stand in the docs.
 test-manual: test-packages ground-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
@@ -149,10 +164,8 @@ lock: $(VENV)/.created
 		-o $(VENV)/$$set.txt && { echo "# SPDX-License-Identifier: MIT"; echo "# Made by make lock."; \
 		cat $(VENV)/$$set.txt; } > tools/lock/$$set.txt || exit; done
 
-# Our own programs for ARM guests are built where their compiler is found, so once more.
 arm: arm-packages
-	rm -f $(VENV)/.installed
-	$(MAKE) install
+	@$(MAKE) --no-print-directory install
 
 bench: packages $(VENV)/.built
 	$(BIN)/python bench/commands.py
@@ -202,6 +215,9 @@ clean:
 packages:
 	@tools/debian-packages $(PACKAGES)
 
+full-packages:
+	@tools/debian-packages $(FULL_PACKAGES)
+
 test-packages:
 	@tools/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES) $(KERNEL_PACKAGES) $(IMAGE_PACKAGES)
 
@@ -222,31 +238,38 @@ $(VENV)/.created:
 	@tools/debian-packages $(PACKAGES)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rtqual needs Python 3.11 or newer, $(PYTHON) is " \
 		+ sys.version.split()[0] + ": make PYTHON=/usr/bin/python3")'
-	$(PYTHON) -m venv --clear $(VENV)
+	@$(STEP) "Python environment" $(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.installed: $(VENV)/.created pyproject.toml tools/lock/demo.txt
-	@echo "Installing rtqual and the Python libraries it uses; the first time they are downloaded."
-	$(call LOCKED,tools/lock/demo.txt)
+$(VENV)/.installed: $(VENV)/.created pyproject.toml tools/lock/demo.txt | $(VENV)/.compilers
+	@$(call LOCKED,tools/lock/demo.txt,Python libraries)
 	$(PIP_OWN) .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.created pyproject.toml tools/lock/dev.txt
 	@tools/debian-packages $(TEST_PACKAGES)
-	$(call LOCKED,tools/lock/dev.txt)
+	@$(call LOCKED,tools/lock/dev.txt,Python libraries of the tests)
 	$(PIP_OWN) .
 	@touch $(VENV)/.installed $@
 
 # What the camera and its poses are compared with. Where it cannot be had, its tests are skipped and say so.
 $(VENV)/.opencv: $(VENV)/.created tools/lock/opencv.txt
-	@($(call LOCKED,tools/lock/opencv.txt)) && touch $@ || echo 'make: no OpenCV could be installed: its tests are skipped' >&2
+	@$(call LOCKED,tools/lock/opencv.txt,OpenCV) && touch $@ || echo 'make: no OpenCV could be installed: its tests are skipped' >&2
+
+# Which of the compilers that meson.build looks for are here; changes when one comes or goes, whoever installed it.
+COMPILERS := cc musl-gcc arm-linux-gnueabihf-gcc aarch64-linux-gnu-gcc
+$(VENV)/.compilers: $(VENV)/.created FORCE
+	@for compiler in $(COMPILERS); do command -v $$compiler; done > $@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+FORCE:
 
 # Programs and the sources that rtqual carries: into the environment anew, where nothing that was removed stays. Links
 # beside the Python sources lead there.
-$(VENV)/.built: $(VENV)/.installed $(C_SOURCES)
-	$(MESON) ninja -C $(BUILD) --quiet
-	rm -rf $(VENV)/lib/python3*/site-packages/rtqual
-	$(MESON) meson install -C $(BUILD) --no-rebuild --quiet
+$(VENV)/.built: $(VENV)/.installed $(VENV)/.compilers $(C_SOURCES)
+	@$(MESON) $(STEP) "Programs in C" sh -c '{ [ $(BUILD)/build.ninja -nt $(VENV)/.compilers ] || \
+	meson setup --reconfigure $(BUILD); } && ninja -C $(BUILD) --quiet'
+	@rm -rf $(VENV)/lib/python3*/site-packages/rtqual
+	@$(MESON) $(STEP) "Programs into the environment" meson install -C $(BUILD) --no-rebuild --quiet
 	@find src/rtqual -maxdepth 1 -type l -delete
-	cd src/rtqual && ln -s ../../$(VENV)/lib/python3*/site-packages/rtqual/* .
+	@cd src/rtqual && ln -s ../../$(VENV)/lib/python3*/site-packages/rtqual/* .
 	@touch $@

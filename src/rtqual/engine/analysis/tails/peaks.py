@@ -85,10 +85,10 @@ def part(gaps: Int64Array) -> tuple[float, int]:
         index = 2 * times.sum() ** 2 / (len(times) * (times**2).sum())
     else:
         index = 2 * (times - 1).sum() ** 2 / (len(times) * ((times - 1) * (times - 2)).sum())
-    index = min(1.0, float(index))
+    share = min(1.0, float(index))
     longest_first = np.sort(gaps)[::-1]
-    begin = int(index * (len(gaps) + 1))
-    return index, int(longest_first[begin]) if begin < len(gaps) else 0
+    begin = int(share * (len(gaps) + 1))
+    return share, int(longest_first[begin]) if begin < len(gaps) else 0
 
 
 def _first_of_each(values: Int64Array, peaks: Int64Array, starts: Int64Array) -> Int64Array:
