@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # make demo        install what is missing, then choose a kernel for docking/missions/docking.toml
 # make check       style, types and the quick tests, in a minute; after each edit
-# make test        style, types and the tests; make test-full: the slow proofs too; make test-manual: the slowest
+# make test        style, types and the tests; make test-full: the slow proofs; make test-manual: the slowest
 # make             install only: rtqual is then .venv/bin/rtqual, of the sources as they stand
 # make arm         what the virtual ARM board and FreeRTOS need besides (docs/freertos.md)
 # make tailor      cut a kernel down to docking/missions/docking.toml and measure it; make tailor-arm64: the Raspberry Pi's
@@ -73,7 +73,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: install docs demo board-demo check quick guests slow test test-full test-all test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
+.PHONY: install docs demo board-demo check quick guests slow test test-full test-manual newest lock arm bench fuzz lint dist man picture clean packages test-packages full-packages arm-packages kernel-packages image-packages ground-packages \
 	tailor tailor-arm64 stepwise xenomai one-board
 
 install: packages $(VENV)/.built
@@ -135,9 +135,6 @@ test: test-packages $(VENV)/.dev $(VENV)/.built
 
 test-full: test-packages full-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
 	@tools/lanes slow
-
-test-all: test-packages full-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv
-	@tools/lanes lint quick guests slow
 
 # What takes too long for every change; the figures of the last time stand in the docs.
 test-manual: test-packages ground-packages $(VENV)/.dev $(VENV)/.built $(VENV)/.opencv

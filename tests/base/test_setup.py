@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "tools"
 
 
-def run(*command: object, env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+def run(
+    *command: object, env: Mapping[str, str] | None = None, cwd: Path = ROOT, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
     own = {key: value for key, value in os.environ.items() if key not in {"MAKEFLAGS", "MFLAGS", "MAKELEVEL"}}
     return subprocess.run(
         [str(word) for word in command],
@@ -98,3 +100,11 @@ def test_the_stamp_changes_when_a_compiler_comes(tmp_path: Path) -> None:
     (programs / "another-cc").touch(mode=0o755)
     assert make() > first
     assert "another-cc" in stamp.read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not mount")
+def test_where_nobody_may_mount_nothing_is_run_and_that_is_said(tmp_path: Path) -> None:
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    done = run(*nobody, "bash", "-s", "bookworm", "true", stdin=(TOOLS / "bare-debian").read_text())
+    assert (done.returncode, done.stdout) == (77, "")
+    assert "NOTHING WAS RUN" in done.stderr

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from rtqual.base.architecture import ARM64
+from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.trial import try_guest
 from rtqual.face.commands import doctor as cli
 from rtqual.stages import doctor
@@ -26,6 +28,13 @@ def by_name(checks: list[Check]) -> dict[str, Check]:
     named = {check.name: check for check in checks}
     assert len(named) == len(checks)
     return named
+
+
+def packages(name: str) -> list[str]:
+    """Those of a list in the Makefile."""
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text().replace("\\\n", " ")
+    (line,) = re.findall(rf"^{name} := (.*)$", makefile, re.MULTILINE)
+    return [word.strip('"') for word in line.split()]
 
 
 @pytest.fixture
@@ -54,7 +63,8 @@ def test_this_machine_can_run_the_demo() -> None:
     checks = doctor.diagnose()
     named = by_name(checks)
     assert doctor.demo_can_run(checks), [c for c in checks if c.state == "missing"]
-    assert doctor.install_command(checks) == ""
+    assert set(doctor.install_command(checks).split()[2:]) <= set(packages("GROUND_PACKAGES"))  # make ground-packages
+    assert {check.state for check in checks if check.name.startswith("our programs for")} == {"ok"}
     for name in (*PROGRAMS, "QEMU", "rtqual-agent", "rtqual-clock.so", "instruction clock", "Pango"):
         assert named[name].state == "ok", named[name]
     assert re.match(r"\d+\.\d+\.\d+", named["QEMU"].found)
@@ -249,9 +259,29 @@ def test_pango_missing_names_its_packages(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_make_installs_what_the_doctor_asks_for() -> None:
-    makefile = (Path(__file__).parents[2] / "Makefile").read_text().replace("\\\n", " ")
-    packages = re.findall(r"^(?:ARM_|GROUND_|IMAGE_|KERNEL_)?PACKAGES := (.*)$", makefile, re.MULTILINE)
-    assert len(packages) == 5
     asked = {tools._QEMU_PACKAGE, *(program.package for program in tools._PROGRAMS)}
     asked |= {*tools._PANGO_PACKAGES.split(), tools._FONT_PACKAGE}
-    assert asked <= set(" ".join(packages).split())
+    sets = ("PACKAGES", "ARM_PACKAGES", "GROUND_PACKAGES", "IMAGE_PACKAGES", "KERNEL_PACKAGES")
+    assert asked <= {package for name in sets for package in packages(name)}
+    assert "|".join(tools._CARGOS) in packages("ARM_PACKAGES")
+
+
+def test_a_program_that_its_compiler_could_build_is_missing(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(name: str) -> Path:
+        raise RunFailed(name)
+
+    monkeypatch.setattr(tools, "guest_file", nothing)
+    assert (tools._own_for(ARM64).state, tools._own_for(ARM64).fix) == ("warning", "make image-packages arm")
+    fake("aarch64-linux-gnu-gcc", "exit 0")
+    assert (tools._own_for(ARM64).state, tools._own_for(ARM64).fix) == ("missing", "make")
+
+
+@pytest.mark.parametrize(("names", "package"), [("cargo cargo-web", "cargo-web"), ("cargo", "cargo")])
+def test_the_cargo_of_this_debian_is_named(
+    fake: Fake, names: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake("apt-cache", f"printf '%s\\n' {names}")
+    monkeypatch.setattr(tools, "cache_dir", lambda: Path("/nonexistent"))
+    monkeypatch.delenv("FREERTOS_KERNEL_PATH", raising=False)
+    check = tools._freertos()
+    assert (check.package, check.fix.split()[-1]) == (package, package)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rtqual.base.errors import RunFailed
+from rtqual.engine.boards.machine import PC
 from rtqual.engine.boards.virtual import VirtualBoard
-from rtqual.engine.initramfs.contents import guest_file
 from rtqual.parts.tailor.make.kbuild import gates
 from rtqual.parts.tailor.trim.objects import Code, objects_of
 from rtqual.parts.tailor.trim.used import entered
@@ -158,7 +158,7 @@ def test_a_board_notes_code_only_when_asked(tmp_path: Path) -> None:
     kernel = Kernel("tailored", tmp_path, tmp_path, tmp_path, (), "", "6.12", "linux", "6.12", 1, 1)
     plain = VirtualBoard(kernel, Machine(), tmp_path)
     noting = VirtualBoard(kernel, Machine(), tmp_path, used=tmp_path / "a,b")
-    option = f"file={guest_file('rtqual-used.so')},log={tmp_path}/a,,b"
+    option = f"file={PC.plugin('rtqual-used')},log={tmp_path}/a,,b"
     command = plain._command(tmp_path, tmp_path, saving=True)
     assert set(noting._command(tmp_path, tmp_path, saving=True)) - set(command) == {f"{option}.boot"}
     assert f"{option}.jobs" in noting._command(tmp_path, tmp_path)

@@ -8,7 +8,7 @@ The Common Trace Format, which babeltrace2 and Trace Compass open: https://diamo
 
 import json
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,10 @@ trace {{ major = 1; minor = 8; byte_order = le; packet.header := struct {{ uint3
 env {{ run = {run}; sample = {number}; value_ns = {value_ns}; }};
 clock {{ name = guest; description = "ns of the virtual board"; freq = 1000000000; }};
 typealias integer {{ size = 64; align = 8; signed = false; map = clock.guest.value; }} := ns_t;
-stream {{ event.header := struct {{ uint8_t id; ns_t timestamp; }}; }};
+stream {{
+	packet.context := struct {{ ns_t timestamp_begin; ns_t timestamp_end; }};
+	event.header := struct {{ uint8_t id; ns_t timestamp; }};
+}};
 """
 _EVENT = "event {{ name = {name}; id = {id}; fields := struct {{ uint64_t duration_ns; {texts} }}; }};\n"
 
@@ -67,9 +70,7 @@ def write_ctf(timelines: Iterable[tuple[str, Timeline]], folder: Path) -> None:
             trace = folder / f"{number}-sample-{line.sample.number}"
             trace.mkdir()
             (trace / "metadata").write_text(_metadata(run, line), encoding="utf-8")
-            (trace / "stream").write_bytes(
-                struct.pack("<I", _CTF_MAGIC) + b"".join(_event(line.sample.expiry_ns, part) for part in line.parts)
-            )
+            (trace / "stream").write_bytes(_packet(line.sample.expiry_ns, line.parts))
     except OSError as error:
         raise BadInput(f"--ctf {folder}: {error.strerror}: name a new folder in one that is there") from None
 
@@ -82,6 +83,14 @@ def _metadata(run: str, line: Timeline) -> str:
 
 def _literal(text: str) -> str:
     return json.dumps(clean(text), ensure_ascii=False)
+
+
+def _packet(expiry_ns: int, parts: Sequence[Part]) -> bytes:
+    """Hold all events, and say when they begin and end: where a packet does not, Babeltrace 2.1 aborts."""
+    begin_ns = min((part.begin_ns for part in parts), default=0)
+    end_ns = max((part.begin_ns + part.duration_ns for part in parts), default=0)
+    head = struct.pack("<IQQ", _CTF_MAGIC, expiry_ns + begin_ns, expiry_ns + end_ns)
+    return head + b"".join(_event(expiry_ns, part) for part in parts)
 
 
 def _event(expiry_ns: int, part: Part) -> bytes:

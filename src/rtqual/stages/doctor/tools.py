@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from rtqual.base.apt import KERNELS, names
+from rtqual.base.architecture import ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import RunFailed, first_line
 from rtqual.base.libraries import install_command
@@ -27,6 +28,7 @@ _SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"  # where rtqual looks for program
 _KERNELS = ("linux-image-amd64", "linux-image-rt-amd64")  # of the demo
 _PANGO_PACKAGES = "libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0"
 _FONT_PACKAGE = "fonts-dejavu-core"
+_CARGOS = ("cargo-web", "cargo")  # Debian 12 has 1.85 or newer as the first, 13 as the second
 
 
 # A guest brings instruments and loads of its own: those here are for measuring this machine.
@@ -56,6 +58,7 @@ _PROGRAMS = (
     Program("java", "default-jre-headless", "Yamcs as the flight program's ground"),
     Program("mvn", "maven", "Yamcs as the flight program's ground"),
 )
+_COMPILERS = {ARMHF.name: "arm-linux-gnueabihf-gcc", ARM64.name: "aarch64-linux-gnu-gcc"}
 _OWN = {
     "rtqual-agent": "starting programs, here and in guests",
     "rtqual-clock.so": "virtual board",
@@ -73,6 +76,7 @@ def examine() -> Iterator[Check]:
     yield _qemu()
     yield from map(_program, _PROGRAMS)
     yield from map(_own, _OWN)
+    yield from map(_own_for, (ARMHF, ARM64))
     yield _freertos()
     yield _instruction_clock()
     yield _libraries()
@@ -84,7 +88,7 @@ def _apt() -> Check:
     name, matters = "apt", "Debian's kernels and tools"
     if not shutil.which("apt-cache") or not shutil.which("apt-get"):
         return Check(name, "missing", "no apt: this is not Debian", matters, demo=True)
-    known = _known()
+    known = _known(KERNELS)
     unknown = [package for package in _KERNELS if package not in known]
     try:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]
@@ -96,9 +100,9 @@ def _apt() -> Check:
     return Check(name, "missing", found, matters, as_root("apt-get update"), demo=True)
 
 
-def _known() -> tuple[str, ...]:
+def _known(start: str) -> tuple[str, ...]:
     try:
-        return names(KERNELS)
+        return names(start)
     except RunFailed:
         return ()
 
@@ -135,6 +139,21 @@ def _own(name: str) -> Check:
     return Check(name, "ok", "built", _OWN[name], demo=True)
 
 
+def _own_for(architecture: Architecture) -> Check:
+    """Our programs for its guests are built where there is a compiler, by the `make` that comes after it."""
+    name, matters = f"our programs for {architecture.name}", "virtual ARM board"
+    if not shutil.which(_COMPILERS[architecture.name]):
+        return Check(
+            name, "warning", f"not built: no {_COMPILERS[architecture.name]}", matters, "make image-packages arm"
+        )
+    try:
+        for program in ("rtqual-agent", "rtqual-probe"):
+            guest_file(program + architecture.suffix)
+    except (RunFailed, OSError):
+        return Check(name, "missing", "not built, and their compiler is here", matters, "make")
+    return Check(name, "ok", "built", matters)
+
+
 def _freertos() -> Check:
     """The kernel's source is kept once fetched; cargo 1.85 is the first that reads the crate which carries it."""
     name, matters = "FreeRTOS's kernel", "FreeRTOS"
@@ -146,7 +165,9 @@ def _freertos() -> Check:
     if version and int(version[1]) >= 85:
         return Check(name, "ok", f"{version[0]} fetches it", matters)
     found = f"{version[0]} is too old to fetch it" if version else "no cargo to fetch it"
-    return Check(name, "warning", found, matters, "install Rust 1.85 or newer, or set FREERTOS_KERNEL_PATH")
+    package = next((package for package in _CARGOS if package in _known("cargo")), "")
+    fix = install(package) if package else "install Rust 1.85 or newer, or set FREERTOS_KERNEL_PATH"
+    return Check(name, "warning", found, matters, fix, package)
 
 
 def _instruction_clock() -> Check:

@@ -9,7 +9,7 @@ from elftools.elf.elffile import ELFFile
 
 from support.flight_programs import FRAME_BYTES, program, run
 
-MOST_BYTES = 190 * 1024
+MOST_BYTES = 200 * 1024  # gcc 12 makes fewer than 190 KiB, gcc 14 (Debian 13) 198 of the same
 
 
 def test_the_program_is_small_and_static() -> None:
