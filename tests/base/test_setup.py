@@ -20,6 +20,7 @@ def run(
         [str(word) for word in command],
         cwd=cwd,
         env={**own, **(env or {})},
+        input=stdin,
         capture_output=True,
         text=True,
         check=False,
