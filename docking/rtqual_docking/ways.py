@@ -90,6 +90,7 @@ class Way(Instrument):
     options: str  # of the stream; {rate} stands for the frames asked for in a second
     program: str = STREAM
     parameters: type[Parameters] = LidarParameters
+    several: bool = True
     caveats: tuple[str, ...] = (
         "The camera is software and shares the CPU with what is measured; its own run time stands apart.",
     )

@@ -63,6 +63,7 @@ class Wifi(Instrument):
 
     program: str = PROGRAM
     parameters: type[Parameters] = WifiParameters
+    several: bool = True
     modules: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ("Camera, flight program and both radios share the CPU; the radios are simulated.",)
 

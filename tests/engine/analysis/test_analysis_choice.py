@@ -25,9 +25,10 @@ def rivals(runs: int = 10) -> list[Record]:
     return [run("a", seed, 2_000, 800) for seed in range(runs)] + [run("b", seed, 4_000, 400) for seed in range(runs)]
 
 
-def weighted(range_weight: float, jitter_weight: float) -> Mission:
+def weighted(range_weight: float, jitter_weight: float, runs: int = 10) -> Mission:
     return mission(
         ["a", "b"],
+        runs=runs,
         requirements=[WAKE_UP],
         criteria=[{**RANGE, "weight": range_weight}, {**JITTER, "weight": jitter_weight}],
     )
@@ -68,7 +69,7 @@ def test_a_tie_is_no_verdict() -> None:
 
 
 def test_a_lead_of_few_runs_is_no_verdict() -> None:
-    verdict = judged(weighted(3.0, 1.0), rivals(runs=9))
+    verdict = judged(weighted(3.0, 1.0, runs=9), rivals(runs=9))
     assert verdict.fly is None
     assert verdict.headline.endswith("and 'range' and 'jitter' cannot rank them (9 runs, 10 are needed).")
     assert "Not in the score: 'range' and 'jitter' (9 runs, 10 are needed)." in verdict.caveats

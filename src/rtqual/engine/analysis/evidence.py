@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from rtqual.engine.analysis.difference.boards import between_boards
 from rtqual.engine.analysis.difference.compare import COMPARED, compare
 from rtqual.engine.analysis.difference.shift import shift_functions
-from rtqual.engine.analysis.difference.statement import STANDS_FOR, margins_of
-from rtqual.engine.analysis.figure.asked import Asked, figure_name
+from rtqual.engine.analysis.difference.statement import margins_of, stands_for
+from rtqual.engine.analysis.figure.asked import Asked, figure_name, named
 from rtqual.engine.analysis.figure.cells import measured_of
 from rtqual.engine.analysis.figure.lost import with_reasons
 from rtqual.engine.analysis.figure.model import Group, LostRun
@@ -38,8 +38,8 @@ def verdicts_of(
 
 
 def _compared(asked: Iterable[Asked], others: Iterable[str] = ()) -> tuple[str, ...]:
-    names = [figure_name(one) for one in asked]
-    return tuple(dict.fromkeys([*COMPARED, *(STANDS_FOR.get(name, name) for name in names), *others]))
+    names = [name for one in asked for name in (figure_name(one), named(one))]
+    return tuple(dict.fromkeys([*COMPARED, *map(stands_for, names), *others]))
 
 
 def analyse(

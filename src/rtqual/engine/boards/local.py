@@ -20,6 +20,7 @@ from rtqual.base import interrupt
 from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.base.scratch import scratch
 from rtqual.engine.boards import process, rest
+from rtqual.engine.boards.guest import guest_of, signs_here
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.protocols.board import Board, Command, Job, Outcome, jobscript
 
@@ -223,11 +224,12 @@ def _processor() -> str:
 
 
 def hypervisor() -> str | None:
-    """The hypervisor's name where there is one (systemd-detect-virt, else the processor's flag); no container's."""
+    """The hypervisor's name where there is one (systemd-detect-virt, else as guest.py has it); no container's."""
     if tool := shutil.which("systemd-detect-virt"):
         said = subprocess.run([tool, "--vm"], capture_output=True, text=True, check=False).stdout.strip()
-        return None if said in ("", "none") else said
-    return "unknown" if " hypervisor" in (_read("/proc/cpuinfo") or "") else None
+        if said not in ("", "none"):
+            return said
+    return guest_of(signs_here())
 
 
 def _stolen_ticks() -> int | None:

@@ -21,12 +21,14 @@ from rtqual.engine.analysis.figure.asked import (
     samples_needed,
     usual_cpus,
 )
+from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.boards.local import hypervisor
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.feasible import contradiction, why_not, why_not_cell
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import Candidate, Mission, Requirement
 from rtqual.protocols.board.registry import Clock
+from rtqual.protocols.instrument.registry import INSTRUMENTS
 
 Cells = Mapping[tuple[str, str, str], Sequence[Cell]]  # by candidate, instrument and load
 _EMULATED = "the emulator's counted instructions rank kernels only: to fly one, measure it on the board"
@@ -44,6 +46,20 @@ class Foresight:
         yield from (f"scale {scale}: {remark}" for remark in self.remarks)
         if self.nobody:
             yield f"scale {scale}: no candidate can fly because {self.nobody}"
+
+
+def series_judged(mission: Mission) -> Iterator[str]:
+    """Of every requirement on an instrument that samples several series: which of them it holds for."""
+    for one in mission.requirements:
+        if one.statistic and INSTRUMENTS[one.instrument].several:
+            of = f"those that match '{one.series}'" if one.series else 'all of them; series = "NAME" names one'
+            yield f"requirement '{one.name}': {one.instrument} samples several series; it holds for {of}"
+    for criterion in mission.criteria:
+        if criterion.statistic and INSTRUMENTS[criterion.instrument].several and not criterion.series:
+            yield (
+                f"criterion '{criterion.name}': {criterion.instrument} samples several series; it ranks by the first; "
+                'series = "NAME" names another'
+            )
 
 
 def foresee(mission: Mission, scale: str) -> Foresight:
@@ -146,6 +162,6 @@ def _no_flight(mission: Mission, candidate: Candidate) -> list[str]:
     if candidate.is_here:
         guest_of = hypervisor()
         unstated = [] if candidate.release or candidate.preempt_rt is not None else [_UNSTATED]
-        return [f"this machine is a guest of {guest_of}"] if guest_of else unstated
+        return [why_no_hardware(guest_of).replace("it is", "this machine is", 1)] if guest_of else unstated
     counted = candidate.place is not None and candidate.place.clock is not Clock.REAL
     return [_EMULATED] if counted and not mission.mission.accept_virtual else []

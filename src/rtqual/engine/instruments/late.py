@@ -258,6 +258,7 @@ def _calls(cycle: _Cycle) -> list[str]:
 
 
 LATE = _Late(
+    several=True,
     name="timerlat-late",
     title="What made the kernel's own timer thread late (timerlat with the osnoise events)",
     program="sh",

@@ -184,6 +184,7 @@ def seconds_of(parameters: TimerlatParameters | OsnoiseParameters) -> float:
 
 TRACERS = (
     _Timerlat(
+        several=True,
         name="timerlat",
         title="Latency of a timer's interrupt and of the thread that it wakes (the kernel's timerlat)",
         program="sh",
@@ -191,6 +192,7 @@ TRACERS = (
         caveats=("The threads are the kernel's own, of priority 95, and do nothing.",),
     ),
     _Osnoise(
+        several=True,
         name="osnoise",
         title="Time that a busy thread of normal priority loses in each interval (the kernel's osnoise)",
         program="sh",

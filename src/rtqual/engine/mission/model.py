@@ -104,11 +104,15 @@ class _Measured(Figure):
     """The program that measures it."""
     load: LoadName = "none"
     """The disturbance it is measured under."""
+    series: Text = ""
+    """Which series of the instrument, where it samples several: a name, or a pattern, as "loop by *: end to end"."""
     margin: Margin | None = None
     """A difference between candidates that does not matter, as "2 us", or "5 %" of the smaller figure."""
 
     @model_validator(mode="after")
     def _fitting_margin(self) -> Self:
+        if self.series and not self.statistic:
+            raise At("series", "stands beside scalar; a scalar is of no series, leave it out")
         if self.statistic and self.margin and self.margin.unit not in ("ns", "%"):
             raise At("margin", f"{self.margin.text!r} is no margin for a statistic of durations: write '2 us' or '5 %'")
         return self
@@ -146,6 +150,12 @@ class Criterion(_Measured, json_schema_extra=one_of("statistic", "scalar")):
     """Its share in the total, relative to the other criteria's weights."""
     better: Better = Better.LOWER
     """Which way is better."""
+
+    @model_validator(mode="after")
+    def _one_series(self) -> Self:
+        if set(self.series) & set("*?["):
+            raise At("series", f"{self.series!r} may be several, and a criterion ranks by one: write its whole name")
+        return self
 
 
 class Plan(Table):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.mission.verify import SystemRequirement
 from rtqual.engine.procedure.judge import Judgement
 from rtqual.engine.procedure.model import Procedure
@@ -117,7 +118,7 @@ def _closed(compliance: Compliance, runs: Sequence[Run]) -> str:
     if any(run.timing is not Timing.REAL for run in runs):
         return "open: the virtual board ranks, does not close"
     guests = [run.guest_of for run in runs if run.guest_of]
-    return f"open: the board is a guest of {guests[0]}" if guests else "closed"
+    return f"open: {why_no_hardware(guests[0]).replace('it is', 'the board is', 1)}" if guests else "closed"
 
 
 def unasked(requirements: Sequence[SystemRequirement], procedures: Sequence[Procedure]) -> tuple[str, ...]:

@@ -28,13 +28,13 @@ def check(mission: Path, /) -> int:
     mission
         The mission file.
     """
-    from rtqual.engine.campaign.foresee import foresee  # noqa: PLC0415 - the libraries behind it are slow to load
+    from rtqual.engine.campaign.foresee import foresee, series_judged  # noqa: PLC0415 - the libraries behind it are slow to load
     from rtqual.engine.campaign.stated import why_waits  # noqa: PLC0415
 
     loaded = load_mission(mission)
     scales = ", ".join(loaded.scales)
     text = f"{mission}: good; {count(len(loaded.candidates), 'candidate')}, scales {scales}"
-    lines = [text, *filter(None, map(why_waits, loaded.candidates))]
+    lines = [text, *filter(None, map(why_waits, loaded.candidates)), *series_judged(loaded)]
     for line in (*lines, *(line for scale in loaded.scales for line in foresee(loaded, scale).lines(scale))):
         LITERAL.print(line, highlight=False, soft_wrap=True)
     return 0

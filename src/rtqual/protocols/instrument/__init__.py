@@ -35,6 +35,7 @@ class Instrument(ABC):
     whole_boot: bool = False  # whether it tells how the guest booted
     resets: bool = False  # whether the board is reset while it measures
     scene: bool = False  # whether the camera's target is steered while it measures
+    several: bool = False  # whether it samples several series at once
     core: str = ""  # the real-time core beside Linux that it measures
     caveats: tuple[str, ...] = ()  # sentences to print wherever its figures stand
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count
-from rtqual.engine.analysis.figure.asked import Asked, figure_name
+from rtqual.engine.analysis.figure.asked import Asked, named
 from rtqual.engine.analysis.figure.model import Figure, Interval
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.mission import Quantity
@@ -19,6 +19,15 @@ UNDECIDED = "undecided"  # begins a statement that only says what is missing
 MOST_RUNS = 10_000  # of each candidate; more is not practical
 # What stands for a figure of the mission when candidates are compared: a largest sample grows with every run.
 STANDS_FOR = {"max": "median run max", "max-min": "median run max-min"}
+
+
+def stands_for(name: str) -> str:
+    """What a figure is compared by, be it of a series that stands before it."""
+    series, _, statistic = name.rpartition(" ")
+    of = STANDS_FOR.get(statistic, statistic)
+    return f"{series} {of}" if series else of
+
+
 Margins = Mapping[tuple[str, str, str], tuple[Quantity, ...]]  # (instrument, load, figure as it is compared)
 
 
@@ -27,8 +36,7 @@ def margins_of(asked: Iterable[Asked]) -> dict[tuple[str, str, str], tuple[Quant
     found: dict[tuple[str, str, str], tuple[Quantity, ...]] = {}
     for one in asked:
         if one.margin is not None:
-            name = figure_name(one)
-            place = one.instrument, one.load, STANDS_FOR.get(name, name)
+            place = one.instrument, one.load, stands_for(named(one))
             found[place] = (*found.get(place, ()), one.margin)
     return found
 

@@ -3,7 +3,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -70,5 +71,26 @@ def asked_of(missions: Iterable["Mission"]) -> list[Asked]:
 
 
 def figure_name(asked: Asked) -> str:
-    """The figure a requirement or criterion asks for, as summaries name it."""
+    """The figure a requirement or criterion asks for, without its series."""
     return str(asked.statistic or asked.scalar)
+
+
+def series_asked(asked: Asked, series: Sequence[str]) -> list[str]:
+    """Those of an instrument's series that what is asked holds for: all, unless it names some."""
+    return [one for one in series if not asked.series or fnmatchcase(one, asked.series)]
+
+
+def named(asked: Asked) -> str:
+    """With its series where it says one."""
+    return f"{asked.series} {figure_name(asked)}" if asked.series else figure_name(asked)
+
+
+def figure_of(series: Sequence[str], of: str, statistic: str) -> str:
+    """As summaries name a statistic of one of their series: the first one's stand without its name."""
+    return statistic if of == series[0] else f"{of} {statistic}"
+
+
+def ranked_by(asked: Asked, series: Sequence[str]) -> str:
+    """The one figure that candidates are ranked and compared by, as a summary with these series names it."""
+    of = series_asked(asked, series)[:1] if asked.series else []
+    return figure_of(series, of[0], figure_name(asked)) if of else figure_name(asked)

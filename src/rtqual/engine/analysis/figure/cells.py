@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtqual.engine.analysis.figure.asked import Asked, figure_name, usual_cpus
+from rtqual.engine.analysis.figure.asked import Asked, ranked_by, usual_cpus
 from rtqual.engine.analysis.figure.lost import Losses, by_group, losses, with_reasons
 from rtqual.engine.analysis.figure.model import Figure, Group, LostRun, Summary
 from rtqual.engine.analysis.figure.summary import Measured, measure
@@ -46,7 +46,12 @@ class Cells:
 
     def figure(self, asked: Asked, candidate: str) -> Figure | None:
         found = self.find(asked, candidate)
-        return found.summary.figures.get(figure_name(asked)) if found else None
+        return found.summary.figures.get(ranked_by(asked, found.summary.series)) if found else None
+
+    def compared(self, asked: Asked) -> str:
+        """The figure that candidates are compared by, as the first summary that has it names it."""
+        found = next((one for name in self.candidates if (one := self.find(asked, name))), None)
+        return ranked_by(asked, found.summary.series if found else ())
 
     def losses(self, group: Group) -> Losses:
         """The runs of a group that gave no record, at least once."""

@@ -47,6 +47,7 @@ class Figure:
     why_no_interval: str = ""
     at_least: bool = False  # the value lies in an overflow: the true value is at least this
     binned: bool = False  # read from a tool's own bins
+    largest_count: float | None = None  # in a run, where every run gives a count; None: it is no count
     spread: Spread | None = None  # of the runs it rests on; None: of one number a run nothing is known
 
 

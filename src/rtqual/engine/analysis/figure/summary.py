@@ -17,11 +17,13 @@ from rtqual.base.words import clean, count, listed
 from rtqual.engine.analysis.figure.asked import tail
 from rtqual.engine.analysis.figure.dependence import dependence
 from rtqual.engine.analysis.figure.figures import pool_figures, quantile_figures, why_few
-from rtqual.engine.analysis.figure.intervals import mean_interval
+from rtqual.engine.analysis.figure.intervals import FloatArray, mean_interval
 from rtqual.engine.analysis.figure.model import Conditions, Distribution, Figure, Group, Summary
 from rtqual.engine.analysis.figure.pool import Pool, pool_runs
 from rtqual.engine.analysis.figure.spread import spread
 from rtqual.engine.analysis.figure.statistics import is_size
+from rtqual.engine.boards.guest import guest_of, why_no_hardware
+from rtqual.engine.boards.remote.clock import NOT_COMPARED
 from rtqual.protocols.record.schema import Record, Series, Timing, digest
 
 # From the best to the weakest clock of a group.
@@ -43,6 +45,7 @@ class Measured:
     scalars: tuple[str, ...] = ()  # which of the figures the tool itself printed, one a run
     quantiles: Mapping[str, Figure] = field(default_factory=dict)  # of the headline, for a shift function
     pools: Mapping[int | None, Pool] = field(default_factory=dict)  # of the headline; by CPU, and all together
+    others: Mapping[str, Mapping[int | None, Pool]] = field(default_factory=dict)  # the same of the other series
 
     @property
     def group(self) -> Group:
@@ -79,6 +82,11 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
             figures |= {prefix + statistic: figure for statistic, figure in pool_figures(pool).items()}
     headline = pools[names[0]] if names else None
     by_cpu = _by_cpu(records, names[:1], looks)
+    others = {
+        name: {**_by_cpu(records, [name], looks), None: pool}
+        for name, pool in pools.items()
+        if pool and name != names[0]
+    }
     scalars = _scalar_figures(records, tail(looks))
     summary = Summary(
         group=group,
@@ -86,7 +94,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
         runs=len(records),
         samples=headline.samples if headline else 0,
         figures=figures | scalars,
-        distribution=_distribution(headline),
+        distribution=distribution_of(headline),
         per_cpu={cpu: pool_figures(pool) for cpu, pool in by_cpu.items() if cpu is not None},
         run_maxima=tuple(float(high) for high in headline.highs) if headline else (),
         problems=_problems(records),
@@ -101,7 +109,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
         seeds=tuple(record.inputs.seed for record in records),
     )
     quantiles = quantile_figures(headline, SHIFTED, figures) if headline else {}
-    return Measured(summary, tuple(scalars), quantiles, by_cpu | ({None: headline} if headline else {}))
+    return Measured(summary, tuple(scalars), quantiles, by_cpu | ({None: headline} if headline else {}), others)
 
 
 def with_dependence(measured: Measured, records: Sequence[Record]) -> Measured:
@@ -138,8 +146,23 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
         if not why:
             interval = mean_interval(mean, (values.sum() - values) / (runs - 1), tail=tail)
         of_runs = None if is_size(drawn[0].unit) else spread(values, tail)
-        figures[name] = Figure(mean, drawn[0].unit, runs, runs, interval, why, spread=of_runs)
+        figures[name] = Figure(
+            mean,
+            drawn[0].unit,
+            runs,
+            runs,
+            interval,
+            why,
+            largest_count=_largest_count(values, drawn[0].unit),
+            spread=of_runs,
+        )
     return figures
+
+
+def _largest_count(values: FloatArray, unit: str) -> float | None:
+    """Of a figure without a unit that is a whole number in every run."""
+    counted = unit == "1" and bool((values >= 0).all() and (values == np.floor(values)).all())
+    return float(values.max()) if counted else None
 
 
 def _by_cpu(records: Sequence[Record], names: Sequence[str], looks: int) -> dict[int | None, Pool]:
@@ -151,7 +174,7 @@ def _by_cpu(records: Sequence[Record], names: Sequence[str], looks: int) -> dict
     return {cpu: pool for cpu, pool in pools.items() if pool}
 
 
-def _distribution(pool: Pool | None) -> Distribution | None:
+def distribution_of(pool: Pool | None) -> Distribution | None:
     if pool is None or not pool.counts.any():
         return None
     seen = pool.counts > 0
@@ -213,8 +236,10 @@ def _facts_in_real_time(records: Sequence[Record]) -> list[dict[str, str]]:
 
 
 def _hypervisors(records: Sequence[Record]) -> list[str]:
-    found = (one.get("hypervisor", "none") for one in _facts_in_real_time(records))
-    return [host for host in dict.fromkeys(found) if host != "none"]
+    """Of what a board tells over ssh before it read all signs, nothing is known unless they are in its record."""
+    facts = _facts_in_real_time(records)
+    found = (one.get("hypervisor") or (guest_of(one) if "connection" in one else None) for one in facts)
+    return [host for host in dict.fromkeys(found) if host and host != "none"]
 
 
 def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
@@ -226,7 +251,12 @@ def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
 
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
     """What disturbed a measurement in real time from outside the system under test; counts in DETAIL."""
-    caveats = [f"the machine is a guest of {host}, which can take the CPU away" for host in _hypervisors(records)]
+    caveats = [
+        f"{why_no_hardware(host).replace('it is', 'the machine is', 1)}, which can take the CPU away"
+        for host in _hypervisors(records)
+    ]
+    if any(one.get("clock_rate") == NOT_COMPARED for one in _facts_in_real_time(records)):
+        caveats.append(f"the board's clock was {NOT_COMPARED}: its durations are by its own clock alone")
     ticks = [int(one["steal_ticks"]) for one in _facts_in_real_time(records) if one.get("steal_ticks", "").isdecimal()]
     if any(ticks):
         runs = f"{sum(map(bool, ticks))} of {count(len(records), 'run')}"

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from rtqual.engine.analysis.difference.compare import mirrored
 from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.engine.analysis.difference.shift import turned
-from rtqual.engine.analysis.difference.statement import STANDS_FOR, UNDECIDED
-from rtqual.engine.analysis.figure.asked import figure_name
+from rtqual.engine.analysis.difference.statement import UNDECIDED, stands_for
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.model import Interval
 from rtqual.engine.analysis.figure.wording import value
@@ -21,7 +20,7 @@ def findings(
     """Every pair of candidates in every required figure, the smaller one first; then where their samples differ."""
     of_pair = {(one.a, one.b): one for one in shifts}
     for requirement in mission.requirements:
-        wanted = STANDS_FOR.get(figure_name(requirement), figure_name(requirement))
+        wanted = stands_for(cells.compared(requirement))
         groups = {cells.group(requirement, name) for name in cells.candidates}
         for one in comparisons:
             if one.statistic == wanted and one.a in groups and one.b in groups:

@@ -12,17 +12,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from rtqual.base.units import DURATIONS_NS, format_value
-from rtqual.base.words import count, one_in, share, under
-from rtqual.engine.analysis.figure.asked import EXTREMES, QUANTILES, RUNS_TO_JUDGE, TAIL, figure_name, samples_needed
+from rtqual.base.words import count, listed, one_in, share, under
+from rtqual.engine.analysis.figure.asked import (
+    EXTREMES,
+    QUANTILES,
+    RUNS_TO_JUDGE,
+    TAIL,
+    figure_name,
+    figure_of,
+    samples_needed,
+    series_asked,
+)
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import fewer_runs
-from rtqual.engine.analysis.figure.figures import certain_miss
+from rtqual.engine.analysis.figure.figures import certain_miss, pool_figures
 from rtqual.engine.analysis.figure.intervals import RARE, exceedance_bound
 from rtqual.engine.analysis.figure.lost import Losses
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Group, Summary
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.figure.statistics import is_size
-from rtqual.engine.analysis.figure.summary import RESOLUTION
+from rtqual.engine.analysis.figure.summary import RESOLUTION, Measured, distribution_of
 from rtqual.engine.analysis.figure.wording import figure, value
 from rtqual.engine.analysis.verdict.clock import by_clock
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
@@ -97,31 +106,65 @@ def _with_losses(gate: Gate, lost: Losses) -> Gate:
 
 
 def _of_figures(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
-    """On the worst of the CPUs where several were measured."""
-    name, limit = figure_name(requirement), limit_text(requirement)
+    """On the worst of the series that it holds for."""
     found = cells.find(requirement, candidate)
     if found is None:
         why_not = _why_unmeasured(requirement, cells, candidate)
-        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
-    why_not = _why_unusable(requirement, found.summary)
-    if why_not:
-        return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit, why_not)
-    figures = {"": found.summary.figures[name]}
-    figures |= {f"CPU {cpu}: ": one[name] for cpu, one in found.summary.per_cpu.items() if name in one}
-    pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in found.pools.items()}
-    step = _step(requirement, found.summary, cells)
+        return _undecided(requirement, candidate, why_not)
+    every = found.summary.series
+    if requirement.scalar or len(every) < 2:
+        return _of_series(requirement, cells, found, figure_name(requirement))
+    if not (asked := series_asked(requirement, every)):
+        why_not = f"{requirement.instrument} has no series '{requirement.series}'; it has {listed(list(every))}"
+        return _undecided(requirement, candidate, why_not)
+    gates = {
+        one: _of_series(requirement, cells, found, figure_of(every, one, figure_name(requirement)), one)
+        for one in asked
+    }
+    worst = min(gates, key=lambda one: (_WORST_FIRST.index(gates[one].seen), -_beyond(requirement, gates[one])))
+    of = f" (the worst of {len(gates)} series)" if len(gates) > 1 else ""
+    return replace(gates[worst], reason=f"{worst}{of}: {gates[worst].reason}")
+
+
+def _undecided(requirement: Requirement, candidate: str, why: str) -> Gate:
+    return Gate(requirement.name, candidate, Outcome.UNDECIDED, None, limit_text(requirement), why)
+
+
+def _beyond(requirement: Requirement, gate: Gate) -> float:
+    """How far a figure lies towards breaking the limit; a gate without a figure is the worst of its outcome."""
+    if gate.measured is None:
+        return math.inf
+    return gate.measured.value if requirement.at_most else -gate.measured.value
+
+
+def _of_series(requirement: Requirement, cells: Cells, found: Measured, figure: str, series: str = "") -> Gate:
+    """On the worst of the CPUs where several were measured; `figure`: as the summary names it."""
+    summary, name, limit = found.summary, figure_name(requirement), limit_text(requirement)
+    candidate = summary.group.candidate
+    if why_not := _why_unusable(requirement, summary, figure):
+        return _undecided(requirement, candidate, why_not)
+    own = found.others.get(series, found.pools)
+    figures = {"": summary.figures[figure]}
+    if own is found.pools:
+        figures |= {f"CPU {cpu}: ": one[name] for cpu, one in summary.per_cpu.items() if name in one}
+    else:
+        of_cpus = {cpu: pool_figures(pool) for cpu, pool in own.items() if cpu is not None}
+        figures |= {f"CPU {cpu}: ": one[name] for cpu, one in of_cpus.items() if name in one}
+        summary = replace(summary, distribution=distribution_of(own[None]), samples=own[None].samples)
+    pools = {"" if cpu is None else f"CPU {cpu}: ": pool for cpu, pool in own.items()}
+    step = _step(requirement, summary, cells)
     judged = {label: _judge(requirement, name, one, pools.get(label), step) for label, one in figures.items()}
     worst = min(judged, key=lambda label: _WORST_FIRST.index(judged[label][0]))
     outcome, why = judged[worst]
-    misses = _misses(requirement, name, found.summary)
-    sentence = _sentence(name, figures[worst], requirement, found.summary)
+    misses = _misses(requirement, name, summary)
+    sentence = _sentence(name, figures[worst], requirement, summary)
     tail = pools[""].tail if "" in pools else TAIL
-    reason = f"{worst}{sentence}{_misses_text(misses, found.summary, tail)}{why}"
+    reason = f"{worst}{sentence}{_misses_text(misses, summary, tail)}{why}"
     gate = Gate(
         requirement.name, candidate, outcome, figures[worst], limit, reason, misses, limit_value=requirement.limit.value
     )
     unit = "ns" if name in _OF_DEADLINES else figures[worst].unit
-    return by_clock(gate, unit, [found.summary], accept_virtual=cells.accept_virtual)
+    return by_clock(gate, unit, [summary], accept_virtual=cells.accept_virtual)
 
 
 def limit_text(requirement: Requirement) -> str:
@@ -141,10 +184,10 @@ def _why_unmeasured(requirement: Requirement, cells: Cells, candidate: str) -> s
     return f"not measured: this scale plans no {cell} for {candidate}"
 
 
-def _why_unusable(requirement: Requirement, summary: Summary) -> str:
+def _why_unusable(requirement: Requirement, summary: Summary, figure: str) -> str:
     """Why a summary gives no figure to judge; empty where it does."""
     name = figure_name(requirement)
-    one = summary.figures.get(name)
+    one = summary.figures.get(figure)
     if summary.problems:
         return f"refused: {'; '.join(summary.problems)}"
     if one is None and summary.samples and name in QUANTILES:
@@ -167,10 +210,8 @@ def _step(requirement: Requirement, summary: Summary, cells: Cells) -> float:
 def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, step: float) -> tuple[Outcome, str]:
     """The outcome, and what keeps it undecided; a true figure is less than `step` larger than the one given."""
     limit, upper = requirement.limit.value, requirement.at_most is not None
-    if upper and name in _ONLY_GROW and one.value - (step if name in _OF_TWO else 0) > limit:
-        return Outcome.NOT_MET, ""
-    if upper and pool is not None and (why := certain_miss(pool, name, limit)):
-        return Outcome.NOT_MET, f"; {why}"
+    if (why := _broken(requirement, name, one, pool, step)) is not None:
+        return Outcome.NOT_MET, why
     if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
         return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
     low, high = _between(name, one)
@@ -187,6 +228,20 @@ def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, 
         most = format_value(high + step, one.unit)
         why = f"the tool counts in steps of {format_value(step, one.unit)}: it may be up to {most}"
     return Outcome.UNDECIDED, f"; {why}"
+
+
+def _broken(requirement: Requirement, name: str, one: Figure, pool: Pool | None, step: float) -> str | None:
+    """Whether the limit is broken for certain, however few the runs: by what no further run can take back. None where
+    it is not; else what to say of it."""
+    limit = requirement.limit.value
+    if not requirement.at_most:
+        return "" if name == "min" and one.value < limit else None
+    if one.largest_count is not None and one.largest_count > limit:
+        return f"; {one.largest_count:,.0f} in a run"
+    if name in _ONLY_GROW and one.value - (step if name in _OF_TWO else 0) > limit:
+        return ""
+    why = certain_miss(pool, name, limit) if pool is not None else ""
+    return f"; {why}" if why else None
 
 
 def _between(name: str, one: Figure) -> tuple[float, float]:

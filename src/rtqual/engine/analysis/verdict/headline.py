@@ -12,6 +12,7 @@ from rtqual.engine.analysis.verdict.clock import clock_of
 from rtqual.engine.analysis.verdict.gates import shortfall
 from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
 from rtqual.engine.analysis.verdict.score import ScoreTable
+from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.record.schema import Timing
 
@@ -34,20 +35,19 @@ def ground_of(mission: Mission, cells: Cells) -> Ground:
     """What the figures of a board can support."""
     if cells.board == PUBLISHED:
         return Ground.PUBLISHED
-    if any(one.is_here for one in mission.candidates if one.name in cells.candidates):
+    here = any(one.is_here for one in mission.candidates if one.name in cells.candidates)
+    if here or {clock_of(one.summary) for one in cells.measured.values()} == {Timing.REAL}:
         return Ground.REFERENCE if _why_no_flight_candidate(mission, cells) else Ground.FLIGHT
-    if {clock_of(one.summary) for one in cells.measured.values()} == {Timing.REAL}:
-        return Ground.FLIGHT
     return Ground.ACCEPTED if cells.accept_virtual else Ground.EMULATED
 
 
 def _why_no_flight_candidate(mission: Mission, cells: Cells) -> str:
-    """Of this machine; empty where it is one."""
+    """What was measured in real time is for comparison, by whatever board; empty where it may fly."""
     guests = [one.summary.hypervisor for one in cells.measured.values() if one.summary.hypervisor]
     if guests:
-        return f"it is a guest of {guests[0]}"
-    stated = {one.name: one.release or one.preempt_rt is not None for one in mission.candidates}
-    unstated = [name for name in cells.candidates if not stated.get(name)]
+        return why_no_hardware(guests[0])
+    stated = {one.name: one.release or one.preempt_rt is not None for one in mission.candidates if one.is_here}
+    unstated = [name for name in cells.candidates if not stated.get(name, True)]
     return f"the mission states no release or preempt-rt for {listed(unstated)}" if unstated else ""
 
 
@@ -81,7 +81,9 @@ def headline(
     """One board's, in a sentence or two."""
     if ground == Ground.REFERENCE:
         names, why = listed(cells.candidates), _why_no_flight_candidate(mission, cells)
+        here = all(one.is_here for one in mission.candidates if one.name in cells.candidates)
         verb = "is not a flight candidate" if len(cells.candidates) == 1 else "are no flight candidates"
+        why = why if here else why.replace("it is", f"board {cells.board} is", 1)
         return f"{names} {verb}: {why}. What was measured there is for comparison."
     if unplanned and any(one.seen == Outcome.UNDECIDED for one in standings):
         told = [one for one in standings if one.refusals or one.seen == Outcome.NOT_MET]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from rtqual.base.words import count, listed, some, under
 from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.engine.analysis.difference.statement import fits
-from rtqual.engine.analysis.figure.asked import Asked, figure_name
+from rtqual.engine.analysis.figure.asked import Asked, ranked_by
 from rtqual.engine.analysis.figure.cells import Cells, by_board
 from rtqual.engine.analysis.figure.model import Figure, Group, LostRun
 from rtqual.engine.analysis.figure.summary import DETAIL, Measured
@@ -254,7 +254,7 @@ def _on_other_cpus(mission: Mission, cells: Cells) -> Iterator[str]:
         counted = cells.cpus(requirement.instrument, requirement.load)
         for group, one in cells.measured.items():
             same = (group.instrument, group.load) == (requirement.instrument, requirement.load)
-            figure = one.summary.figures.get(figure_name(requirement))
+            figure = one.summary.figures.get(ranked_by(requirement, one.summary.series))
             if not same or group.cpus == counted or figure is None or not _is_broken(requirement, figure):
                 continue
             misses = beyond(one.summary.distribution, requirement.limit.value) if one.summary.distribution else 0

@@ -25,8 +25,8 @@ from itertools import combinations
 import numpy as np
 
 from rtqual.base.words import count
-from rtqual.engine.analysis.difference.statement import STANDS_FOR, fits
-from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, figure_name
+from rtqual.engine.analysis.difference.statement import fits, stands_for
+from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, ranked_by
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import runs_differ, unlike
 from rtqual.engine.analysis.figure.intervals import BY_RUNS, FloatArray
@@ -172,9 +172,7 @@ def _loose(criteria: Sequence[Criterion], cells: Cells, candidates: Sequence[str
 
 def _incomparable(criterion: Criterion, summaries: Sequence[Summary], figures: Sequence[Figure]) -> str:
     """The first reason why two candidates' figures are not compared; empty where all are alike."""
-    name = figure_name(criterion)
-    wanted = STANDS_FOR.get(name, name)
-    reasons = [unlike(a, b, wanted) for a, b in combinations(summaries, 2)]
+    reasons = [unlike(a, b, stands_for(ranked_by(criterion, a.series))) for a, b in combinations(summaries, 2)]
     reasons += [runs_differ(a, b) for a, b in combinations(figures, 2)]
     return next(filter(None, reasons), "")
 
@@ -223,8 +221,7 @@ def _is_usable(criterion: Criterion, cells: Cells, candidate: str) -> bool:
 
 def _figure(criterion: Criterion, cells: Cells, candidate: str) -> Figure | None:
     found = cells.find(criterion, candidate)
-    name = figure_name(criterion)
-    return found.summary.figures.get(STANDS_FOR.get(name, name)) if found else None
+    return found.summary.figures.get(stands_for(ranked_by(criterion, found.summary.series))) if found else None
 
 
 def _ends(figure: Figure) -> tuple[float, float]:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from rtqual.base.words import listed, under
 from rtqual.engine.analysis.difference.model import Comparison
-from rtqual.engine.analysis.difference.statement import STANDS_FOR, UNDECIDED
-from rtqual.engine.analysis.figure.asked import EXTREMES, Asked, figure_name
+from rtqual.engine.analysis.difference.statement import UNDECIDED, stands_for
+from rtqual.engine.analysis.figure.asked import EXTREMES, Asked
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.verdict.model import Open, Outcome, Standing
@@ -56,7 +56,7 @@ def _pairs(
     """Pairs in a required figure, unless both are out."""
     out = {one.candidate for one in standings if one.seen == Outcome.NOT_MET}
     for requirement in mission.requirements:
-        wanted = STANDS_FOR.get(figure_name(requirement), figure_name(requirement))
+        wanted = stands_for(cells.compared(requirement))
         groups = {cells.group(requirement, name) for name in cells.candidates}
         for one in comparisons:
             pair = {one.a.candidate, one.b.candidate}

@@ -61,6 +61,8 @@ class RemoteBoard(Measured):
         console += files.get("kernel", "")  # where no console is read, or a killed rtqual read it
         self._taken = detached
         rate, away = clock.compared(first, last)
+        if not (first and last):
+            away = [f"the board's clock was {clock.NOT_COMPARED}: it did not answer; run it again"]
         wall_s = time.monotonic() - started
         return self.outcome(job, files, rate | {"polls": str(polls)}, console=console, wall_s=wall_s, away=away)
 

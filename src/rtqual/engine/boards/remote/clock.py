@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from rtqual.engine.boards.remote.link import Link
 from rtqual.engine.boards.remote.settings import Lost
 
+NOT_COMPARED = "not compared with the host's"
 _STEP_S = 0.01  # of /proc/uptime, which is CLOCK_BOOTTIME
 _UPTIME = re.compile(rb"(\d{1,12}\.\d\d) ")
 # Crystals are within 200 ppm and time daemons slew by at most 500 ppm, so this is neither.
@@ -45,7 +46,7 @@ def _now_s() -> float:
 def compared(first: Reading | None, last: Reading | None) -> tuple[dict[str, str], list[str]]:
     """What a record tells of it, and why its figures decide nothing."""
     if first is None or last is None:
-        return {"clock_rate": "not compared with the host's"}, []
+        return {"clock_rate": NOT_COMPARED}, []
     board_s = last.board_s - first.board_s
     least_s, most_s = last.asked_s - first.answered_s, last.answered_s - first.asked_s
     least, most = (board_s - _STEP_S) / most_s, (board_s + _STEP_S) / max(least_s, _STEP_S)

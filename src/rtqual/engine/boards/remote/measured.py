@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rtqual.base.errors import RunFailed
+from rtqual.engine.boards.guest import guest_of
 from rtqual.engine.boards.remote import truth
 from rtqual.engine.boards.remote.settings import Settings
 from rtqual.engine.boards.remote.staged import NONCE, Candidate
@@ -79,7 +80,7 @@ class Measured(Board):
             problems.append(f"the board has {facts.get('cpus')} CPUs, the mission says {settings.cpus}")
         told = {f"{name}_before": value for name, value in before.items() if after.get(name) != value}
         told |= {name: value for name, value in after.items() if name not in ("boot_id", "clocksource")}
-        if after.get("virtual_machine", "0") not in ("0", truth.UNKNOWN):
-            told["hypervisor"] = f"an unknown hypervisor ({after.get('machine', truth.UNKNOWN)})"
+        if guest := guest_of(after):
+            told["hypervisor"] = guest
         own = {"board": settings.name, "model": settings.model, "candidate_nonce": self.candidate.identity}
         return {**told, **facts, **own, "connection": self.connection}, problems

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from rtqual.base.words import clean, whole
+from rtqual.engine.boards.guest import SIGNS
 from rtqual.engine.boards.remote.tune import BEFORE
 
 UNKNOWN = "unknown"
@@ -35,7 +36,7 @@ _FACTS = {
     "load_average": "cut -d ' ' -f 1-3 /proc/loadavg",
     "machine": "tr -d '\\000' < /proc/device-tree/model || cat /sys/class/dmi/id/product_name",
     "serial": "tr -d '\\000' < /proc/device-tree/serial-number || cat /sys/class/dmi/id/product_serial",
-    "virtual_machine": "grep -c '^flags.* hypervisor' /proc/cpuinfo",
+    **SIGNS,
     "firmware": "vcgencmd version || rtqual-firmware version || "
     "tr -d '\\000' < /proc/device-tree/chosen/bootloader/version || cat /sys/class/dmi/id/bios_version",
     # Without what the boot loader writes anew at each start or for each board of a model.

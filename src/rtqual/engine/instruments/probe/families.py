@@ -178,13 +178,23 @@ class MemoryProbe(Probe):
 
 
 PROBES = tuple(
-    Probe(name=f"probe-{family}", title=f"{title} (rtqual's probe)", family=family, every_cpu=family == "wakeup")
+    Probe(
+        name=f"probe-{family}",
+        title=f"{title} (rtqual's probe)",
+        family=family,
+        every_cpu=family == "wakeup",
+        several=family != "wakeup",
+    )
     for family, title in FAMILIES.items()
     if family != MEMORY
 )
-MEMORY_PROBE = MemoryProbe(name=f"probe-{MEMORY}", title=f"{FAMILIES[MEMORY]} (rtqual's probe)", family=MEMORY)
+MEMORY_PROBE = MemoryProbe(
+    name=f"probe-{MEMORY}", title=f"{FAMILIES[MEMORY]} (rtqual's probe)", family=MEMORY, several=True
+)
 KERNEL_PROBES = tuple(
-    KernelProbe(name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family)
+    KernelProbe(
+        name=f"probe-kernel-{family}", title=f"{title} (rtqual's probe)", family=family, several=family != "wakeup"
+    )
     for family, title in _IN_KERNEL_SPACE.items()
 )
 
