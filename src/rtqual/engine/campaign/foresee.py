@@ -28,7 +28,7 @@ from rtqual.engine.campaign.feasible import contradiction, why_not, why_not_cell
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import Candidate, Mission, Requirement
 from rtqual.protocols.board.registry import Clock
-from rtqual.protocols.instrument.registry import INSTRUMENTS
+from rtqual.protocols.instrument.registry import all_instruments
 
 Cells = Mapping[tuple[str, str, str], Sequence[Cell]]  # by candidate, instrument and load
 _EMULATED = "the emulator's counted instructions rank kernels only: to fly one, measure it on the board"
@@ -51,11 +51,11 @@ class Foresight:
 def series_judged(mission: Mission) -> Iterator[str]:
     """Of every requirement on an instrument that samples several series: which of them it holds for."""
     for one in mission.requirements:
-        if one.statistic and INSTRUMENTS[one.instrument].several:
+        if one.statistic and all_instruments()[one.instrument].several:
             of = f"those that match '{one.series}'" if one.series else 'all of them; series = "NAME" names one'
             yield f"requirement '{one.name}': {one.instrument} samples several series; it holds for {of}"
     for criterion in mission.criteria:
-        if criterion.statistic and INSTRUMENTS[criterion.instrument].several and not criterion.series:
+        if criterion.statistic and all_instruments()[criterion.instrument].several and not criterion.series:
             yield (
                 f"criterion '{criterion.name}': {criterion.instrument} samples several series; it ranks by the first; "
                 'series = "NAME" names another'
