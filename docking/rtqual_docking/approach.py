@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
+from rtqual.engine.campaign.annex import Annex
 from rtqual.engine.initramfs.contents import guest_file
 
 FRAMES, STEP_S = 200, 0.1  # the emulator's own approach of 20 s, ten frames a second
@@ -46,6 +47,9 @@ class Approach(_Model):
     sights: tuple[Sight, ...]
     pictured: int
     picture: Annotated[tuple[int, ...], Field(min_length=WIDTH * HEIGHT, max_length=WIDTH * HEIGHT)]
+
+
+APPROACH = Annex("approach.json", Approach, "run `rtqual lidar` again")
 
 
 def fly() -> Approach:

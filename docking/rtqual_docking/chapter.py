@@ -26,7 +26,7 @@ from rtqual.reports.page.document import (
     VerdictBox,
 )
 from rtqual.reports.page.text import clean, load_text, marked, number, place, prose, readable
-from rtqual_docking.approach import HEIGHT, WIDTH, Approach, Sight, within
+from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight, within
 from rtqual_docking.chapter_wifi import sent_by_wifi
 from rtqual_docking.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
 from rtqual_docking.judgement import Score, Ways, way_name
@@ -67,8 +67,8 @@ def camera(material: Material) -> Iterator[Block]:
         yield from tables
     yield from _faults(material)
     yield from sent_by_wifi(material)
-    if material.approach:
-        yield from _approach(material, material.approach)
+    if approach := APPROACH.of(material.annexes):
+        yield from _approach(material, approach)
 
 
 def goals_box(material: Material) -> tuple[VerdictBox, ...]:

@@ -23,4 +23,5 @@ PART = Part(
         Section(20, "rtqual_docking.chapter:camera", "LIDAR"),
         Section(30, "rtqual_docking.chapter_docking:docking", "Docking"),
     ),
+    annexes=(Row(30, "rtqual_docking.approach:APPROACH"),),
 )  # fmt: skip

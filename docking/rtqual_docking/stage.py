@@ -20,7 +20,7 @@ def lidar(campaign: Campaign, watcher: Watcher) -> Selection:
     check(campaign.mission, campaign.scale)
     with kept.alone(campaign.folder):
         watcher.preparing("an approach of the docking target")
-        return conclude(run(campaign, watcher, approach.fly()), campaign.folder, anew=False)
+        return conclude(run(campaign, watcher, {approach.APPROACH.file: approach.fly()}), campaign.folder, anew=False)
 
 
 def check(mission: Mission, scale: str) -> None:

@@ -37,7 +37,7 @@ from rtqual.reports.machine.github import to_github
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
 from rtqual.stages.select import evidence_of
-from rtqual_docking.approach import HEIGHT, WIDTH, Approach, Sight
+from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight
 from support.analysis_records import wakeups
 from support.command import mission_text
 from support.instrument_outputs import CAPTURED, captured_text, read_text
@@ -164,7 +164,7 @@ def _campaign(folder: Path) -> Path:
     runs = tuple(_records())
     for one in runs:
         Store(folder / kept.RECORDS).write(one)
-    result = Result(runs, {}, {"debian-rt": TEXT}, approach=FLOWN)
+    result = Result(runs, {}, {"debian-rt": TEXT}, {APPROACH.file: FLOWN})
     kept.keep(folder, mission_text("debian-rt").encode(), "demo", result)
     return folder
 
@@ -188,7 +188,7 @@ def campaigns_sealed(folder: Path) -> Try:
     place = folder / kept.RECORDS / name / MANIFEST
     manifest = place.read_bytes()
     mission, config, approach = mission_text("debian-rt").encode(), TEXT.encode(), FLOWN.model_dump(mode="json")
-    flown = (folder / kept.APPROACH).read_bytes()
+    flown = (folder / APPROACH.file).read_bytes()
 
     def use() -> None:
         loaded = kept.load(folder)
@@ -202,14 +202,14 @@ def campaigns_sealed(folder: Path) -> Try:
         index = json.loads(json.dumps(campaign))
         place.write_bytes(_sealed(mutated_value(rng, json.loads(manifest))) if what == "manifest" else manifest)
         _put(index, "manifests", name, place)
-        texts = {kept.MISSION: mission, f"{kept.CONFIGS}/debian-rt.config": config, kept.APPROACH: flown}
+        texts = {kept.MISSION: mission, f"{kept.CONFIGS}/debian-rt.config": config, APPROACH.file: flown}
         if what in ("mission", "config"):
             at = kept.MISSION if what == "mission" else f"{kept.CONFIGS}/debian-rt.config"
             texts[at] = mutated(rng, [texts[at]], [mission])
         if what == "approach":
             changed = mutated_value(rng, {**approach, "picture": []})
             changed["picture"] = changed.get("picture") or approach["picture"]
-            texts[kept.APPROACH] = json.dumps(changed).encode()
+            texts[APPROACH.file] = json.dumps(changed).encode()
         for at, content in texts.items():
             (folder / at).write_bytes(content)
             _put(index, "files", at, folder / at)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What rtqual itself brings: its boards, instruments and loads."""
 
-from rtqual.protocols.part import Part, Row
+from rtqual.protocols.part import Kernels, Part, Row
 
 _INSTRUMENTS = "rtqual.engine.instruments"
 PART = Part(
@@ -20,4 +20,8 @@ PART = Part(
         Row(130, f"{_INSTRUMENTS}.footprint:FOOTPRINT"),
     ),
     loads=(Row(10, "rtqual.engine.loads.house:LOADS"),),
+    kernels=(
+        Kernels(20, "rtqual.engine.candidates.kernel:packaged", "package"),
+        Kernels(30, "rtqual.engine.candidates.kernel:built_elsewhere", "built"),
+    ),
 )

@@ -44,6 +44,13 @@ class Family(Row):
 
 
 @dataclass(frozen=True)
+class Kernels(Row):
+    """A kind of candidates: `where` prepares the kernel of one (engine/candidates/kernel.py)."""
+
+    key: str  # of its table in the mission, as the Kind in protocols/board/registry.py has it
+
+
+@dataclass(frozen=True)
 class Chapter(Row):
     """A chapter of the report: `where` is a function of the report's material, which yields blocks."""
 
@@ -68,6 +75,8 @@ class Part:
     families: tuple[Family, ...] = ()  # of instruments: a function of the name
     loads: tuple[Row, ...] = ()  # protocols/load: Load
     boards: tuple[Row, ...] = ()  # protocols/board/registry.py: Row
+    kernels: tuple[Kernels, ...] = ()  # kinds of candidates
+    annexes: tuple[Row, ...] = ()  # engine/campaign/annex.py: Annex
     chapters: tuple[Chapter, ...] = ()
     sections: tuple[Section, ...] = ()
     boxes: tuple[Row, ...] = ()  # on the report's first page: functions of its material, which return VerdictBoxes

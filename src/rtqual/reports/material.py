@@ -10,9 +10,8 @@ from rtqual.base.words import count
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.verdict.model import Verdict
+from rtqual.engine.campaign.annex import Annexes
 from rtqual.engine.mission import PUBLISHED, Mission
-from rtqual.parts.explain.kept import Why
-from rtqual.parts.tailor.account import Account
 from rtqual.protocols.board.registry import order as board_order
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.load.registry import all_loads
@@ -29,7 +28,6 @@ from rtqual.reports.page.text import (
     number,
     place,
 )
-from rtqual_docking.approach import Approach
 
 NO_LOAD = "none"
 FOOTPRINT = "footprint"  # the instrument whose figures describe the systems under test
@@ -65,9 +63,7 @@ class Material:
     evidence: Evidence
     records: tuple[Manifest, ...]
     failures: tuple[tuple[str, str], ...]  # cell, reason
-    accounts: tuple[Account, ...] = ()  # of tailored kernels
-    approach: Approach | None = None  # of the docking target, where one was flown
-    why: Why | None = None  # the latest samples were late, where the scale asks
+    annexes: Annexes = field(default_factory=dict)  # evidence beside the records
     numbering: Numbering = field(default_factory=Numbering)
 
     @property
@@ -139,16 +135,12 @@ def gather(
     evidence: Evidence,
     records: Sequence[Manifest],
     failures: Mapping[Group, str] | Mapping[str, str],
-    accounts: Sequence[Account] = (),
-    approach: Approach | None = None,
-    why: Why | None = None,
+    annexes: Annexes | None = None,
 ) -> Material:
     """Records in the order of their inputs, not of their arrival; of records of the same draw only one."""
     distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
     failed = {_cell_name(cell): reason for cell, reason in (*evidence.failures.items(), *failures.items())}
-    found = Material(
-        mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), tuple(accounts), approach, why
-    )
+    found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), annexes or {})
     order = sorted(found.records, key=lambda r: (*found.order(group_of(r)), r.inputs.seed, r.hash))
     return replace(found, records=tuple(order))
 

@@ -9,9 +9,8 @@ from rtqual.base import unlinked
 from rtqual.base.errors import RunFailed
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.campaign.annex import Annexes
 from rtqual.engine.mission import Mission
-from rtqual.parts.explain.kept import Why
-from rtqual.parts.tailor.account import Account
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.formats import FOR_MACHINES, FORMATS, PAGES
 from rtqual.reports.machine.bencher import to_bencher
@@ -20,7 +19,6 @@ from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
 from rtqual.reports.page.document import AS_USUAL, PLOT_FOLDER, Printed
 from rtqual.reports.written import remember, stands
-from rtqual_docking.approach import Approach
 
 _TO_TEXT: dict[str, Callable[[Mission, Evidence], str]] = {
     "junit": to_junit,
@@ -38,18 +36,15 @@ def write_report(
     failures: Mapping[Group, str] | Mapping[str, str],
     formats: Collection[str] = tuple(PAGES),
     out: Path | None = None,
-    accounts: Sequence[Account] = (),
-    approach: Approach | None = None,
+    annexes: Annexes | None = None,
     printed: Printed = AS_USUAL,
     inputs: str = "",
-    why: Why | None = None,
 ) -> list[Path]:
     """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
 
     `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
-    `out`: the file of the only format. `accounts`: of the kernels that were tailored to the mission; `approach`: of the
-    docking target; `printed`: what the PDF holds; `inputs`: the hash of all that the reports rest on (written.py),
-    where those that stand may be left as they are; `why`: the latest samples explained.
+    `out`: the file of the only format. `annexes`: evidence beside the records; `printed`: what the PDF holds; `inputs`:
+    the hash of all that the reports rest on (written.py), where those that stand may be left as they are.
     Returns the reports, without the plots, in the order of FORMATS.
     Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
     """
@@ -61,7 +56,7 @@ def write_report(
         from rtqual.reports.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
         from rtqual.reports.view import build, pages  # noqa: PLC0415
 
-        gathered = gather(mission, evidence, records, failures, accounts, approach, why)
+        gathered = gather(mission, evidence, records, failures, annexes)
         contents |= pages(build(gathered), formats, printed)
     reports = put(folder, contents, formats, out)
     if inputs:

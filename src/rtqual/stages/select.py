@@ -6,25 +6,25 @@ The folder keeps what a report needs (folder.py), so it can be reported on again
 
 import json
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.annex import Annexes, Making, all_annexes
 from rtqual.engine.campaign.cost import cost_of
 from rtqual.engine.campaign.run import Campaign, Watcher
-from rtqual.parts.explain.kept import Why
-from rtqual.parts.explain.why import why
 from rtqual.parts.studies.choice import stated_needs, with_choice
-from rtqual.parts.tailor.account import with_trims
+from rtqual.protocols.part import load
 from rtqual.reports.formats import FORMATS
 from rtqual.reports.page.document import AS_USUAL, Printed
 from rtqual.reports.write import write_report
 from rtqual.reports.written import key
-from rtqual_docking.approach import Approach
 
 
 @dataclass(frozen=True)
@@ -43,28 +43,37 @@ def select(campaign: Campaign, watcher: Watcher) -> Selection:
         return conclude(run(campaign, watcher), campaign.folder, anew=False)
 
 
-def run(campaign: Campaign, watcher: Watcher, approach: Approach | None = None) -> kept.Kept:
-    """Run what is not yet done and keep how it ended; the folder is ours alone meanwhile."""
+def run(campaign: Campaign, watcher: Watcher, annexes: Annexes | None = None) -> kept.Kept:
+    """Run what is not yet done and keep how it ended, with `annexes` of the command's own; the folder is ours alone
+    meanwhile."""
     mission, folder = campaign.mission, campaign.folder
     key()  # of the program that measures and judges, not of one that is installed meanwhile
     content = kept.content_of(mission)
-    trims = kept.trims_in(folder)
+    before = {one.file: kept.before(folder, one) for one in all_annexes() if one.make}
     _check_disk(folder, cost_of(campaign.waiting(), campaign.workers).disk_b)
     kept.begin(folder)
-    result = replace(campaign.run(watcher), trims=trims, approach=approach)
-    result = replace(result, why=_why(campaign, result, watcher))
+    result = campaign.run(watcher)
+    made = _made(campaign, result, before, watcher)
+    result = replace(result, annexes={**result.annexes, **made, **(annexes or {})})
     kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
     watcher.preparing("the report")
     return kept.Kept(mission, campaign.scale, result)
 
 
-def _why(campaign: Campaign, result: kept.Result, watcher: Watcher) -> Why | None:
-    number = campaign.mission.scale(campaign.scale).explain
-    before = kept.why_in(campaign.folder, result.records)
+def _made(
+    campaign: Campaign, result: kept.Result, before: Mapping[str, BaseModel | None], watcher: Watcher
+) -> dict[str, BaseModel]:
+    """Annexes that are made when all has run."""
     places = {campaign.store.path(one.inputs.key(), one.manifest.repeat): one for one in result.records}
-    found = why(number, places, before, campaign.workers, watcher.preparing)
-    for text in found.refused if found else ():
-        watcher.warning(f"not explained: {text}")
+    found: dict[str, BaseModel] = {}
+    for one in all_annexes():
+        if one.make:
+            fits = kept.fitting(one, before[one.file], result.records)
+            making = Making(
+                campaign.mission, campaign.scale, places, fits, campaign.workers, watcher.preparing, watcher.warning
+            )
+            made = load(one.make)(making)
+            found |= {one.file: made} if made is not None else {}
     return found
 
 
@@ -117,11 +126,9 @@ def conclude(
         result.failures,
         formats=formats,
         out=out,
-        accounts=with_trims(result.accounts, result.trims),
-        approach=result.approach,
+        annexes=result.annexes,
         printed=printed,
         inputs="" if anew else _inputs(campaign, formats),
-        why=result.why,
     )
     return Selection(evidence, len(result.records), failures, tuple(reports))
 
@@ -135,9 +142,7 @@ def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
         *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
         *sorted(one.model_dump_json() for one in result.lost.values()),
         *sorted(record.manifest.model_dump_json() for record in result.records),
-        *(account.model_dump_json() for account in result.accounts), *(one.model_dump_json() for one in result.trims),
-        result.approach.model_dump_json() if result.approach else "",
-        result.why.model_dump_json() if result.why else "",
+        *(f"{file}: {one.model_dump_json()}" for file, one in sorted(result.annexes.items())),
     ]  # fmt: skip
     return key(*described)
 

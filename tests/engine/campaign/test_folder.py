@@ -14,20 +14,20 @@ from rtqual.engine.boards.replay import ReplayBoard
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission, load_mission
+from rtqual.parts.explain.kept import WHY, Why
 from rtqual.parts.explain.kept import Run as ExplainedRun
-from rtqual.parts.explain.kept import Why
 from rtqual.parts.explain.timeline import Kind
 from rtqual.parts.tailor.stage import STEPWISE, step_by_step
 from rtqual.protocols.record.schema import Measurement, Timing, digest
 from rtqual.protocols.record.store import Store, make
-from rtqual_docking.approach import HEIGHT, WIDTH, Approach, Sight
+from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight
 from support import explained
 from support.analysis_records import wakeups
 from support.command import mission_text
 
 DOCKING = Path(__file__).parents[3] / "docking/missions/docking.toml"
 FLOWN = Approach(sights=(Sight(distance_m=1.0, status="not found"),), pictured=0, picture=(7,) * (WIDTH * HEIGHT))
-RESULT = Result((), {}, {"debian-rt": "CONFIG_USB=y\n"}, approach=FLOWN)
+RESULT = Result((), {}, {"debian-rt": "CONFIG_USB=y\n"}, {APPROACH.file: FLOWN})
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ def test_a_campaign_is_loaded_as_it_was_kept(folder: Path) -> None:
 
 
 def test_a_campaign_that_flew_no_approach_shows_none_of_before(folder: Path) -> None:
-    old = (folder / kept.APPROACH).read_bytes()
-    kept.keep(folder, mission_text("debian-rt").encode(), "demo", replace(RESULT, approach=None))
-    assert kept.load(folder).result.approach is None
-    (folder / kept.APPROACH).write_bytes(old)
-    assert kept.load(folder).result.approach is None
+    old = (folder / APPROACH.file).read_bytes()
+    kept.keep(folder, mission_text("debian-rt").encode(), "demo", replace(RESULT, annexes={}))
+    assert kept.load(folder).result.annexes == {}
+    (folder / APPROACH.file).write_bytes(old)
+    assert kept.load(folder).result.annexes == {}
 
 
 def test_a_record_of_a_strangers_name_is_refused_in_one_line(folder: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_record_of_a_strangers_name_is_refused_in_one_line(folder: Path) -> No
     assert len(str(refused.value)) < 2000
 
 
-@pytest.mark.parametrize("name", [kept.APPROACH, f"{kept.CONFIGS}/debian-rt.config"])
+@pytest.mark.parametrize("name", [APPROACH.file, f"{kept.CONFIGS}/debian-rt.config"])
 def test_a_file_that_is_not_the_one_kept_is_named(folder: Path, name: str) -> None:
     content = (folder / name).read_bytes()
     (folder / name).write_bytes(content.replace(b"7", b"8") + b" ")
@@ -126,7 +126,7 @@ def test_a_record_that_was_written_anew_is_not_the_one_that_was_kept(measured: P
 
 
 @pytest.mark.parametrize(
-    "name", [kept.CAMPAIGN, kept.MISSION, kept.APPROACH, kept.RECORDS, kept.CONFIGS, f"{kept.CONFIGS}/debian-rt.config"]
+    "name", [kept.CAMPAIGN, kept.MISSION, APPROACH.file, kept.RECORDS, kept.CONFIGS, f"{kept.CONFIGS}/debian-rt.config"]
 )
 def test_a_link_in_a_campaigns_folder_is_not_read(measured: Path, name: str) -> None:
     (measured / name).rename(measured.parent / "elsewhere")
@@ -185,11 +185,14 @@ def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> No
 
     def keeping(why: Why) -> Path:
         content = (measured / kept.MISSION).read_bytes()
-        kept.keep(measured, content, "demo", replace(campaign.result, why=why))
+        kept.keep(measured, content, "demo", replace(campaign.result, annexes={WHY.file: why}))
         return measured
 
-    assert kept.load(keeping(good)).result.why == good
-    assert kept.why_in(measured, campaign.result.records) == good
+    def before() -> Why | None:
+        return kept.fitting(WHY, kept.before(measured, WHY), campaign.result.records)
+
+    assert kept.load(keeping(good)).result.annexes == {WHY.file: good}
+    assert before() == good
     overlapping = replace(told, parts=(told.parts[0], replace(told.parts[1], begin_ns=8_000)))
     backwards = replace(told, parts=(*told.parts, replace(told.parts[0], begin_ns=12_000, duration_ns=-1)))
     bent = {
@@ -202,6 +205,6 @@ def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> No
         for one in lines:
             of = "0" * 64 if "not there" in said else first.manifest.hash
             run = ExplainedRun(record=of, worst=1, above_ns=0, timelines=(one,))
-            with pytest.raises(BadInput, match=rf"{kept.WHY}: damaged: .*{said}"):
+            with pytest.raises(BadInput, match=rf"{WHY.file}: damaged: .*{said}"):
                 kept.load(keeping(Why(runs=(run,))))
-            assert kept.why_in(measured, campaign.result.records) == Why()
+            assert before() is None

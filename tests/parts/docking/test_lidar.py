@@ -18,7 +18,7 @@ from rtqual.engine.mission import load_mission
 from rtqual.protocols.record.schema import Timing, samples_digest
 from rtqual.protocols.record.store import read as read_record
 from rtqual_docking import approach
-from rtqual_docking.approach import Approach, Sight
+from rtqual_docking.approach import APPROACH, Approach, Sight
 from rtqual_docking.output import cpu_ns, stream_of
 from rtqual_docking.stage import lidar
 from support.camera_faults import assert_costs_through_the_driver, assert_costs_through_uvcvideo
@@ -150,19 +150,19 @@ def test_the_pictures_ranges_are_the_words(seed: int) -> None:
 
 
 def approach_in(folder: Path) -> Approach | None:
-    return kept._beside(folder, kept.APPROACH, None, Approach, "run `rtqual lidar` again")
+    return kept.before(folder, APPROACH)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"sights": [], "pictured": 0, "picture": [1]}'])
 def test_a_damaged_approach_is_named(tmp_path: Path, text: str) -> None:
-    (tmp_path / kept.APPROACH).write_text(text)
+    (tmp_path / APPROACH.file).write_text(text)
     with pytest.raises(BadInput, match=r"approach\.json: damaged"):
         approach_in(tmp_path)
 
 
 def test_an_approach_is_read_as_it_was_written(tmp_path: Path) -> None:
     flown = Approach(sights=(Sight(distance_m=1.0, status="not found"),), pictured=0, picture=(7,) * 76_800)
-    kept.keep(tmp_path, b"", "lidar", Result((), {}, {}, approach=flown))
+    kept.keep(tmp_path, b"", "lidar", Result((), {}, {}, {APPROACH.file: flown}))
     assert approach_in(tmp_path) == flown
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.parts.explain.chapter import latest, why
-from rtqual.parts.explain.kept import Why
+from rtqual.parts.explain.kept import WHY, Why
 from rtqual.reports.material import Material, gather
 from rtqual.reports.page.document import Bullets, Heading, Plots
 from rtqual.reports.page.render import to_html
@@ -21,7 +21,7 @@ RECORDS = records(FOUND)
 
 
 def material_of(found: Why | None) -> Material:
-    return gather(mission(), FOUND, RECORDS, {}, why=found)
+    return gather(mission(), FOUND, RECORDS, {}, {WHY.file: found} if found else {})
 
 
 def test_causes_differences_and_timelines_are_told() -> None:

@@ -15,7 +15,7 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.tailor.account import Account, Accounts, Entry, MenuChange
+from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, Entry, MenuChange
 from rtqual.parts.tailor.stage import tailored
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
@@ -41,15 +41,18 @@ ACCOUNT = Account(
 )  # fmt: skip
 
 
+KEPT = {ACCOUNTS.file: Accounts(kernels=(ACCOUNT,))}
+
+
 def accounts_in(folder: Path) -> tuple[Account, ...]:
-    found = kept._beside(folder, kept.ACCOUNTS, None, Accounts, "tailor again")
+    found = kept.before(folder, ACCOUNTS)
     return found.kernels if found else ()
 
 
 def test_an_account_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "tailor.json"
     assert accounts_in(tmp_path) == ()
-    kept.keep(tmp_path, b"", "demo", Result((), {}, {}, (ACCOUNT,)))
+    kept.keep(tmp_path, b"", "demo", Result((), {}, {}, KEPT))
     assert accounts_in(tmp_path) == (ACCOUNT,)
     kept.keep(tmp_path, b"", "demo", Result((), {}, {}))
     assert not path.exists()
@@ -73,11 +76,11 @@ def test_a_finished_campaign_keeps_its_accounts(tmp_path: Path) -> None:
     path.write_text(mission_text("debian-rt"))
     mission = load_mission(path)
     (tmp_path / "out").mkdir()
-    kept.keep(tmp_path / "out", path.read_bytes(), "demo", Result((), {}, {"debian-rt": CONFIG}, (ACCOUNT,)))
+    kept.keep(tmp_path / "out", path.read_bytes(), "demo", Result((), {}, {"debian-rt": CONFIG}, KEPT))
     again = kept.load(tmp_path / "out")
-    assert again.result.accounts == (ACCOUNT,) and again.mission.sha256 == mission.sha256
+    assert again.result.annexes == KEPT and again.mission.sha256 == mission.sha256
     kept.keep(tmp_path / "out", path.read_bytes(), "demo", Result((), {}, {}))
-    assert kept.load(tmp_path / "out").result.accounts == ()
+    assert kept.load(tmp_path / "out").result.annexes == {}
 
 
 # --- the report -----------------------------------------------------------------------------------------------------
@@ -110,7 +113,7 @@ def measured(goals: dict[str, str]) -> tuple[Mission, Evidence]:
 
 def test_the_report_says_what_tailoring_gained(tmp_path: Path) -> None:
     mission, evidence = measured({"image_size": "3 MB", "ram_used": "10 %", "boot_to_user_space": "33 %"})
-    write_report(tmp_path, mission, evidence, [], {}, ("md",), None, [ACCOUNT])
+    write_report(tmp_path, mission, evidence, [], {}, ("md",), None, KEPT)
     text = (tmp_path / "report.md").read_text().replace("\u00a0", " ")
     rows = {line.split("|")[1].strip(" ᵃᵇᶜ"): line for line in text.splitlines() if line.startswith("| ")}
     assert "at most 3 MB: met" in rows["image size"] and " 0.25 |" in rows["image size"]
@@ -128,7 +131,7 @@ def test_a_goal_in_time_is_no_more_met_by_counted_instructions_than_a_requiremen
     tmp_path: Path, limit: str, said: str
 ) -> None:
     mission, evidence = measured({"start_up": limit})
-    write_report(tmp_path, mission, evidence, [], {}, ("md",), None, [ACCOUNT])
+    write_report(tmp_path, mission, evidence, [], {}, ("md",), None, KEPT)
     text = (tmp_path / "report.md").read_text().replace("\u00a0", " ")
     (row,) = [line for line in text.splitlines() if "at most" in line and "start up" in line]
     assert said in row

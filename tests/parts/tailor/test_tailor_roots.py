@@ -16,7 +16,7 @@ from rtqual.engine.campaign.plan import plan
 from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.engine.instruments.footprint import FOOTPRINT
 from rtqual.engine.mission import Mission, load_mission
-from rtqual.parts.tailor.account import Account, Judged
+from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, Judged
 from rtqual.protocols.instrument import NoParameters
 from rtqual.protocols.record.schema import Timing
 from rtqual.reports.write import write_report
@@ -91,7 +91,16 @@ def test_the_report_sets_whole_systems_beside_each_other_and_tells_a_kernel_once
         modules=(), entries=(), changes=(), explanations=(), lint=(found, asked), lint_rules=9,
     )  # fmt: skip
     accounts = [account, account.model_copy(update={"candidate": "flight"})]
-    write_report(tmp_path, Mission.model_validate(MISSION), measured(), [], {}, ("md",), None, accounts)
+    write_report(
+        tmp_path,
+        Mission.model_validate(MISSION),
+        measured(),
+        [],
+        {},
+        ("md",),
+        None,
+        {ACCOUNTS.file: Accounts(kernels=tuple(accounts))},
+    )
     text = (tmp_path / "report.md").read_text().replace("\u00a0", " ")
     assert text.count("SHA-256 of its files: c0ffee") == 1
     assert "finds 0 errors, 1 warning, 0 notes" in text and "Of its 9 rules 1 are not answered" in text

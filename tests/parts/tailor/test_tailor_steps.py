@@ -9,7 +9,7 @@ from rtqual.engine.analysis.figure.model import Figure, Group, Interval, Summary
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.kernel.config import parse
 from rtqual.engine.mission import Candidate, Mission, Tailor, load_mission
-from rtqual.parts.tailor.account import Account
+from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts
 from rtqual.parts.tailor.chapter_steps import chain
 from rtqual.parts.tailor.configure.kconfig import Kconfig
 from rtqual.parts.tailor.configure.resolve import resolve_wishes
@@ -207,7 +207,7 @@ def test_the_report_shows_what_each_group_gained(tmp_path: Path) -> None:
         account(name, before, 900 - n) for n, (name, before) in enumerate(zip(names, [None, *names], strict=False))
     ]
     evidence = Evidence(tuple(summaries), (), (), scale="stepwise")
-    write_report(tmp_path, mission, evidence, [], {}, ("md",), None, accounts)
+    write_report(tmp_path, mission, evidence, [], {}, ("md",), None, {ACCOUNTS.file: Accounts(kernels=tuple(accounts))})
     text = (tmp_path / "report.md").read_text().replace("\u00a0", " ")
     table = text[text.index("Step by step") :]
     rows = {line.split("|")[1].strip(): line for line in table.splitlines() if line.startswith("| ")}

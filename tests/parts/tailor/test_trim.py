@@ -15,7 +15,7 @@ from rtqual.engine.analysis.model import Evidence as Analysis
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.mission import Mission
-from rtqual.parts.tailor.account import Account, with_trims
+from rtqual.parts.tailor.account import ACCOUNTS, Account, Accounts, with_trims
 from rtqual.parts.tailor.command import tailor
 from rtqual.parts.tailor.configure.kconfig import Kconfig
 from rtqual.parts.tailor.configure.rules import Wish
@@ -32,7 +32,7 @@ from rtqual.parts.tailor.trim.search import (
     protected_rules,
 )
 from rtqual.parts.tailor.trim.stage import Trial
-from rtqual.parts.tailor.trim.trimmed import ACCEPTED, REFUSED, UNTRIED, Judged, Size, Trimmed, Unused
+from rtqual.parts.tailor.trim.trimmed import ACCEPTED, REFUSED, TRIMS, UNTRIED, Judged, Size, Trimmed, Trims, Unused
 from rtqual.reports.write import write_report
 from support.kernel_trees import write_tree
 
@@ -218,12 +218,14 @@ ACCOUNT = Account(
 
 
 def test_a_trim_is_read_as_it_was_written_and_belongs_to_one_kernel(tmp_path: Path) -> None:
-    assert kept.trims_in(tmp_path) == ()
-    kept.keep(tmp_path, b"", "demo", Result((), {}, {}, trims=(TRIMMED,)))
-    assert kept.trims_in(tmp_path) == (TRIMMED,)
-    (account,) = with_trims([ACCOUNT], kept.trims_in(tmp_path))
+    assert kept.before(tmp_path, TRIMS) is None
+    trims = Trims(kernels=(TRIMMED,))
+    kept.keep(tmp_path, b"", "demo", Result((), {}, {}, {TRIMS.file: trims}))
+    assert kept.before(tmp_path, TRIMS) == trims
+    (account,) = with_trims({ACCOUNTS.file: Accounts(kernels=(ACCOUNT,)), TRIMS.file: trims})
     assert account.trim == TRIMMED and "trim" not in json.loads(account.model_dump_json())
-    (other,) = with_trims([ACCOUNT.model_copy(update={"sha256": "another"})], kept.trims_in(tmp_path))
+    another = Accounts(kernels=(ACCOUNT.model_copy(update={"sha256": "another"}),))
+    (other,) = with_trims({ACCOUNTS.file: another, TRIMS.file: trims})
     assert other.trim is None
 
 
@@ -234,9 +236,9 @@ def test_a_trim_is_read_as_it_was_written_and_belongs_to_one_kernel(tmp_path: Pa
 )))  # fmt: skip
 def test_a_damaged_trim_is_named(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.mktemp("trim")
-    (folder / kept.TRIMS).write_bytes(content)
+    (folder / TRIMS.file).write_bytes(content)
     try:
-        kept.trims_in(folder)
+        kept.before(folder, TRIMS)
     except BadInput as error:
         assert str(folder) in str(error) and "\n" not in str(error)
 
@@ -250,8 +252,8 @@ def report_of(folder: Path, found: Trimmed) -> str:
             "scale": {"tailor": {"plan": [plan]}},
         }
     )
-    accounts = with_trims([ACCOUNT], [found])
-    write_report(folder, mission, Analysis((), (), (), scale="tailor"), [], {}, ("md",), None, accounts)
+    annexes = {ACCOUNTS.file: Accounts(kernels=(ACCOUNT,)), TRIMS.file: Trims(kernels=(found,))}
+    write_report(folder, mission, Analysis((), (), (), scale="tailor"), [], {}, ("md",), None, annexes)
     return (folder / "report.md").read_text().replace("\u00a0", " ")
 
 

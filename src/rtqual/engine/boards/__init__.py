@@ -12,6 +12,7 @@ machine.py  the machines that QEMU emulates
 unpacked.py a PC's kernel unpacked by the host
 saved.py    booted guests, kept in the cache
 rest.py     a guest at rest, before it is saved and before it is measured
+guest.py    a guest of one of these machines, as records tell it
 monitor.py  QEMU through its monitor: a guest saved and restored
 trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes

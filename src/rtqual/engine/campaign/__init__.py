@@ -12,6 +12,7 @@ foresee.py     what a scale cannot judge, whatever is measured
 run.py         their runs
 provenance.py  where a record comes from
 folder.py      a campaign's folder: its files, who writes them, its lock
+annex.py       evidence beside the records, which parts bring
 manifest.py    its campaign.json: what it rests on, under one hash
 lost.py        runs that left no record, remembered
 find.py        the records that a user means

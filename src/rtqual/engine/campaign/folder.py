@@ -5,10 +5,7 @@ mission.toml   the mission, byte for byte
 derived.json   the mission that was run, where rtqual derived it from that file (parts/tailor/stage.py)
 campaign.json  the scale, which records the report rests on, the cells that gave none, hashes of all these and of itself
 configs/       kernel configurations, NAME.config
-tailor.json    how tailored kernels came to be, where the mission has some (parts/tailor/account.py)
-trim.json      what else could be removed from them, where `rtqual tailor --trim` looked (trimmed.py)
-why.json       its latest samples explained, where the scale asks for it (parts/explain/kept.py)
-approach.json  the approach of the docking target, where `rtqual lidar` flew one (approach.py)
+tailor.json, trim.json, why.json, approach.json ...   annexes that parts bring (annex.py)
 procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept.py)
 lost/          runs that left no record, now or before (lost.py)
 records/       the records (protocols/record/store.py); they may be more than those of the last campaign
@@ -36,27 +33,23 @@ from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
 from rtqual.engine.analysis.figure.model import Group, LostRun
+from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.engine.campaign.manifest import HASHED, NAME, Campaign, Failure, opened
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.procedure.kept import Procedures
-from rtqual.parts.explain.kept import Why
-from rtqual.parts.tailor.account import Account, Accounts
-from rtqual.parts.tailor.trim.trimmed import Trimmed, Trims
 from rtqual.protocols.board import Held
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import MANIFEST, Store, read
-from rtqual_docking.approach import Approach
 
 OUT = Path("out")  # campaigns' folders are made below it
 MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", NAME
 CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
-ACCOUNTS, TRIMS, APPROACH, WHY = "tailor.json", "trim.json", "approach.json", "why.json"
 PROCEDURES, VERIFY = "procedures.json", "verify-"  # what begins the scale of a campaign that has them
 _LOCK = ".lock"
 _AGAIN = "run the campaign's command again"
-_EXPLAIN_AGAIN = f"delete it and {_AGAIN}"
+_DELETE = f"delete it and {_AGAIN}"
 _WRITTEN = r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here, by report/; there may be others
 _M = TypeVar("_M", bound=BaseModel)
 
@@ -68,10 +61,7 @@ class Result:
     records: tuple[Record, ...]
     failures: Mapping[Group, str]
     configs: Mapping[str, str | None]  # candidate -> kernel configuration
-    accounts: tuple[Account, ...] = ()  # of the kernels tailored to the mission
-    trims: tuple[Trimmed, ...] = ()  # of some of them
-    approach: Approach | None = None  # of the docking target, where one was flown
-    why: Why | None = None  # its latest samples were late, where the scale asks
+    annexes: Annexes = field(default_factory=dict)  # evidence beside the records
     procedures: Procedures | None = None  # all there were, of a verification
     lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
 
@@ -143,10 +133,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
     files = keep_configs(folder, result.configs)
     beside = {
         DERIVED: derived.model_dump_json(by_alias=True, exclude_defaults=True) if derived else None,
-        ACCOUNTS: Accounts(kernels=result.accounts).model_dump_json(indent=1) if result.accounts else None,
-        TRIMS: Trims(kernels=result.trims).model_dump_json(indent=1) if result.trims else None,
-        APPROACH: result.approach.model_dump_json() if result.approach else None,
-        WHY: result.why.model_dump_json() if result.why else None,
+        **{one.file: _text(one, result.annexes) for one in all_annexes()},
         PROCEDURES: result.procedures.as_json() if result.procedures else None,
     }
     for name, text in beside.items():
@@ -172,19 +159,14 @@ def load(folder: Path) -> Kept:
     """A finished campaign from its folder. Raises BadInput that names the file that is missing or damaged."""
     campaign = opened(folder)
     mission = _mission(folder, campaign)
-    accounts = _beside(folder, ACCOUNTS, campaign, Accounts, "tailor again")
-    trims = _beside(folder, TRIMS, campaign, Trims, "delete it or trim again")
     records = tuple(_record(folder, name, campaign) for name in campaign.records)
     if len({(one.inputs.key(), one.manifest.repeat) for one in records}) < len(records):
-        raise BadInput(f"{folder / CAMPAIGN}: names a record twice, which would count twice: {_EXPLAIN_AGAIN}")
+        raise BadInput(f"{folder / CAMPAIGN}: names a record twice, which would count twice: {_DELETE}")
     result = Result(
         records=records,
         failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
         configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
-        accounts=accounts.kernels if accounts else (),
-        trims=trims.kernels if trims else (),
-        approach=_beside(folder, APPROACH, campaign, Approach, "run `rtqual lidar` again"),
-        why=_why(folder, records, campaign),
+        annexes={one.file: found for one in all_annexes() if (found := _annex(folder, one, records, campaign))},
         procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
         lost=_lost(folder, campaign),
     )
@@ -230,28 +212,39 @@ def _but_for_who(mission: Mission) -> dict[str, object]:
     return said | {"verify": {**(said["verify"] or {}), "candidate": None, "camera": None}}
 
 
-def trims_in(folder: Path) -> tuple[Trimmed, ...]:
-    """What an earlier campaign found: each names the very kernel that it is of, so it holds where that is the same."""
-    trims = _beside(folder, TRIMS, None, Trims, "delete it or trim again")
-    return trims.kernels if trims else ()
-
-
-def why_in(folder: Path, records: Sequence[Record]) -> Why:
-    """What was explained of these records before; nothing where it is of others, or damaged."""
+def before(folder: Path, annex: Annex[_M]) -> _M | None:
+    """What an earlier campaign in the folder kept of a kind. Raises BadInput where it is damaged and not made anew."""
     try:
-        return _why(folder, records, None) or Why()
+        return _beside(folder, annex.file, None, annex.model, annex.mend)
     except BadInput:
-        return Why()
+        if annex.anew:
+            return None
+        raise
 
 
-def _why(folder: Path, records: Sequence[Record], campaign: Campaign | None) -> Why | None:
-    found = _beside(folder, WHY, campaign, Why, _EXPLAIN_AGAIN)
+def fitting(annex: Annex[_M], found: _M | None, records: Sequence[Record]) -> _M | None:
+    """Return what an earlier campaign kept where it is of these records."""
+    try:
+        if found is not None:
+            annex.check(found, records)
+        return found
+    except ValueError:
+        return None
+
+
+def _annex(folder: Path, annex: Annex[_M], records: Sequence[Record], campaign: Campaign) -> _M | None:
+    found = _beside(folder, annex.file, campaign, annex.model, annex.mend)
     try:
         if found:
-            found.require(records)
+            annex.check(found, records)
     except ValueError as error:
-        raise damaged(folder / WHY, error, _EXPLAIN_AGAIN) from None
+        raise damaged(folder / annex.file, error, annex.mend) from None
     return found
+
+
+def _text(annex: Annex[_M], annexes: Annexes) -> str | None:
+    found = annex.of(annexes)
+    return None if found is None else found.model_dump_json(indent=annex.indent)
 
 
 def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:

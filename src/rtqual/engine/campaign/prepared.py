@@ -13,20 +13,19 @@ from rtqual.engine.candidates.kernel import kernel_of
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.mission import Candidate, Mission
 from rtqual.parts.images.measured import under_root
-from rtqual.parts.tailor.account import Account
 from rtqual.protocols.board.registry import Start, Starts
 from rtqual.protocols.board.system import Kernel, Rtos
 from rtqual.protocols.load.registry import all_loads
 
 
 class Prepared:
-    """`accounts`: of the kernels that were tailored to the mission."""
+    """`entries`: for annexes, by their files, of how candidates came to be."""
 
     def __init__(self, mission: Mission) -> None:
         self._mission = mission
         self._ready: dict[str, Kernel | Rtos] = {}
         self._programs: dict[str, tuple[str, ...]] = {}
-        self.accounts: list[Account] = []
+        self.entries: dict[str, list[object]] = {}
 
     def prepare(self, cells: Sequence[Cell], tell: Callable[[str], None]) -> None:
         """Everything that these cells' boards start."""
@@ -54,8 +53,9 @@ class Prepared:
     def _kernel(
         self, candidate: Candidate, tools: Sequence[Package], programs: set[str], tell: Callable[[str], None]
     ) -> Kernel:
-        kernel, account = kernel_of(candidate, self._mission, tools, tell=tell, programs=programs)
-        self.accounts += [account] if account else []
+        kernel, entries = kernel_of(candidate, self._mission, tools, tell=tell, programs=programs)
+        for file, entry in entries.items():
+            self.entries.setdefault(file, []).append(entry)
         if candidate.root:
             tell(f"{candidate.name} (its {candidate.root} root)")
             return under_root(kernel, candidate.root, self._mission.mission.needs, tools)

@@ -10,12 +10,15 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from rtqual.base.cache import cache_dir
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, SystemDied, told
 from rtqual.base.interrupt import threads
 from rtqual.base.scratch import sweep
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.annex import all_annexes
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.campaign.looks import Looks
@@ -97,9 +100,14 @@ class Campaign:
             (*self._measured(keys), *self._published()),
             failures,
             self._configs,
-            tuple(self._prepared.accounts),
+            self._annexes(),
             lost=self._lost(keys),
         )
+
+    def _annexes(self) -> dict[str, BaseModel]:
+        """What candidates brought of how they came to be."""
+        brought = {one.file: one.gather for one in all_annexes()}
+        return {file: gather(entries) for file, entries in self._prepared.entries.items() if (gather := brought[file])}
 
     def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
         """The further cells of a campaign that is not decided."""

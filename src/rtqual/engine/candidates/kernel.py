@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""The kernel of a candidate, Debian's, one that is built here or was built elsewhere, ready to be booted."""
+"""The kernel of a candidate, ready to be booted: each kind of candidates that parts bring prepares its own."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from rtqual.base.apt import Package
+from rtqual.base.errors import BadInput
 from rtqual.engine.candidates import debian, given
 from rtqual.engine.mission import Candidate, Mission
-from rtqual.parts.tailor import candidate as built
-from rtqual.parts.tailor.account import Account
 from rtqual.protocols.board.system import Kernel
+from rtqual.protocols.part import Kernels, load, rows
+
+Made = tuple[Kernel, Mapping[str, object]]  # and what annexes keep of how it came to be, by their files
 
 
 def kernel_of(
@@ -18,15 +20,26 @@ def kernel_of(
     *,
     tell: Callable[[str], None] = lambda _: None,
     programs: Collection[str] = (),
-) -> tuple[Kernel, Account | None]:
-    """With what instruments of these programs need in its guest; and how it came to be, if it is built here."""
-    if candidate.tailor:
-        needs, baseline = mission.mission.needs, mission.baseline(candidate)
-        return built.prepare(candidate, needs, tools=tools, tell=tell, baseline=baseline, programs=programs)
-    if candidate.built:
-        tell(f"{candidate.name} ({candidate.built})")
-        return given.prepare(candidate, tools=tools, programs=programs), None
-    assert candidate.package is not None, "of a kernel"  # noqa: S101
+) -> Made:
+    """With what instruments of these programs need in its guest. Raises BadInput where no part makes such kernels."""
+    kind = candidate.kind.key
+    for _, row in rows("kernels"):
+        if isinstance(row, Kernels) and row.key == kind:
+            made: Made = load(row.where)(candidate, mission, tools, tell=tell, programs=programs)
+            return made
+    raise BadInput(f"{candidate.name}: no part that is installed makes kernels of {candidate.kind.example}")
+
+
+def packaged(
+    candidate: Candidate,
+    _: Mission,
+    tools: Sequence[Package],
+    *,
+    tell: Callable[[str], None],
+    programs: Collection[str],
+) -> Made:
+    """Debian's own."""
+    assert candidate.package is not None, "of its kind"  # noqa: S101
     tell(f"{candidate.name} ({candidate.package})")
     kernel = debian.prepare(
         candidate.name,
@@ -36,4 +49,17 @@ def kernel_of(
         tools=tools,
         programs=programs,
     )
-    return kernel, None
+    return kernel, {}
+
+
+def built_elsewhere(
+    candidate: Candidate,
+    _: Mission,
+    tools: Sequence[Package],
+    *,
+    tell: Callable[[str], None],
+    programs: Collection[str],
+) -> Made:
+    """One that a folder holds."""
+    tell(f"{candidate.name} ({candidate.built})")
+    return given.prepare(candidate, tools=tools, programs=programs), {}

@@ -8,7 +8,7 @@ from functools import partial
 
 from rtqual.base.words import count, share
 from rtqual.engine.analysis.figure.model import Group
-from rtqual.parts.explain.kept import Why
+from rtqual.parts.explain.kept import WHY, Why
 from rtqual.parts.explain.plots import timeline_plot, waterfall_plot
 from rtqual.parts.explain.tally import Tally, Waterfall, tally, waterfalls
 from rtqual.parts.explain.timeline import Kind, Timeline
@@ -61,7 +61,8 @@ class _Told:
 
 
 def why(material: Material) -> Iterator[Block]:
-    if material.why is None:
+    kept = WHY.of(material.annexes)
+    if kept is None:
         return
     by_load = _by_load(material)
     if by_load:
@@ -69,7 +70,7 @@ def why(material: Material) -> Iterator[Block]:
     for load, groups in by_load.items():
         yield Heading(clean(load_text(load)).capitalize())
         yield from _causes(material, load, groups)
-    yield from bullets("Not explained", material.why.refused, "open")
+    yield from bullets("Not explained", kept.refused, "open")
 
 
 def latest(material: Material) -> Iterator[Block]:
@@ -81,7 +82,8 @@ def latest(material: Material) -> Iterator[Block]:
 
 def _by_load(material: Material) -> dict[str, dict[Group, list[_Told]]]:
     by_load: dict[str, dict[Group, list[_Told]]] = defaultdict(dict)
-    for group, some in _told(material, material.why).items() if material.why else ():
+    kept = WHY.of(material.annexes)
+    for group, some in _told(material, kept).items() if kept else ():
         by_load[group.load][group] = some
     return by_load
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from rtqual.engine.campaign.annex import Annex
 from rtqual.parts.explain.timeline import Timeline
 from rtqual.protocols.record.schema import Record
 
@@ -42,6 +43,12 @@ class Why(_Model):
             values = {value for series in record.series for value in series.values.tolist()}
             for line in run.timelines:
                 _require(line, values)
+
+
+WHY = Annex(
+    "why.json", Why, "delete it and run the campaign's command again", Why.require,
+    make="rtqual.parts.explain.why:of_campaign", anew=True,
+)  # fmt: skip
 
 
 def _require(line: Timeline, values: set[int]) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Chapter, Command, Part
+from rtqual.protocols.part import Chapter, Command, Part, Row
 
 PART = Part(
     "explain",
@@ -20,4 +20,5 @@ PART = Part(
             90, "rtqual.parts.explain.chapter:latest", "a", "The latest samples, part by part"
         ),  # results link there
     ),
+    annexes=(Row(40, "rtqual.parts.explain.kept:WHY"),),
 )

@@ -11,9 +11,19 @@ from rtqual.base.interrupt import threads
 from rtqual.base.words import clean, under
 from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.analysis.figure.statistics import quantile
+from rtqual.engine.campaign.annex import Making
 from rtqual.parts.explain.kept import Run, Why
 from rtqual.parts.explain.stage import explain, explainable, latest_of
 from rtqual.protocols.record.schema import Record
+
+
+def of_campaign(made: Making) -> Why | None:
+    """Explain what the scale asks for; what cannot be is told."""
+    number = made.mission.scale(made.scale).explain
+    found = why(number, made.records, made.before or Why(), made.workers, made.tell)
+    for text in found.refused if found else ():
+        made.warn(f"not explained: {text}")
+    return found
 
 
 def why(

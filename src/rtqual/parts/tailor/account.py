@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from rtqual.parts.tailor.trim.trimmed import Trimmed
+from rtqual.engine.campaign.annex import Annex, Annexes
+from rtqual.parts.tailor.trim.trimmed import TRIMS, Trimmed
 
 if TYPE_CHECKING:
     from rtqual.parts.tailor.configure.resolve import Change, Resolution
@@ -78,6 +79,11 @@ class Accounts(_Model):
     kernels: tuple[Account, ...]
 
 
+ACCOUNTS = Annex(
+    "tailor.json", Accounts, "tailor again", gather=lambda accounts: Accounts(kernels=tuple(accounts)), indent=1
+)
+
+
 def account_of(
     candidate: str,
     baseline: str | None,
@@ -143,7 +149,9 @@ def _short(menu: str) -> str:
     return " -> ".join(menu.split(" -> ")[:_LEVELS]) or "(no menu)"
 
 
-def with_trims(accounts: Iterable[Account], trims: Iterable[Trimmed]) -> tuple[Account, ...]:
-    """Each account with the trim of the same kernel, where there was one."""
-    found = {(one.candidate, one.kernel_sha256): one for one in trims}
-    return tuple(one.model_copy(update={"trim": found.get((one.candidate, one.sha256))}) for one in accounts)
+def with_trims(annexes: Annexes) -> tuple[Account, ...]:
+    """Return the accounts of an annex, each with the trim of the same kernel, where there was one."""
+    accounts, trims = ACCOUNTS.of(annexes), TRIMS.of(annexes)
+    found = {(one.candidate, one.kernel_sha256): one for one in (trims.kernels if trims else ())}
+    kernels = accounts.kernels if accounts else ()
+    return tuple(one.model_copy(update={"trim": found.get((one.candidate, one.sha256))}) for one in kernels)

@@ -14,8 +14,8 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.candidates.carried import carried
 from rtqual.engine.candidates.headers import of_built
 from rtqual.engine.candidates.ready import make_ready
-from rtqual.engine.mission import Candidate, Tailor
-from rtqual.parts.tailor.account import Account, account_of
+from rtqual.engine.mission import Candidate, Mission, Tailor
+from rtqual.parts.tailor.account import ACCOUNTS, Account, account_of
 from rtqual.parts.tailor.configure.resolve import Resolution, resolve
 from rtqual.parts.tailor.configure.rules import Removal, removals
 from rtqual.parts.tailor.configure.tree import Tree, debian_tree, open_tree, patched
@@ -103,6 +103,20 @@ def source_of(wanted: Tailor, architecture: Architecture) -> Tree:
     path = Path(wanted.source).expanduser()
     patches = [Path(one) for one in wanted.patches]
     return patched(path, patches, architecture) if patches else open_tree(path, architecture)
+
+
+def of_mission(
+    candidate: Candidate,
+    mission: Mission,
+    tools: Sequence[Package],
+    *,
+    tell: Callable[[str], None],
+    programs: Collection[str],
+) -> tuple[Kernel, dict[str, Account]]:
+    """Prepare a candidate of a mission's, as prepare() does; with its account, for the annex of these."""
+    needs, baseline = mission.mission.needs, mission.baseline(candidate)
+    kernel, account = prepare(candidate, needs, tools=tools, tell=tell, baseline=baseline, programs=programs)
+    return kernel, {ACCOUNTS.file: account}
 
 
 def prepare(

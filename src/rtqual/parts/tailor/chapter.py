@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rtqual.engine.analysis.difference.model import Comparison
 from rtqual.engine.analysis.figure.model import Figure, Group, Interval, Summary
-from rtqual.parts.tailor.account import Account
+from rtqual.parts.tailor.account import Account, with_trims
 from rtqual.parts.tailor.chapter_lint import linted
 from rtqual.parts.tailor.chapter_roots import LATENCY, STATISTICS, cells_of, root_systems
 from rtqual.parts.tailor.chapter_steps import step_by_step
@@ -29,7 +29,7 @@ def tailoring(material: Material) -> Iterator[Block]:
 def _kernels(material: Material) -> Iterator[Block]:
     """A kernel under two roots stands here once."""
     rooted = {candidate.name for candidate in material.mission.candidates if candidate.root}
-    for account in material.accounts:
+    for account in with_trims(material.annexes):
         if account.candidate in rooted:
             continue
         yield Paragraph(prose(_how(account)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rtqual.engine.analysis.figure.model import Figure, Summary
-from rtqual.parts.tailor.account import Account
+from rtqual.parts.tailor.account import Account, with_trims
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for, timing_mark
 from rtqual.reports.page.document import Block, Cell, numbers, texts
 from rtqual.reports.page.text import clean, marked, number, place, prose, quantity, readable
@@ -29,7 +29,7 @@ def chain(accounts: Sequence[Account]) -> tuple[Account, ...]:
 
 def step_by_step(material: Material) -> Iterator[Block]:
     """One table: every kernel's figures, and below each what changed against the kernel before."""
-    steps = chain(material.accounts)
+    steps = chain(with_trims(material.annexes))
     measured = {one.candidate: _measured(material, one.candidate) for one in steps}
     names = [name for name in (*_FIGURES, _wakeup_name()) if any(name in of for of in measured.values())]
     if not names:

@@ -12,6 +12,7 @@ from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import Candidate, Mission, Plan, Scale, Tailor, TailorStart
 from rtqual.parts.tailor.configure.rules import removals
 from rtqual.parts.tailor.trim.stage import trim
+from rtqual.parts.tailor.trim.trimmed import TRIMS, Trims
 from rtqual.stages.select import Selection, conclude, run
 
 SCALE, STEPWISE = "tailor", "stepwise"
@@ -28,7 +29,8 @@ def tailor(campaign: Campaign, watcher: Watcher, *, trimming: bool = False) -> S
         if not trimming:
             return selection
         kernels = [one for one in tailored(mission, scale) if not one.root]  # the same kernel under two roots is one
-        result = replace(ended.result, trims=tuple(trim(campaign, one, watcher) for one in kernels))
+        trims = Trims(kernels=tuple(trim(campaign, one, watcher) for one in kernels))
+        result = replace(ended.result, annexes={**ended.result.annexes, TRIMS.file: trims})
         kept.keep(folder, content, scale, result)
         return conclude(replace(ended, result=result), folder)
 

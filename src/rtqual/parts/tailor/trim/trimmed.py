@@ -3,6 +3,8 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from rtqual.engine.campaign.annex import Annex, Making
+
 ACCEPTED, REFUSED, UNTRIED = "accepted", "refused", "not tried"
 
 
@@ -65,3 +67,12 @@ class Trimmed(_Model):
 class Trims(_Model):
     schema_version: int = 1
     kernels: tuple[Trimmed, ...]
+
+
+def still(made: Making) -> Trims | None:
+    """What an earlier campaign found: each names the very kernel that it is of, so it holds where that is the same."""
+    before: Trims | None = made.before
+    return before
+
+
+TRIMS = Annex("trim.json", Trims, "delete it or trim again", make="rtqual.parts.tailor.trim.trimmed:still", indent=1)
