@@ -98,7 +98,8 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
     mission, result = campaign.mission, campaign.result
     known = {**result.configs, **stated_needs(mission)}
     return with_choice(
-        mission, analyse(mission, campaign.scale, result.records, known, result.failures, result.runs_lost)
+        mission,
+        analyse(mission, campaign.scale, result.records, known, result.failures, result.runs_lost, result.left_out),
     )
 
 
@@ -141,6 +142,7 @@ def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
         json.dumps(sorted(result.configs.items())),
         *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
         *sorted(one.model_dump_json() for one in result.lost.values()),
+        *(repr(one) for one in result.left_out),
         *sorted(record.manifest.model_dump_json() for record in result.records),
         *(f"{file}: {one.model_dump_json()}" for file, one in sorted(result.annexes.items())),
     ]  # fmt: skip

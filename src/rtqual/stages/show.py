@@ -48,7 +48,17 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
     grouped = groups(result.records)
     lost = result.runs_lost
     measured, plan = measured_of(mission, scale, grouped, lost), planned_runs(mission, scale, grouped)
-    verdicts = judge(mission, scale, measured, (), (), configs=result.configs, failures=result.failures, lost=lost)
+    verdicts = judge(
+        mission,
+        scale,
+        measured,
+        (),
+        (),
+        configs=result.configs,
+        failures=result.failures,
+        lost=lost,
+        left_out=result.left_out,
+    )
     said = answer([one for one in verdicts if one.board != PUBLISHED])  # what a study chose stands in the report
     return Shown(
         records=result.records,

@@ -16,7 +16,7 @@ from rtqual.engine.campaign.plan import plan
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.mission import load_mission
 from rtqual.protocols.record.schema import Inputs, Measurement, Series, Timing
-from rtqual.protocols.record.store import Store, make
+from rtqual.protocols.record.store import Store, make, read
 from rtqual.stages.select import evidence_of, run
 from support.analysis_records import record
 from support.command import Run
@@ -148,3 +148,23 @@ def test_a_dry_run_says_how_few_and_how_many(rtqual: Run, recorded: Path, tmp_pa
     done = rtqual("select", mission_at(tmp_path, recorded), "--dry-run", "--out", tmp_path / "out")
     assert "10 to 40" in done.stdout
     assert "Left to do: at least 20 cells" in done.stdout and "at most 80 cells" in done.stdout
+
+
+@pytest.mark.guest
+def test_fewer_runs_than_were_measured_are_told_with_the_worst_of_the_rest(recorded: Path, tmp_path: Path) -> None:
+    path, out = mission_at(tmp_path, recorded), tmp_path / "out"
+    text = path.read_text().replace('runs = "auto"\nmost_runs = 40', "runs = 20")
+    path.write_text(text)
+    ended(path, out)
+    assert not kept.load(out).result.left_out
+    path.write_text(text.replace("runs = 20", "runs = 10"))
+    notes = ended(path, out)
+    left = {one.group.candidate: one for one in kept.load(out).result.left_out}
+    assert {name: one.seeds for name, one in left.items()} == dict.fromkeys(("rt", "stock"), tuple(range(11, 21)))
+    rest = list(Store(recorded / kept.RECORDS).paths())
+    largest = max(
+        int(one.series[0].values[-1]) for one in map(read, rest)
+        if one.inputs.candidate == "rt" and 11 <= one.inputs.seed <= 20
+    )  # fmt: skip
+    assert left["rt"].worst == largest and left["rt"].alike
+    assert any(left["rt"].text in note for note in notes)

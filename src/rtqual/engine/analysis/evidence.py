@@ -10,7 +10,7 @@ from rtqual.engine.analysis.difference.statement import margins_of, stands_for
 from rtqual.engine.analysis.figure.asked import Asked, figure_name, named
 from rtqual.engine.analysis.figure.cells import measured_of
 from rtqual.engine.analysis.figure.lost import with_reasons
-from rtqual.engine.analysis.figure.model import Group, LostRun
+from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import groups, with_dependence
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.tails.group import tails
@@ -49,11 +49,13 @@ def analyse(
     configs: Mapping[str, Known],
     failures: Mapping[Group, str] | None = None,
     lost: Sequence[LostRun] = (),
+    left_out: Sequence[LeftOut] = (),
 ) -> Evidence:
     """Summaries, comparisons and a verdict a board.
 
     `configs` holds each candidate's kernel configuration (None: could not be read; or what a study states of it),
-    `failures` the cells of which a run gave no record, each with its reason, `lost` such runs one by one.
+    `failures` the cells of which a run gave no record, each with its reason, `lost` such runs one by one,
+    `left_out` what was measured beside the plan.
     """
     failures = failures or {}
     lost = with_reasons(lost, failures)
@@ -77,10 +79,12 @@ def analyse(
             configs=configs,
             failures=failures,
             lost=lost,
+            left_out=left_out,
             apart=between_boards(grouped),
         ),
         failures=dict(failures),
         lost=tuple(lost),
+        left_out=tuple(left_out),
         scale=scale,
         shifts=shifts,
         tails={group: found for group, found in far.items() if found},

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
-from rtqual.engine.analysis.figure.model import Group, LostRun, Summary
+from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun, Summary
 from rtqual.engine.analysis.tails.model import Tails
 from rtqual.engine.analysis.verdict.headline import Answer, answer
 from rtqual.engine.analysis.verdict.model import Ground, Verdict
@@ -21,6 +21,7 @@ class Evidence:
     verdicts: tuple[Verdict, ...]
     failures: Mapping[Group, str] = field(default_factory=dict)  # cells that gave no record, and why
     lost: tuple[LostRun, ...] = ()  # the runs that gave no record, at least once
+    left_out: tuple[LeftOut, ...] = ()  # what was measured and is not judged
     scale: str = ""  # of the mission, at which all was measured
     shifts: tuple[ShiftFunction, ...] = ()
     tails: Mapping[Group, Tails] = field(default_factory=dict)  # of groups whose samples have a rate

@@ -24,7 +24,7 @@ from dataclasses import asdict, dataclass, field
 from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -32,10 +32,10 @@ from rtqual.base import unlinked
 from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
-from rtqual.engine.analysis.figure.model import Group, LostRun
+from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
 from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
-from rtqual.engine.campaign.manifest import HASHED, NAME, Campaign, Failure, opened
+from rtqual.engine.campaign.manifest import HASHED, NAME, Beside, Campaign, Failure, opened
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.engine.mission.load import verify_problems
 from rtqual.engine.procedure.kept import Procedures
@@ -63,6 +63,7 @@ class Result:
     configs: Mapping[str, str | None]  # candidate -> kernel configuration
     annexes: Annexes = field(default_factory=dict)  # evidence beside the records
     procedures: Procedures | None = None  # all there were, of a verification
+    left_out: tuple[LeftOut, ...] = ()  # what was measured and the plan has no more
     lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
 
     @property
@@ -148,6 +149,7 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
         scale=scale,
         records=names,
         failures=[Failure(**asdict(group), reason=reason) for group, reason in sorted(result.failures.items())],
+        left_out=[Beside(**asdict(one.group), **_beside_of(one)) for one in result.left_out],
         files=files,
         manifests={name: sha256_of(unlinked.read(folder, _manifest(name))) for name in names},
     )
@@ -165,12 +167,22 @@ def load(folder: Path) -> Kept:
     result = Result(
         records=records,
         failures={Group(**one.model_dump(exclude={"reason"})): one.reason for one in campaign.failures},
+        left_out=tuple(map(_left_out, campaign.left_out)),
         configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
         annexes={one.file: found for one in all_annexes() if (found := _annex(folder, one, records, campaign))},
         procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
         lost=_lost(folder, campaign),
     )
     return Kept(mission, campaign.scale, result)
+
+
+def _beside_of(one: LeftOut) -> dict[str, Any]:
+    return {"seeds": list(one.seeds), "alike": one.alike, "worst": one.worst, "unit": one.unit}
+
+
+def _left_out(one: Beside) -> LeftOut:
+    group = Group(one.instrument, one.load, one.board, one.cpus, one.candidate)
+    return LeftOut(group, tuple(one.seeds), one.alike, one.worst, one.unit)
 
 
 def hashed(folder: Path) -> tuple[str, ...] | None:

@@ -3,9 +3,9 @@
 
 import json
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from rtqual.base import unlinked
 from rtqual.base.errors import BadInput, NewerVersion, damaged
@@ -28,6 +28,21 @@ class Failure(BaseModel):
     reason: str
 
 
+class Beside(BaseModel):
+    """Runs of a group that the folder has and the plan has not."""
+
+    model_config = ConfigDict(extra="forbid")
+    instrument: str
+    load: str
+    board: str
+    cpus: int
+    candidate: str
+    seeds: Annotated[list[int], Field(min_length=1)]
+    alike: bool
+    worst: float | None
+    unit: str
+
+
 class Campaign(BaseModel):
     """The file as it stands."""
 
@@ -37,6 +52,7 @@ class Campaign(BaseModel):
     scale: str
     records: list[str]  # names below records/
     failures: list[Failure]  # until version 3 all that is known of a run that gave no record
+    left_out: list[Beside] = []  # what was measured and the plan has no more
     files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
     manifests: dict[str, str] | None = None  # of the records, as `files`; None until version 3
     sha256: str | None = None  # of all the rest (_own_hash); None until version 3

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A campaign: the cells of its plan, run once each and kept."""
 
+import math
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
@@ -16,13 +17,13 @@ from rtqual.base.cache import cache_dir
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, SystemDied, told
 from rtqual.base.interrupt import threads
 from rtqual.base.scratch import sweep
-from rtqual.engine.analysis.figure.model import Group
+from rtqual.engine.analysis.figure.model import Group, LeftOut
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.annex import all_annexes
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.folder import Result
 from rtqual.engine.campaign.looks import Looks
-from rtqual.engine.campaign.lost import Lost, begun, ended, lost_in
+from rtqual.engine.campaign.lost import Lost, all_in, begun, ended, lost_in
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.campaign.prepared import Prepared
 from rtqual.engine.campaign.provenance import kernel_complaints, missing_cpus, provenance, replayed
@@ -32,7 +33,7 @@ from rtqual.parts.cluster.cluster import run_on
 from rtqual.parts.studies.records import records as published_records
 from rtqual.protocols.board import Board, Machine
 from rtqual.protocols.board.registry import Row, all_boards
-from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing
+from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing, digest
 from rtqual.protocols.record.store import Store, make, read, settle_timing
 
 
@@ -102,6 +103,7 @@ class Campaign:
             self._configs,
             self._annexes(),
             lost=self._lost(keys),
+            left_out=self._left_out(keys),
         )
 
     def _annexes(self) -> dict[str, BaseModel]:
@@ -121,7 +123,29 @@ class Campaign:
         return cells
 
     def _lost(self, keys: Mapping[Cell, Inputs]) -> dict[str, Lost]:
-        return lost_in(self.folder, (self.name(*one) for one in keys.items()))
+        """Of the plan's runs, and of others that are like them: fewer runs than before make no hang undone. What was
+        interrupted and made again is as good as undisturbed."""
+        planned = {self.name(*one) for one in keys.items()}
+        if self._looks is None:
+            return lost_in(self.folder, planned)
+        like = {_settings(one) for one in keys.values()}
+        every = [(name, one) for name, one in all_in(self.folder).items() if one.alone]
+        return {name: one for name, one in every if name in planned or (one.inputs and _settings(one.inputs) in like)}
+
+    def _left_out(self, keys: Mapping[Cell, Inputs]) -> tuple[LeftOut, ...]:
+        """What is in the folder of the plan's groups, and not in the plan."""
+        if self._looks is None:
+            return ()
+        planned = {(one.key(), cell.repeat) for cell, one in keys.items()}
+        like, groups = {_settings(one) for one in keys.values()}, {cell.group for cell in keys}
+        found: dict[tuple[Group, bool], list[Record]] = {}
+        for one in self._manifests():
+            inputs = one.inputs
+            group = Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
+            if not one.repeat and group in groups and (inputs.key(), 0) not in planned:
+                record = read(self.store.path(inputs.key(), 0))
+                found.setdefault((group, _settings(inputs) in like), []).append(record)
+        return tuple(_beside(group, records, alike=alike) for (group, alike), records in sorted(found.items()))
 
     def _measured(self, keys: Mapping[Cell, Inputs]) -> list[Record]:
         fixed = {row.name for row in all_boards() if not row.repeats}
@@ -292,6 +316,19 @@ class Campaign:
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
         self.store.write(make(inputs, measurement, made, timing=timing, repeat=cell.repeat))
+
+
+def _settings(inputs: Inputs) -> str:
+    """All that decides a run but its draw."""
+    return digest([inputs.model_dump(mode="json", exclude={"seed", "job"})])
+
+
+def _beside(group: Group, records: Sequence[Record], *, alike: bool) -> LeftOut:
+    headlines = [one.series[0] for one in records if one.series and one.series[0].total]
+    known = [max([*one.values[-1:].tolist(), one.info.reported.get("max", -math.inf)]) for one in headlines]
+    unit = headlines[0].info.unit if headlines else ""
+    seeds = tuple(sorted(one.inputs.seed for one in records))
+    return LeftOut(group, seeds, alike, float(max(known)) if known else None, unit)
 
 
 def _system(cell: Cell) -> tuple[Row, str, Machine]:

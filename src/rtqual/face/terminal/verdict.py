@@ -127,6 +127,7 @@ def as_dict(selection: Selection) -> dict[str, object]:
             for one in selection.evidence.summaries
         ],
         "lost": [plain(one) for one in selection.evidence.lost],
+        "left_out": [plain(one) for one in selection.evidence.left_out],
         "records": selection.records,
         "failures": selection.failures,
         "reports": [str(path) for path in selection.reports],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from rtqual.engine.analysis.figure.asked import Asked, ranked_by, usual_cpus
 from rtqual.engine.analysis.figure.lost import Losses, by_group, losses, with_reasons
-from rtqual.engine.analysis.figure.model import Figure, Group, LostRun, Summary
+from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun, Summary
 from rtqual.engine.analysis.figure.summary import Measured, measure
 from rtqual.engine.mission import PUBLISHED, Mission, PlannedCell
 from rtqual.protocols.record.schema import Record
@@ -26,6 +26,7 @@ class Cells:
     unplanned: frozenset[str] = frozenset()  # requirements that the scale measures of no candidate on any board
     looks: Mapping[Group, tuple[int, ...]] = field(default_factory=dict)  # runs after which each group may stop
     lost: Mapping[Group, tuple[LostRun, ...]] = field(default_factory=dict)  # runs that gave no record, at least once
+    left_out: tuple[LeftOut, ...] = ()  # what was measured and the plan has no more
     accept_virtual: bool = False  # the mission takes counted instructions for time
 
     def cpus(self, instrument: str, load: str) -> int:
@@ -127,6 +128,7 @@ def by_board(
     measured: Sequence[Measured],
     failures: Mapping[Group, str],
     lost: Sequence[LostRun] = (),
+    left_out: Sequence[LeftOut] = (),
 ) -> list[Cells]:
     """The cells of each board that has any, or should have by the mission's plans."""
     names = [candidate.name for candidate in mission.candidates]
@@ -147,6 +149,7 @@ def by_board(
             unplanned=frozenset() if board == PUBLISHED else unplanned,
             looks={group: looks_of(group, looks) for group in groups if group.board == board},
             lost={group: runs for group, runs in by_group(every).items() if group.board == board},
+            left_out=tuple(one for one in left_out if one.group.board == board),
             accept_virtual=mission.mission.accept_virtual,
         )
         for board in sorted({board for board, name in present if name in names}, reverse=True)

@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rtqual.base.units import format_value
 from rtqual.base.words import count, under
 from rtqual.protocols.record.schema import Int64Array, Kind, Timing
 
@@ -91,6 +92,29 @@ class LostRun:
     @property
     def why(self) -> str:
         return self.reasons[0] if self.reasons else "no reason is known"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Runs of a group that were measured in the campaign's folder, and that its plan has no more."""
+
+    group: Group
+    seeds: tuple[int, ...]
+    alike: bool  # with the same programs and settings as those of the plan
+    worst: float | None  # their largest sample; None: they have none
+    unit: str
+
+    @property
+    def text(self) -> str:
+        """'4 runs of rt were measured here and are left out (seeds 7 to 10): worst 19.31 us'."""
+        numbers = f"{min(self.seeds)} to {max(self.seeds)}" if len(self.seeds) > 1 else str(self.seeds[0])
+        worst = "" if self.worst is None else f": worst {format_value(self.worst, self.unit)}"
+        how = "" if self.alike else " with other programs or settings"
+        verb = "was" if len(self.seeds) == 1 else "were"
+        return (
+            f"{count(len(self.seeds), 'run')} of {self.group.candidate}{how} {verb} measured in this folder and left "
+            f"out (seed{'s' if len(self.seeds) > 1 else ''} {numbers}){worst}"
+        )
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,20 @@ def need_name(need: str) -> str:
 def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
     """One requirement, by its figures and by the runs that gave none."""
     lost = cells.losses(cells.group(requirement, candidate))
-    return _with_losses(_of_figures(requirement, cells, candidate), lost)
+    return _with_losses(_with_left_out(requirement, _of_figures(requirement, cells, candidate), cells), lost)
+
+
+def _with_left_out(requirement: Requirement, gate: Gate, cells: Cells) -> Gate:
+    """A largest sample beyond the limit stays one though the plan has its run no more."""
+    if requirement.statistic != "max" or not requirement.at_most or requirement.series or gate.seen == Outcome.NOT_MET:
+        return gate
+    group, limit = cells.group(requirement, gate.candidate), requirement.limit
+    for one in cells.left_out:
+        if one.group == group and one.alike and one.unit == limit.unit and (one.worst or 0) > limit.value:
+            broken = replace(gate, outcome=Outcome.NOT_MET, on_emulator=None, reason=f"{one.text}; {gate.reason}")
+            used = [found.summary] if (found := cells.find(requirement, gate.candidate)) else []
+            return by_clock(broken, one.unit, used, accept_virtual=cells.accept_virtual)
+    return gate
 
 
 def _with_losses(gate: Gate, lost: Losses) -> Gate:

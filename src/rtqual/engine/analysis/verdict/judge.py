@@ -9,7 +9,7 @@ from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.engine.analysis.difference.statement import fits
 from rtqual.engine.analysis.figure.asked import Asked, ranked_by
 from rtqual.engine.analysis.figure.cells import Cells, by_board
-from rtqual.engine.analysis.figure.model import Figure, Group, LostRun
+from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import DETAIL, Measured
 from rtqual.engine.analysis.figure.wording import value
 from rtqual.engine.analysis.verdict.change import would_change
@@ -45,6 +45,7 @@ def judge(
     configs: Mapping[str, Known],
     failures: Mapping[Group, str],
     lost: Sequence[LostRun] = (),
+    left_out: Sequence[LeftOut] = (),
     apart: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
     """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read. `apart`: of a
@@ -57,7 +58,7 @@ def judge(
             comparisons,
             configs,
         )
-        for cells in by_board(mission, scale, measured, failures, lost)
+        for cells in by_board(mission, scale, measured, failures, lost, left_out)
     )
 
 
@@ -187,6 +188,8 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
             why = cells.losses(group).text or f"gave no record: {cells.failures[group]}"
             yield f"{group.instrument} {under(group.load)}, {group.candidate}: {why}."
     yield from _missing(cells)
+    for one in cells.left_out:
+        yield f"{one.group.instrument} {under(one.group.load)}: {one.text}."
     yield from _left_out(table)
     yield from _unused_margins([*mission.requirements, *mission.criteria], cells)
     yield from _on_other_cpus(mission, cells)
