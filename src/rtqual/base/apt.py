@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from rtqual.base.architecture import AMD64, Architecture
-from rtqual.base.cache import cache_dir, locked, sha256_file
+from rtqual.base.cache import cache_dir, kept, locked, sha256_file
 from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
@@ -263,14 +263,13 @@ def need_space(folder: Path, needed_b: int) -> None:
 
 def _unpack(deb: Path, name: str, record: dict[str, str]) -> Package:
     sha256 = sha256_file(deb)
-    tree = cache_dir() / "unpacked" / sha256
-    with locked(tree):
-        if not tree.exists():
-            with scratch(tree.parent) as folder:
-                done = _run(["dpkg-deb", "--extract", str(deb), str(folder / "tree")])
-                if done.returncode:
-                    mend = _room(done) or "delete it and try again"
-                    raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; {mend}")
-                (folder / "tree").rename(tree)
+
+    def make(fresh: Path) -> None:
+        done = _run(["dpkg-deb", "--extract", str(deb), str(fresh)])
+        if done.returncode:
+            mend = _room(done) or "delete it and try again"
+            raise RunFailed(f"cannot unpack {deb.name}: {done.stderr.strip()[-200:]}; {mend}")
+
+    tree = kept(cache_dir() / "unpacked" / sha256, make)
     installed_size_b = int(record.get("Installed-Size", "0")) * 1024
     return Package(name, record["Version"], sha256, installed_size_b, tree)

@@ -43,6 +43,8 @@ def write(folder: Path, name: str, content: bytes) -> None:
         try:
             with naming(folder / name), os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=above), "wb") as file:
                 file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
             os.rename(fresh, last, src_dir_fd=above, dst_dir_fd=above)
         except OSError:
             with suppress(FileNotFoundError):

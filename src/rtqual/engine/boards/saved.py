@@ -24,7 +24,7 @@ from fcntl import LOCK_SH, flock
 from pathlib import Path
 from typing import BinaryIO
 
-from rtqual.base.cache import locked, taken
+from rtqual.base.cache import lock_file, locked, taken
 from rtqual.base.errors import RunFailed
 
 AT_MOST_B = 4 * 2**30
@@ -139,7 +139,7 @@ def _prune(folder: Path, at_most_b: int) -> None:
 
 def _remove(path: Path, lock: Path) -> bool:
     """Whether it is gone: not while somebody makes or uses it."""
-    with lock.open("w") as file:
+    with lock_file(lock) as file:
         if not taken(file):
             return False
         if (path / "used").exists() and path.suffix != ".part":

@@ -21,7 +21,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import NoteSegment
 
-from rtqual.base.cache import cache_dir, locked, sha256_file
+from rtqual.base.cache import cache_dir, locked, settle, sha256_file
 from rtqual.base.errors import RunFailed
 
 _MAGIC, _MAGIC_AT = b"HdrS", 0x202
@@ -48,6 +48,7 @@ def unpacked(image: Path) -> Path | None:
         fresh = kept.with_suffix(".new")
         try:
             fresh.write_bytes(kernel)
+            settle(fresh)
             return fresh.rename(kept)
         except OSError as error:
             fresh.unlink(missing_ok=True)

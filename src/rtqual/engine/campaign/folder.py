@@ -17,11 +17,9 @@ campaign.json. What a report shows is a record or a file whose hash campaign.jso
 version 1 none at all, and they are read as they stand. No link in the folder is followed (base/unlinked.py).
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
@@ -29,7 +27,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from rtqual.base import unlinked
-from rtqual.base.cache import sha256_of
+from rtqual.base.cache import lock_file, sha256_of, taken
 from rtqual.base.errors import BadInput, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
 from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
@@ -88,13 +86,11 @@ def alone(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         for name in (_LOCK, RECORDS, CONFIGS, SCRATCH, LOST):
             unlinked.require_all(folder, name)
-        lock = os.fdopen(os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666))
+        lock = lock_file(folder / _LOCK)
     except OSError as error:
         raise RunFailed(f"{folder}: cannot be written ({error.strerror}): choose another folder with --out") from None
     with lock:
-        try:
-            flock(lock, LOCK_EX | LOCK_NB)
-        except OSError:
+        if not taken(lock):
             raise RunFailed(f"{folder}: another rtqual works there: wait for it, or choose another --out") from None
         sweep_fresh(folder, _WRITTEN)
         for inside in (CONFIGS, LOST, SCRATCH, f"{SCRATCH}/jobs", "plots"):

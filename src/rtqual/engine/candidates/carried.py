@@ -7,9 +7,8 @@ from pathlib import Path
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import Architecture
-from rtqual.base.cache import locked
+from rtqual.base.cache import kept
 from rtqual.base.disk import blank_disk
-from rtqual.base.scratch import scratch
 from rtqual.engine.candidates.headers import Headers
 from rtqual.engine.candidates.module import CAMERA_MODULES, MODULE, MODULE_PATH, build_camera_modules, build_module
 from rtqual.engine.initramfs.contents import KEPT_DISK, guest_file
@@ -43,11 +42,4 @@ def carried(programs: Collection[str], architecture: Architecture, headers: Call
 
 def _kept_disk() -> Path:
     plain = blank_disk("kept", _KEPT_B)
-    packed = plain.with_suffix(".gz")
-    with locked(packed):
-        if not packed.exists():
-            with scratch(packed.parent) as folder:
-                fresh = folder / packed.name
-                fresh.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
-                fresh.rename(packed)
-    return packed
+    return kept(plain.with_suffix(".gz"), lambda fresh: fresh.write_bytes(gzip.compress(plain.read_bytes(), mtime=0)))

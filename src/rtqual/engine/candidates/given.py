@@ -7,16 +7,14 @@ is another kernel, and a record can be reproduced after the folder is gone.
 
 import hashlib
 import re
-import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rtqual.base import named
 from rtqual.base.apt import Package
 from rtqual.base.architecture import AMD64, ARM64
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput
-from rtqual.base.scratch import scratch
 from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.initramfs.contents import needed
 from rtqual.engine.mission import Candidate
@@ -61,16 +59,14 @@ def _kept(name: str, folder: Path, image_at: str) -> Package:
     if not _RELEASE.fullmatch(release):
         raise BadInput(f"candidate {name}: {said} holds no kernel release")
     sha256 = hashlib.sha256(b"".join(b"%d\n%s" % (len(one), one) for one in contents)).hexdigest()
-    kept = cache_dir() / "given" / sha256[:32]
-    with locked(kept):
-        if not kept.exists():
-            with scratch(kept.parent) as beside:
-                boot = beside / "kept/boot"
-                boot.mkdir(parents=True)
-                (boot / f"vmlinuz-{release}").write_bytes(contents[0])
-                (boot / f"config-{release}").write_bytes(contents[1])
-                shutil.move(boot.parent, kept)
-    return Package(f"linux-{name}", f"{release} {sha256[:12]}", sha256, len(contents[0]), kept)
+
+    def make(fresh: Path) -> None:
+        (fresh / "boot").mkdir(parents=True)
+        (fresh / f"boot/vmlinuz-{release}").write_bytes(contents[0])
+        (fresh / f"boot/config-{release}").write_bytes(contents[1])
+
+    tree = kept(cache_dir() / "given" / sha256[:32], make)
+    return Package(f"linux-{name}", f"{release} {sha256[:12]}", sha256, len(contents[0]), tree)
 
 
 def _static(name: str, program: Path) -> Path:

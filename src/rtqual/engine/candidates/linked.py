@@ -8,15 +8,13 @@ after the file is gone.
 
 import hashlib
 import re
-import shutil
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 
 from rtqual.base import named
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput
-from rtqual.base.scratch import scratch
 from rtqual.engine.mission.candidate import Rtos as Named
 from rtqual.protocols.board.system import Rtos
 
@@ -60,14 +58,12 @@ def look(of: Named, path: Path) -> tuple[bytes, str, Mapping[str, str]]:
 
 def _kept(content: bytes) -> Path:
     folder = cache_dir() / "images" / hashlib.sha256(content).hexdigest()[:32]
-    with locked(folder):
-        if not folder.exists():
-            with scratch(folder.parent) as beside:
-                kept = beside / "kept"
-                kept.mkdir()
-                (kept / IMAGE).write_bytes(content)
-                shutil.move(kept, folder)
-    return folder / IMAGE
+
+    def make(fresh: Path) -> None:
+        fresh.mkdir()
+        (fresh / IMAGE).write_bytes(content)
+
+    return kept(folder, make) / IMAGE
 
 
 def sizes(content: bytes) -> Mapping[str, str]:

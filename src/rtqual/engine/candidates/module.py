@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rtqual.base.architecture import AMD64, Architecture
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.engine.candidates import headers as headers_module
@@ -53,11 +53,8 @@ def build_modules(
     for name, content in sorted(sources.items()):
         identity.update(f"{name} {len(content)}\n".encode() + content)
     built = cache_dir() / "modules" / identity.hexdigest()[:32]
-    modules = tuple(built / name for name in names)
-    with locked(built):
-        if not all(module.exists() for module in modules):
-            _build(headers, sources, kbuild_in, modules)
-    return modules
+    kept(built, lambda fresh: _build(headers, sources, kbuild_in, [fresh / name for name in names]))
+    return tuple(built / name for name in names)
 
 
 def _build(headers: Headers, sources: Mapping[str, bytes], kbuild_in: str, modules: Sequence[Path]) -> None:

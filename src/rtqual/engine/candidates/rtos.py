@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.engine.candidates.linked import sizes as linked_sizes
@@ -34,10 +34,7 @@ def prepare(name: str) -> Rtos:
         tree = write_sources(work, sources) / "probe/freertos"
         kernel = Path(_said([str(tree / "fetch-kernel")], "reinstall rtqual").strip())
         folder = cache_dir() / "freertos" / _identity(compiler, sources, kernel)
-        with locked(folder):
-            if not folder.exists():
-                with scratch(folder.parent) as beside:
-                    shutil.copytree(_build(tree, kernel), beside / "kept").rename(folder)
+        kept(folder, lambda fresh: shutil.copytree(_build(tree, kernel), fresh))
     sizes = {**linked_sizes((folder / _IMAGE).read_bytes()), **dict(_SIZE.findall((folder / "sizes").read_text()))}
     return Rtos(name, folder / _IMAGE, f"FreeRTOS {_version(kernel)}", sizes)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from rtqual.base.apt import Package, fetch, fetch_closure
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 
@@ -76,18 +76,18 @@ def build(
     for file in [*own.values(), Path(__file__)]:
         identity.update(file.read_bytes())
     image = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
-    with locked(image):
-        if not image.exists():
-            try:
-                with scratch(image.parent) as folder:
-                    root = folder / "root"
-                    _fill(root, kernel, release, tools, own, architecture, disks=disks)
-                    pack(root, folder / image.name).rename(image)
-            except subprocess.CalledProcessError as error:
-                said = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
-                why = f"{Path(error.cmd[0]).name}: {' '.join(said) or f'exit code {error.returncode}'}"
-                raise RunFailed(f"{image.parent}: a guest's image cannot be made: {why}; is the disk full?") from None
-    return image
+
+    def make(fresh: Path) -> None:
+        with scratch(image.parent) as folder:
+            _fill(folder / "root", kernel, release, tools, own, architecture, disks=disks)
+            pack(folder / "root", fresh)
+
+    try:
+        return kept(image, make)
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
+        why = f"{Path(error.cmd[0]).name}: {' '.join(said) or f'exit code {error.returncode}'}"
+        raise RunFailed(f"{image.parent}: a guest's image cannot be made: {why}; is the disk full?") from None
 
 
 def _fill(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rtqual.base.apt import Package, fetch_closure
 from rtqual.base.architecture import Architecture
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.scratch import scratch
 from rtqual.engine.initramfs import contents
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES, guest_file
@@ -77,17 +77,16 @@ def build(
     for file in (Path(__file__), Path(contents.__file__)):
         identity.update(file.read_bytes())
     image = cache_dir() / "initramfs" / f"board-{identity.hexdigest()[:32]}.cpio.gz"
-    with locked(image):
-        if not image.exists():
-            with scratch(image.parent) as folder:
-                root = folder / "root"
-                modules = (*MODULES, *_LATER, *(_CARRIED if carried else ()))
-                _fill(root, tree, release, [tool.tree for tool in tools], architecture, wanted, own, modules)
-                plain = contents.pack(root, folder / "plain")
-                fresh = folder / image.name
-                fresh.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
-                fresh.rename(image)
-    return image
+
+    def make(fresh: Path) -> None:
+        with scratch(image.parent) as folder:
+            root = folder / "root"
+            modules = (*MODULES, *_LATER, *(_CARRIED if carried else ()))
+            _fill(root, tree, release, [tool.tree for tool in tools], architecture, wanted, own, modules)
+            plain = contents.pack(root, folder / "plain")
+            fresh.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+
+    return kept(image, make)
 
 
 def _fill(

@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from rtqual.base.architecture import AMD64
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
@@ -265,16 +265,12 @@ class _Run:
         measure = Command(("sh", "-c", _TELL_SYMBOLS))
         before = replace(self.job, loads=(), version=(), measure=measure, collect=(_SYMBOLS,))
         known = digest([self.record.inputs.artefacts, before.as_inputs()])
-        kept = cache_dir() / "symbols" / f"{known[:32]}.gz"
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with locked(kept):
-            if not kept.exists():
-                self.tell("asks the guest for the addresses of its functions")
-                text = self._outcome(self._board(self.machine), before).files.get(_SYMBOLS, "")
-                fresh = kept.with_suffix(".new")
-                fresh.write_bytes(_packed(text))
-                fresh.rename(kept)
-        told = _unpacked(kept)
+
+        def make(fresh: Path) -> None:
+            self.tell("asks the guest for the addresses of its functions")
+            fresh.write_bytes(_packed(self._outcome(self._board(self.machine), before).files.get(_SYMBOLS, "")))
+
+        told = _unpacked(kept(cache_dir() / "symbols" / f"{known[:32]}.gz", make))
         of_modules = modules.functions(told, part("initramfs", self.record.inputs.artefacts, self._named))
         return Symbols.read(told + self._map() + of_modules + self.processor.own)
 

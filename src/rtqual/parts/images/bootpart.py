@@ -7,9 +7,8 @@ from pathlib import Path
 
 from rtqual.base.apt import Package, fetch
 from rtqual.base.architecture import AMD64, ARM64, Architecture
-from rtqual.base.cache import cache_dir, locked, sha256_file
+from rtqual.base.cache import cache_dir, kept, sha256_file
 from rtqual.base.errors import BadInput
-from rtqual.base.scratch import scratch
 from rtqual.base.words import whole
 
 # The files of the Raspberry Pi's firmware that a model needs to start.
@@ -134,16 +133,11 @@ def _firmware_folders(made: BootFiles, given: Path | None) -> list[Path]:
 
 
 def _local_package(deb: Path) -> Package:
-    with scratch(cache_dir()) as work:
-        fields = _dpkg_deb("--show", "--showformat=${Package}\t${Version}\t${Installed-Size}", deb).split("\t")
-        if len(fields) != 3:
-            raise BadInput(f"--firmware {deb}: not a Debian package")
-        sha256 = sha256_file(deb)
-        tree = cache_dir() / "unpacked" / sha256
-        with locked(tree):
-            if not tree.exists():
-                _dpkg_deb("--extract", deb, work / "tree")
-                (work / "tree").rename(tree)
+    fields = _dpkg_deb("--show", "--showformat=${Package}\t${Version}\t${Installed-Size}", deb).split("\t")
+    if len(fields) != 3:
+        raise BadInput(f"--firmware {deb}: not a Debian package")
+    sha256 = sha256_file(deb)
+    tree = kept(cache_dir() / "unpacked" / sha256, lambda fresh: _dpkg_deb("--extract", deb, fresh))
     return Package(fields[0], fields[1], sha256, (whole(fields[2]) or 0) * 1024, tree)
 
 

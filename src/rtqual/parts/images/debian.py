@@ -57,8 +57,8 @@ def bootstrap(packages: Sequence[str], architecture: Architecture) -> Path:
     release = next(suite for _, suite, _, _ in _mirrors() if "-" not in suite)
     asked = (*packages, *sources, *_LEFT_OUT, architecture.name, str(epoch_s()), *(x[3] for x in _mirrors()))
     archive = cache_dir() / "roots" / f"{hashlib.sha256(chr(0).join(asked).encode()).hexdigest()[:32]}.tar"
-    with locked(archive):
-        if not archive.exists():
+    with locked(archive) as place:
+        if not place.is_sound():
             with scratch(archive.parent) as work:
                 fresh = work / "root.tar"
                 command = [
@@ -69,7 +69,7 @@ def bootstrap(packages: Sequence[str], architecture: Architecture) -> Path:
                     *(release, str(fresh), *sources),
                 ]
                 _run(command, work)
-                fresh.rename(archive)
+                place.take(fresh)
     return archive
 
 

@@ -70,14 +70,15 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
         identity.update(debian.bootstrap(packages, kernel.architecture).name.encode())
     archive = cache_dir() / "initramfs" / f"{identity.hexdigest()[:32]}.cpio"
     told = archive.with_suffix(".json")
-    with locked(archive):
-        if not (archive.exists() and told.exists()):
+    with locked(archive) as place, locked(told) as beside:
+        if not (place.is_sound() and beside.is_sound()):
             with scratch(archive.parent) as work:
                 filled = fill(request, work)
                 sizes = _sizes(filled, root, kernel.architecture)
                 _add(filled.root, root, kernel, tools)
-                write_cpio(filled.root, work / "archive", compress=False).rename(archive)
-                told.write_text(json.dumps(asdict(sizes)))
+                place.take(write_cpio(filled.root, work / "archive", compress=False))
+                (work / "told").write_text(json.dumps(asdict(sizes)))
+                beside.take(work / "told")
     sizes = Sizes(**json.loads(told.read_text()))
     return replace(
         kernel,

@@ -22,6 +22,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from rtqual.base import unlinked
+from rtqual.base.cache import settle
 from rtqual.base.errors import BadInput, NewerVersion, RunFailed, first_line, naming
 from rtqual.protocols.record.files import file_digest
 from rtqual.protocols.record.parquet import RAW, SAMPLES, read_samples, row_count, write_samples
@@ -81,7 +82,10 @@ class Store:
             for place in (self.folder, target, fresh):
                 unlinked.require(place.parent, place.name)
             fresh.mkdir(parents=True, exist_ok=True)
-            files = {name: file_digest(fresh / name) for name in write_samples(fresh, record.series)}
+            files = {}
+            for name in write_samples(fresh, record.series):
+                settle(fresh / name)
+                files[name] = file_digest(fresh / name)
             _write_manifest(fresh, record.manifest.model_copy(update={"files": files}))
             if target.exists():
                 shutil.rmtree(target)

@@ -14,7 +14,7 @@ from pathlib import Path
 from rtqual.base import named
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.base.cache import cache_dir, locked
+from rtqual.base.cache import Place, cache_dir, locked
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
@@ -192,9 +192,9 @@ def patched(tree: Path, patches: Sequence[Path], architecture: Architecture = AM
         except OSError as error:
             raise BadInput(f"{patch}: this patch cannot be read: {error.strerror}") from None
     place = cache_dir() / "kernel-trees" / f"patched-{identity.hexdigest()[:32]}"
-    with locked(place):
-        if not place.exists():
-            with _fresh(place) as fresh:
+    with locked(place) as cached:
+        if not cached.is_sound():
+            with _fresh(cached) as fresh:
                 done = run(["cp", "-a", f"{tree.absolute()}/.", str(fresh)])
                 if done.returncode:
                     raise RunFailed(f"cannot copy {tree} to {fresh}: {_last(done.stderr)}")
@@ -236,15 +236,15 @@ def _apply(tree: Path, patch: Path, version: str) -> None:
 
 def _unpacked(archive: Path, sha256: str) -> Path:
     place = cache_dir() / "kernel-trees" / sha256[:32]
-    with locked(place):
-        if not place.exists():
+    with locked(place) as cached:
+        if not cached.is_sound():
             free_b = shutil.disk_usage(place.parent).free
             if free_b < _UNPACKED_B:
                 raise RunFailed(
                     f"{place.parent} has {free_b // 2**20} MiB free of the {_UNPACKED_B // 2**20} MiB that a kernel's "
                     "source needs: make room or set XDG_CACHE_HOME"
                 )
-            with _fresh(place) as fresh:
+            with _fresh(cached) as fresh:
                 done = run(["tar", "-xf", str(archive), "-C", str(fresh), "--strip-components=1"])
                 if done.returncode:
                     raise RunFailed(f"cannot unpack {archive.name}: {_last(done.stderr)}; delete it and try again")
@@ -252,13 +252,13 @@ def _unpacked(archive: Path, sha256: str) -> Path:
 
 
 @contextmanager
-def _fresh(place: Path) -> Iterator[Path]:
-    """A folder beside `place` that takes its name once it is filled; after an error it is removed."""
-    with scratch(place.parent) as folder:
-        fresh = folder / place.name
+def _fresh(cached: Place) -> Iterator[Path]:
+    """A folder beside a place that takes its name once it is filled; after an error it is removed."""
+    with scratch(cached.path.parent) as folder:
+        fresh = folder / cached.path.name
         fresh.mkdir()
         yield fresh
-        fresh.rename(place)
+        cached.take(fresh)
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtqual.base.cache import cache_dir, idle, locked
+from rtqual.base.cache import Place, cache_dir, idle, locked
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import format_duration
 from rtqual.engine.kernel.config import parse
@@ -133,12 +133,12 @@ def build(
     _check_programs(tree)
     compiler = _compiler(tree)
     place = cache_dir() / "kernels" / _identity(tree, config, compiler)
-    with locked(place):
-        if not place.exists():
+    with locked(place) as cached:
+        if not cached.is_sound():
             _sweep(place.parent)
             with locked(kept_objects) if kept_objects else nullcontext():
                 _make(
-                    *(tree, config, compiler, place, watch or Watch(), kept_objects),
+                    *(tree, config, compiler, cached, watch or Watch(), kept_objects),
                     ccache=ccache, jobs=jobs or os.cpu_count() or 1,
                 )  # fmt: skip
     return _read(place, tree.version)
@@ -193,8 +193,9 @@ def _compiler(tree: Tree) -> str:
 
 
 def _make(
-    tree: Tree, config: str, compiler: str, place: Path, watch: Watch, kept: Path | None, *, ccache: bool, jobs: int
+    tree: Tree, config: str, compiler: str, cached: Place, watch: Watch, kept: Path | None, *, ccache: bool, jobs: int
 ) -> None:
+    place = cached.path
     fresh, objects = (place.with_suffix(ending) for ending in _PASSING)
     objects = kept or objects
     log = place.with_suffix(".log")
@@ -210,7 +211,7 @@ def _make(
         compiled = _compile(tree, objects, settled, log, watch, ccache=ccache, jobs=jobs)
         _install(tree, objects, fresh)
         (fresh / "built").write_text(f"{hash_of(fresh)}\n{compiler}\n{compiled}\n")
-        fresh.rename(place)
+        cached.take(fresh)
         log.unlink()
     except OSError as error:
         raise RunFailed(f"{place.parent}: the kernel cannot be built there: {error.strerror or error}") from None
