@@ -40,9 +40,10 @@ IMAGE_PACKAGES := mmdebstrap mtools dosfstools fdisk gcc-aarch64-linux-gnu libc6
 # What fetches and runs Yamcs (docs/ground.md).
 GROUND_PACKAGES := maven default-jre-headless
 # The tests read the PDF, open the report in a browser, ask every real program for its version, watch the probe's
-# system calls, count the camera library's instructions, run its ARM builds, build OpenNI2's driver and sample, and
-# read traces back.
-TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user g++ babeltrace2
+# system calls, count the camera library's instructions, run its ARM builds, build OpenNI2's driver and sample, read
+# traces back, assemble ARM's instructions, lay files out as an image does, and build a small kernel.
+TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user g++ babeltrace2 \
+	mtools dosfstools fdisk binutils-aarch64-linux-gnu binutils-arm-linux-gnueabihf $(KERNEL_PACKAGES)
 # What the slow proofs check the PDF (veraPDF) and the page (axe) with.
 FULL_PACKAGES := $(GROUND_PACKAGES) npm
 # Debian's Python comes without venv; another one brings its own.
@@ -216,7 +217,7 @@ full-packages:
 	@tools/debian-packages $(FULL_PACKAGES)
 
 test-packages:
-	@tools/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES) $(KERNEL_PACKAGES) $(IMAGE_PACKAGES)
+	@tools/debian-packages $(TEST_PACKAGES) $(ARM_PACKAGES) $(IMAGE_PACKAGES)
 
 image-packages:
 	@tools/debian-packages $(IMAGE_PACKAGES)

@@ -36,7 +36,8 @@ def test_no_command_of_others_reaches_a_terminal(shown: object, soft_wrap: bool)
     assert "owned" in told and not FORBIDDEN.search(told)
 
 
-def test_rich_itself_still_commands_it() -> None:
+def test_rich_itself_still_commands_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # to a dumb one it says nothing
     out = io.StringIO()
     with Progress(console=Terminal(file=out, force_terminal=True)) as progress:
         progress.add_task(HOSTILE)

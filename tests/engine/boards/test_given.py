@@ -67,6 +67,7 @@ def test_programs_must_be_there_and_need_nothing_of_the_guest(tmp_path: Path) ->
         given._static("core", tmp_path / "latency")
 
 
+@pytest.mark.guest  # programs for arm64, whose compiler `make test` installs
 def test_missions_name_what_a_kernel_has_not(tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     good = GOOD + BUILT.format(kernel=tmp_path) + PLAN

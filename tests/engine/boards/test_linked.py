@@ -34,6 +34,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "nuttx"
 
 
+@pytest.mark.guest  # the compiler for FreeRTOS, which `make test` installs
 def test_an_image_is_known_by_its_contents_and_outlives_its_file(program: Path) -> None:
     found = linked.prepare("nuttx", Rtos.NUTTX, program)
     assert found.system == MARK.partition(": ")[2]
@@ -45,6 +46,7 @@ def test_an_image_is_known_by_its_contents_and_outlives_its_file(program: Path) 
     assert part("image", {"image": sha256}, ()) == found.image  # what reproduces a record finds it
 
 
+@pytest.mark.guest  # the compiler for FreeRTOS, which `make test` installs
 def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -> None:
     content = program.read_bytes()
     for replaced, told in (
@@ -70,6 +72,7 @@ def test_what_is_no_image_with_the_probe_is_refused_in_one_line(program: Path) -
         linked.prepare("nuttx", Rtos.NUTTX, program)
 
 
+@pytest.mark.guest  # the compiler for FreeRTOS, which `make test` installs
 def test_the_image_of_another_system_is_refused(program: Path) -> None:
     with pytest.raises(BadInput, match=r"has no rtqual-probe for ChibiOS in it; link it in \(docs/chibios.md\)"):
         linked.prepare("c", Rtos.CHIBIOS, program)
@@ -87,11 +90,13 @@ def _of_sections(content: bytes, number: int) -> bytes:
     return header + content[52:].ljust(at - 52, b"\0") + names * number + bytes(8)
 
 
+@pytest.mark.guest  # the compiler for FreeRTOS, which `make test` installs
 def test_an_image_has_no_sections_without_end(program: Path) -> None:
     program.write_bytes(_of_sections(program.read_bytes(), 100))
     assert linked.prepare("nuttx", Rtos.NUTTX, program).system == MARK.partition(": ")[2]
 
 
+@pytest.mark.guest  # the compiler for FreeRTOS, which `make test` installs
 def test_a_mission_check_names_what_keeps_an_image_from_running(program: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.toml"
     path.write_text(MISSION.format(candidate=f'rtos = "nuttx"\nimage = "{program}"', plan=PLAN))

@@ -38,6 +38,7 @@ def test_the_mission_is_the_docking_missions_on_another_processor() -> None:
     assert before.package == "linux-image-6.12-rt-arm64" and before.board == candidate.board
 
 
+@pytest.mark.guest  # the agent for arm64, whose compiler `make test` installs
 def test_the_agent_holds_where_the_clock_looks_for_it() -> None:
     """The no-op at which a guest is held, in the agent's code and in the plugin's list (target/observers/clock.c)."""
     try:

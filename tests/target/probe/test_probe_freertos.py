@@ -191,6 +191,7 @@ def test_an_image_takes_no_linux_program(image: Rtos) -> None:
         RtosBoard(image).run(Job(Command(("rtqual-probe", "wakeup")), loads=(Command(("x",)),)), seed=1, timeout_s=1)
 
 
+@pytest.mark.guest  # make and the compiler, as `make test` installs them
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FREERTOS_KERNEL_PATH", str(tmp_path))
     with pytest.raises(RunFailed, match=r"holds no tasks\.c"):
