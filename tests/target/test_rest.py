@@ -9,13 +9,12 @@ import pytest
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64
-from rtqual.engine.boards import rest
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import guest_file, guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Machine, Outcome
+from rtqual.protocols.board import Machine, Outcome, rest
 
 MODULE = "rtqual-restless.ko"
 NS_PER_S = 10**9

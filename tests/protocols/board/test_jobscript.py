@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import RunFailed
 from rtqual.protocols.board import Command, Job, jobscript
+from rtqual.protocols.record.schema import LATER_S, RESET
 
 FILES = {"measure.out": "hello\n", "measure.status": "exit 0\n", "file.data.json": "{}"}
 NAMES = st.text("abcdefghij.", min_size=1, max_size=12).filter(lambda name: set(name) != {"."})
@@ -223,3 +224,19 @@ def test_facts_without_end_are_cut() -> None:
     long = jobscript.facts({"facts": "".join(f"{number}={'x' * 10**5}\n" for number in range(1000))})
     assert len(str(long)) < 10**6
     assert len(jobscript.facts({"facts": "".join(f"{number}=x\n" for number in range(1000))})) == 100
+
+
+def rested_s(script: str, folder: Path, told: str) -> tuple[str, str]:
+    """How long a job's script sleeps in a guest that tells that of its rest, and the facts that it then adds."""
+    (folder / "rest").write_text(told)
+    line = next(line for line in script.splitlines() if " || sleep " in line)
+    line = line.replace("/run/rest", str(folder / "rest")).replace("sleep", "echo")
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    return done.stdout.strip(), next((line.split()[1] for line in script.splitlines() if LATER_S in line), "")
+
+
+@pytest.mark.parametrize(("later_s", "fact"), [(0, ""), (10, f"{LATER_S}=10")])
+def test_a_job_that_begins_later_tells_so_and_after_a_reset_none_waits(later_s: int, fact: str, tmp_path: Path) -> None:
+    script = jobscript.render(Job(measure=Command(("true",))), 1, later_s=later_s)
+    assert rested_s(script, tmp_path, "rest_ns=20\n") == (str(1 + later_s), fact)
+    assert rested_s(script, tmp_path, f"{RESET}=1\n")[0] == ""

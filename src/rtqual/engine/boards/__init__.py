@@ -3,6 +3,7 @@
 
 house.py    the boards, a row each
 local.py    this machine as it is
+rest.py     this machine's start is waited for
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
 rtos.py     an RTOS image in QEMU, with the same clock
 replay.py   runs that were recorded before
@@ -11,8 +12,6 @@ process.py  programs that run for a job: their deadline, and the end of all
 machine.py  the machines that QEMU emulates
 unpacked.py a PC's kernel unpacked by the host
 saved.py    booted guests, kept in the cache
-rest.py     a guest at rest, before it is saved and before it is measured
-guest.py    a guest of one of these machines, as records tell it
 monitor.py  QEMU through its monitor: a guest saved and restored
 trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes

@@ -1,35 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Whether a system had come to rest after its boot when it was measured: what rtqual-agent tells (rest.h).
-
-A candidate waits by itself, in its first process. This machine is waited for here; which programs run on it is its own
-affair, so a busy one is a fact and no problem.
-"""
+"""This machine's rest: its start is waited for. Which programs run on it is its own affair, so a busy one is a fact and
+no problem."""
 
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
-from rtqual.base.words import whole
+from rtqual.protocols.board.rest import BUSY, START
+from rtqual.protocols.record.schema import WAITED_NS
 
-START, BUSY = "start", "busy"  # why there is no rest: what the kernel or systemd starts, a process that runs
 _WINDOW_MS, _LIMIT_MS = 250, 1000
 _PATIENCE_S = 60.0
-
-
-def problems(facts: Mapping[str, str]) -> tuple[str, ...]:
-    """Say why the figures of a system that was not at rest decide nothing; nothing where it was, or was reset."""
-    if "rest_reset" in facts:
-        return ()
-    waited_ns = whole(facts.get("rest_ns", ""))
-    if waited_ns is None:
-        return ("nothing tells whether it had come to rest after its boot",)
-    if "unrest" not in facts:
-        return ()
-    why = facts.get("rest_awaited", "nothing was told")
-    how = "still busy" if facts["unrest"] == BUSY else "still starting"
-    return (f"measured before it had come to rest: {how} {waited_ns / 1e9:.0f} s after its boot: {why}",)
 
 
 def of_this_machine(agent: Path) -> dict[str, str]:
@@ -47,7 +29,7 @@ def of_this_machine(agent: Path) -> dict[str, str]:
         time.sleep(1)
     if facts.get("unrest") == BUSY:
         del facts["unrest"]
-    return {**facts, "rest_ns": str(round(waited_s * 1e9))}
+    return {**facts, WAITED_NS: str(round(waited_s * 1e9))}
 
 
 def _jobs() -> list[str]:

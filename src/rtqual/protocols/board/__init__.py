@@ -4,6 +4,7 @@
 registry.py   the boards, a row each
 system.py     what a board starts: a kernel with its root, or the image of an RTOS
 jobscript.py  a job as the shell script that a guest runs, and its results
+rest.py       whether what was measured had come to rest after its boot
 """
 
 from collections.abc import Callable, Mapping

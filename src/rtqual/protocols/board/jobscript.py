@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rtqual.base.errors import RunFailed, SystemDied
-from rtqual.engine.boards import rest
-from rtqual.protocols.board import Command, Job, Left, Outcome
+from rtqual.protocols.board import Command, Job, Left, Outcome, rest
+from rtqual.protocols.record.schema import LATER_S, RESET
 
 _FOLDERS = {
     "memory": "",
@@ -33,10 +33,20 @@ echo "realtime=$(cat /sys/kernel/realtime 2>/dev/null || echo 0)"; } > /run/resu
 """
 
 
-def render(job: Job, seed: int, port: str = "/dev/ttyS1", *, leave: str = "", mount: str = "", inside: str = "") -> str:
+def render(
+    job: Job,
+    seed: int,
+    port: str = "/dev/ttyS1",
+    *,
+    later_s: int = 0,
+    leave: str = "",
+    mount: str = "",
+    inside: str = "",
+) -> str:
     """The script that runs a job in the guest and sends /run/result back through a port, whatever happens.
 
     `leave`: what it does in place of sending, on a board that keeps its results until they are fetched.
+    `later_s`: how much later than at once it begins, which the facts tell.
     `mount`: mounts the job's disk, in place of the virtual board's; `inside`: the job's folder there.
     """
     mount = mount or _FOLDERS[job.folder]
@@ -53,13 +63,14 @@ def render(job: Job, seed: int, port: str = "/dev/ttyS1", *, leave: str = "", mo
         *(f"modprobe {shlex.quote(m)} || fail 'the kernel has no module {m}'" for m in job.modules),
         *([run(Command(job.version), "version")] if job.version else []),
         *(f"{run(c, f'setup{i}')} || fail setup{i}" for i, c in enumerate(job.setup)),
-        f"sleep {_REST_S}",
+        f"grep -qs {RESET} {rest.FILE} || sleep {_REST_S + later_s}",
         *(f"{run(c, f'load{i}')} & load{i}=$!" for i, c in enumerate(job.loads)),
         *([f"usleep {_SETTLE_US}"] if job.loads else []),
         f"rtqual-agent phase {seed}",
         run(job.measure, "measure"),
         *(f"kill -0 $load{i} || fail load{i}" for i in range(len(job.loads))),
         _FACTS.rstrip(),
+        *([f"echo {LATER_S}={later_s} >> /run/result/facts"] if later_s else []),
         *(f"cp {shlex.quote(name)} /run/result/{shlex.quote('file.' + name)}" for name in job.collect),
         "give_back",
     ]

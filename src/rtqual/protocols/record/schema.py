@@ -189,6 +189,11 @@ class LateSample(_Model):
     calls: list[OneLine]  # what the timer's interrupt hit, the innermost last
 
 
+# Facts of a run: how long its system took to come to rest after the boot (rest.py); that it was reset instead; by
+# how much it began later than those that begin at once.
+WAITED_NS, RESET, LATER_S = "rest_ns", "rest_reset", "begun_later_s"
+
+
 class Provenance(_Model):
     """Where and how a run was made. What could not be read is absent, not guessed."""
 

@@ -34,6 +34,7 @@ class Conditions:
 
     parameters: Mapping[str, object] = field(default_factory=dict)
     lengths: tuple[float, ...] = ()  # samples of the shortest and the longest run; empty: not known
+    rested: bool | None = None  # whether the candidate was waited for until its boot was over; None: no candidate boots
 
 
 @dataclass(frozen=True)

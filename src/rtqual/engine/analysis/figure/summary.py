@@ -16,6 +16,7 @@ import numpy as np
 from rtqual.base.words import clean, count, listed
 from rtqual.engine.analysis.figure.asked import tail
 from rtqual.engine.analysis.figure.dependence import dependence
+from rtqual.engine.analysis.figure.early import early_runs, rested
 from rtqual.engine.analysis.figure.figures import pool_figures, quantile_figures, why_few
 from rtqual.engine.analysis.figure.intervals import FloatArray, mean_interval
 from rtqual.engine.analysis.figure.model import Conditions, Distribution, Figure, Group, Summary
@@ -103,6 +104,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
         conditions=Conditions(
             parameters=records[0].inputs.parameters,
             lengths=(float(headline.n.min()), float(headline.n.max())) if headline and headline.samples else (),
+            rested=rested(records),
         ),
         series=tuple(names),
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
@@ -190,7 +192,7 @@ def _problems(records: Sequence[Record]) -> tuple[str, ...]:
         problems.append(
             "its records were taken by other clocks, real time and the emulator's: they are not one measurement"
         )
-    problems += _strange_machines(records)
+    problems += [*_strange_machines(records), *early_runs(records)]
     units: dict[str, dict[str, None]] = {}
     for r in records:
         for name, unit in _units(r):

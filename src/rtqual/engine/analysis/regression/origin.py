@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rtqual.base.errors import BadInput
 from rtqual.base.words import count, under
+from rtqual.engine.analysis.figure.early import rested
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.protocols.record.schema import Record, Timing, digest
 
@@ -55,6 +56,12 @@ def check_comparable(before: Groups, after: Groups, names: tuple[str, str]) -> N
             raise BadInput(
                 f"{cell_name(group)}: not comparable: {names[0]} and {names[1]} were measured by other clocks, "
                 "real time and the emulator's: measure both alike"
+            )
+        waited = [rested(side[group]) for side in (before, after)]
+        if set(waited) == {True, False}:
+            raise BadInput(
+                f"{cell_name(group)}: not comparable: {names[waited.index(False)]} was measured before rtqual waited "
+                "for the end of a boot: measure both with the same rtqual"
             )
         _check_jobs(group, before[group], after[group], names)
 

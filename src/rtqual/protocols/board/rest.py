@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Whether a system had come to rest after its boot when it was measured: what rtqual-agent tells (rest.h)."""
+
+from collections.abc import Mapping
+
+from rtqual.base.words import whole
+from rtqual.protocols.record.schema import RESET, WAITED_NS
+
+FILE = "/run/rest"  # on a candidate, whose first process waits
+START, BUSY = "start", "busy"  # why there is no rest: what the kernel or systemd starts, a process that runs
+
+
+def problems(facts: Mapping[str, str]) -> tuple[str, ...]:
+    """Say why the figures of a system that was not at rest decide nothing; nothing where it was, or was reset."""
+    if RESET in facts:
+        return ()
+    waited_ns = whole(facts.get(WAITED_NS, ""))
+    if waited_ns is None:
+        return ("nothing tells whether it had come to rest after its boot",)
+    if "unrest" not in facts:
+        return ()
+    why = facts.get("rest_awaited", "nothing was told")
+    how = "still busy" if facts["unrest"] == BUSY else "still starting"
+    return (f"measured before it had come to rest: {how} {waited_ns / 1e9:.0f} s after its boot: {why}",)
