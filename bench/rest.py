@@ -25,7 +25,7 @@ from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.initramfs.contents import guest_file, guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.protocols.board import Command, Job, Machine, rest
-from rtqual.protocols.load.registry import LOADS
+from rtqual.protocols.load.registry import all_loads
 from rtqual.protocols.record.schema import LATER_S, Inputs, Measurement, Provenance, Record, Timing
 from rtqual.protocols.record.store import make
 
@@ -72,8 +72,8 @@ def run(of: VirtualBoard, load: str, seed: int, delay_s: int) -> tuple[Record, d
     """A run that begins so much later, by itself: odd seeds begin at once by the board's own rule."""
     plain = CYCLICTEST.job(PARAMETERS, cpus=of.machine.cpus, seed=seed)
     job = Job(
-        measure=plain.measure, setup=(*LOADS[load].setup, Command(("sleep", str(delay_s)))), collect=plain.collect,
-        loads=LOADS[load].background,
+        measure=plain.measure, setup=(*all_loads()[load].setup, Command(("sleep", str(delay_s)))), collect=plain.collect,
+        loads=all_loads()[load].background,
     )  # fmt: skip
     outcome = of.run(job, seed=2 * seed - 1, timeout_s=TIMEOUT_S)
     measured = CYCLICTEST.read(PARAMETERS, outcome, cpus=of.machine.cpus)

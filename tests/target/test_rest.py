@@ -3,18 +3,22 @@
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64
+from rtqual.engine.analysis.figure.early import early_runs
 from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import guest_file, guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Machine, Outcome, rest
+from rtqual.protocols.board import Command, Machine, Outcome, rest
+from rtqual.protocols.record.schema import LATER_S, RESET
+from support.analysis_records import record
 
 MODULE = "rtqual-restless.ko"
 NS_PER_S = 10**9
@@ -127,3 +131,25 @@ def test_a_thread_that_wakes_up_for_ever_is_no_transient_and_is_measured(tmp_pat
     assert outcome.facts["rest_busiest"] == "restless"
     assert abs(int(outcome.facts["rest_busiest_ns"]) / WINDOW_NS - 0.006) < 0.001
     assert int(outcome.facts["rest_ns"]) < 3 * WINDOW_NS
+
+
+@pytest.mark.full
+def test_runs_of_a_guest_that_did_not_wait_are_told_by_those_that_begin_later(tmp_path: Path) -> None:
+    """Debian's 6.12 tests its ciphers while it is measured at once: 300 us, and 8 to 10 us two seconds later."""
+    text, wait = guest_file("init").read_text(), "rtqual-agent rest 10000 60000 > /run/rest"
+    assert text.count(wait) == 1
+    init = tmp_path / "init"
+    init.write_text(text.replace(wait, f"echo {RESET}=1 > /run/rest"))
+    init.chmod(0o755)
+    package = fetch("linux-image-6.12-amd64", kernel=True)
+    kernel = make_ready("", package, boot=(), tools=guest_tools(), architecture=AMD64, extra={"init": init})
+    board = VirtualBoard(kernel, Machine(), tmp_path / "scratch", guests=tmp_path / "guests")
+    job = CYCLICTEST.job(PARAMETERS, cpus=1, seed=1)
+    records = []
+    for seed, delay_s in ((1, 0), (2, 2)):
+        outcome = board.run(replace(job, setup=(Command(("sleep", str(delay_s))),)), seed=1, timeout_s=300)
+        measured = CYCLICTEST.read(PARAMETERS, outcome, cpus=1)
+        facts = {LATER_S: str(delay_s)} if delay_s else {}
+        records.append(record(measured.series, load="none", seed=seed, facts=facts))
+    assert len(list(early_runs(records))) == 1
+    assert list(early_runs([records[1], records[1]])) == []
