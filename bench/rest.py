@@ -71,9 +71,9 @@ def board(package: str, cpus: int, folder: Path, *, off: bool) -> VirtualBoard:
 def run(of: VirtualBoard, load: str, seed: int, delay_s: int) -> tuple[Record, dict[str, str]]:
     """A run that begins so much later, by itself: odd seeds begin at once by the board's own rule."""
     plain = CYCLICTEST.job(PARAMETERS, cpus=of.machine.cpus, seed=seed)
+    beside, later = all_loads()[load], Command(("sleep", str(delay_s)))
     job = Job(
-        measure=plain.measure, setup=(*all_loads()[load].setup, Command(("sleep", str(delay_s)))), collect=plain.collect,
-        loads=all_loads()[load].background,
+        measure=plain.measure, setup=(*beside.setup, later), collect=plain.collect, loads=beside.background
     )  # fmt: skip
     outcome = of.run(job, seed=2 * seed - 1, timeout_s=TIMEOUT_S)
     measured = CYCLICTEST.read(PARAMETERS, outcome, cpus=of.machine.cpus)
