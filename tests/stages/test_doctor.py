@@ -65,7 +65,8 @@ def test_this_machine_can_run_the_demo() -> None:
     assert doctor.demo_can_run(checks), [c for c in checks if c.state == "missing"]
     assert set(doctor.install_command(checks).split()[2:]) <= set(packages("GROUND_PACKAGES"))  # make ground-packages
     assert {check.state for check in checks if check.name.startswith("our programs for")} == {"ok"}
-    for name in (*PROGRAMS, "QEMU", "rtqual-agent", "rtqual-clock.so", "instruction clock", "Pango"):
+    assert named["QEMU"].state == ("ok" if named["QEMU"].found.startswith("7.2.") else "warning")
+    for name in (*PROGRAMS, "rtqual-agent", "rtqual-clock.so", "instruction clock", "Pango"):
         assert named[name].state == "ok", named[name]
     assert re.match(r"\d+\.\d+\.\d+", named["QEMU"].found)
     assert named["CPUs"].found.startswith(str(len(os.sched_getaffinity(0))))
