@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What rtqual itself brings: its boards, instruments and loads."""
 
-from rtqual.protocols.part import Kernels, Part, Row
+from rtqual.protocols.part import Keyed, Part, Row
 
 _INSTRUMENTS = "rtqual.engine.instruments"
 PART = Part(
@@ -21,7 +21,7 @@ PART = Part(
     ),
     loads=(Row(10, "rtqual.engine.loads.house:LOADS"),),
     kernels=(
-        Kernels(20, "rtqual.engine.candidates.kernel:packaged", "package"),
-        Kernels(30, "rtqual.engine.candidates.kernel:built_elsewhere", "built"),
+        Keyed(20, "rtqual.engine.candidates.kernel:packaged", "package"),
+        Keyed(30, "rtqual.engine.candidates.kernel:built_elsewhere", "built"),
     ),
 )

@@ -44,10 +44,10 @@ class Family(Row):
 
 
 @dataclass(frozen=True)
-class Kernels(Row):
-    """A kind of candidates: `where` prepares the kernel of one (engine/candidates/kernel.py)."""
+class Keyed(Row):
+    """What a mission or a command asks for by a key."""
 
-    key: str  # of its table in the mission, as the Kind in protocols/board/registry.py has it
+    key: str
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,16 @@ class Part:
     families: tuple[Family, ...] = ()  # of instruments: a function of the name
     loads: tuple[Row, ...] = ()  # protocols/load: Load
     boards: tuple[Row, ...] = ()  # protocols/board/registry.py: Row
-    kernels: tuple[Kernels, ...] = ()  # kinds of candidates
+    # By a kind of candidates: what prepares a kernel (engine/candidates/kernel.py), what of it can be had in no tree,
+    # its package for an image.
+    kernels: tuple[Keyed, ...] = ()
+    contradictions: tuple[Keyed, ...] = ()
+    packages: tuple[Keyed, ...] = ()
+    printed: tuple[Row, ...] = ()  # candidates that nothing runs: engine/candidates/printed.py
+    roots: tuple[Keyed, ...] = ()  # by a candidate's root: what puts its kernel under one
+    ways: tuple[Keyed, ...] = ()  # by how a board is reached without a network: what opens it
+    forms: tuple[Keyed, ...] = ()  # by what `rtqual import` reads beside files of tools: a function of its arguments
+    runners: tuple[Keyed, ...] = ()  # by an option of select: engine/campaign/runner.py
     annexes: tuple[Row, ...] = ()  # engine/campaign/annex.py: Annex
     chapters: tuple[Chapter, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -146,6 +155,14 @@ def brought(kind: str) -> tuple[Any, ...]:
             raise BadInput(f"the part '{part.name}' names {row.where} among its {kind}: {error}; remove it") from error
         things += thing if isinstance(thing, tuple) else (thing,)
     return tuple(things)
+
+
+def keyed(kind: str, key: str, what: str) -> Any:
+    """Return what parts bring by a key. Raises BadInput that names `what` is asked where none does."""
+    for _, row in rows(kind):
+        if isinstance(row, Keyed) and row.key == key:
+            return load(row.where)
+    raise BadInput(f"{what}: no part that is installed brings it (docs/architecture.md)")
 
 
 @cache

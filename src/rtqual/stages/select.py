@@ -19,7 +19,7 @@ from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.annex import Annexes, Making, all_annexes
 from rtqual.engine.campaign.cost import cost_of
 from rtqual.engine.campaign.run import Campaign, Watcher
-from rtqual.parts.studies.choice import stated_needs, with_choice
+from rtqual.engine.candidates.printed import printed
 from rtqual.protocols.part import load
 from rtqual.reports.formats import FORMATS
 from rtqual.reports.page.document import AS_USUAL, Printed
@@ -96,11 +96,15 @@ def report(
 def evidence_of(campaign: kept.Kept) -> Evidence:
     """What the records of a campaign support."""
     mission, result = campaign.mission, campaign.result
-    known = {**result.configs, **stated_needs(mission)}
-    return with_choice(
-        mission,
-        analyse(mission, campaign.scale, result.records, known, result.failures, result.runs_lost, result.left_out),
+    known = dict(result.configs)
+    for one in printed():
+        known |= one.needs(mission)
+    evidence = analyse(
+        mission, campaign.scale, result.records, known, result.failures, result.runs_lost, result.left_out
     )
+    for one in printed():
+        evidence = one.judged(mission, evidence)
+    return evidence
 
 
 def conclude(

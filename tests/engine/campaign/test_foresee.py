@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards import machine
 from rtqual.engine.boards.local import ran
@@ -169,24 +168,6 @@ def test_a_size_needs_one_run_and_a_rate_needs_ten(tmp_path: Path) -> None:
     size = text.replace("sysbench-fileio-root", "footprint").replace("requests_per_s", "ram_used")
     path.write_text(size.replace("at_least = 20", 'at_most = "1 GiB"').replace("runs = 10", "runs = 1"))
     assert foresee(load_mission(path), "demo").nobody == EMULATED
-
-
-@pytest.mark.parametrize(
-    ("tailor", "needs", "expected"),
-    [
-        (Tailor(forbid=("CONFIG_PREEMPT_RT",)), ("realtime",), "PREEMPT_RT is to be left out (forbidden by name), but"),
-        (Tailor(require={"PREEMPT_RT": "n"}), ("realtime",), "PREEMPT_RT is to be left out (asked for by name), but"),
-        (Tailor(require={"PREEMPT_RT": "m"}), ("realtime",), "PREEMPT_RT is to be m (asked for by name), but realtime"),
-        (Tailor(forbid=("PREEMPT_RT",)), ("usb",), ""),
-        (Tailor(forbid=("PREEMPT_RT",), source="/a/tree"), ("realtime",), ""),  # says no version
-    ],
-)
-def test_needs_and_symbols_that_exclude_each_other_are_foreseen(
-    tailor: Tailor, needs: tuple[str, ...], expected: str
-) -> None:
-    found = feasible.contradiction(tailor, needs, AMD64)
-    assert found.startswith(expected)
-    assert bool(found) == bool(expected)
 
 
 def test_a_symbol_is_asked_for_once() -> None:

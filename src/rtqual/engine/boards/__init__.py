@@ -12,7 +12,7 @@ process.py  programs that run for a job: their deadline, and the end of all
 machine.py  the machines that QEMU emulates
 unpacked.py a PC's kernel unpacked by the host
 saved.py    booted guests, kept in the cache
-guest.py    a guest of one of these machines, as records tell it
+guest.py    whether a machine is a guest of a hypervisor
 monitor.py  QEMU through its monitor: a guest saved and restored
 trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Whether a candidate, and a cell of it, can run on this machine, as far as a look tells: nothing is fetched."""
 
-import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 from rtqual.base.apt import require_known
-from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.local import program
 from rtqual.engine.campaign.cell import Cell
@@ -15,7 +13,7 @@ from rtqual.engine.candidates.given import IMAGES
 from rtqual.engine.candidates.linked import look
 from rtqual.engine.candidates.roots import programs_of
 from rtqual.engine.candidates.rtos import COMPILER
-from rtqual.engine.mission import Candidate, Need, Rtos, Tailor
+from rtqual.engine.mission import Candidate, Need, Rtos
 from rtqual.protocols.load.registry import all_loads
 
 _MODULE = ".ko"
@@ -42,24 +40,6 @@ def why_not(candidate: Candidate) -> str:
         image = Path(candidate.built.kernel).expanduser() / IMAGES[candidate.built.architecture]
         if not image.is_file():
             return f"there is no {image}"
-    return ""
-
-
-def contradiction(wanted: Tailor, needs: Sequence[str], architecture: Architecture) -> str:
-    """What of a kernel's needs and symbols cannot be had together in any tree; empty where none is known.
-
-    Rules differ by version, so a source that does not name its version is not judged."""
-    version = re.search(r"(\d+)\.(\d+)", Path(wanted.source).name)
-    if not version:
-        return ""
-    from rtqual.parts.tailor.configure.rules import merged, wishes  # noqa: PLC0415 - few candidates are tailored
-
-    require = {symbol: str(value) for symbol, value in wanted.require.items()}
-    number = (int(version[1]), int(version[2]))
-    try:
-        merged(wishes((*needs, *wanted.needs), architecture, number), require, wanted.forbid)
-    except BadInput as error:
-        return str(error)
     return ""
 
 

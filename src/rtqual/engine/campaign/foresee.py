@@ -24,11 +24,12 @@ from rtqual.engine.analysis.figure.asked import (
 from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.boards.local import hypervisor
 from rtqual.engine.campaign.cell import Cell
-from rtqual.engine.campaign.feasible import contradiction, why_not, why_not_cell
+from rtqual.engine.campaign.feasible import why_not, why_not_cell
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import Candidate, Mission, Requirement
 from rtqual.protocols.board.registry import Clock
 from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.part import keyed
 
 Cells = Mapping[tuple[str, str, str], Sequence[Cell]]  # by candidate, instrument and load
 _EMULATED = "the emulator's counted instructions rank kernels only: to fly one, measure it on the board"
@@ -75,7 +76,8 @@ def foresee(mission: Mission, scale: str) -> Foresight:
     for one in candidates:
         broken = why_not(one)
         if one.tailor and one.architecture and not broken:
-            broken = contradiction(one.tailor, mission.mission.needs, one.architecture)
+            contradiction = keyed("contradictions", one.kind.key, f"{one.name}: a tailored kernel")
+            broken = contradiction(one, mission.mission.needs)
         found[one.name] = {broken: True} if broken else dict(_problems(mission, one, cells))
     every = dict.fromkeys(problem for problems in found.values() for problem in problems)
     of = {problem: [name for name, problems in found.items() if problem in problems] for problem in every}

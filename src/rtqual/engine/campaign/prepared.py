@@ -12,10 +12,10 @@ from rtqual.engine.candidates import linked, rtos
 from rtqual.engine.candidates.kernel import kernel_of
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.mission import Candidate, Mission
-from rtqual.parts.images.measured import under_root
 from rtqual.protocols.board.registry import Start, Starts
 from rtqual.protocols.board.system import Kernel, Rtos
 from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.part import keyed
 
 
 class Prepared:
@@ -58,7 +58,8 @@ class Prepared:
             self.entries.setdefault(file, []).append(entry)
         if candidate.root:
             tell(f"{candidate.name} (its {candidate.root} root)")
-            return under_root(kernel, candidate.root, self._mission.mission.needs, tools)
+            under_root = keyed("roots", candidate.root, f'{candidate.name}: root = "{candidate.root}"')
+            kernel = under_root(kernel, candidate.root, self._mission.mission.needs, tools)
         return kernel
 
     def start(self, candidate: Candidate) -> Start:

@@ -28,11 +28,11 @@ from rtqual.engine.campaign.plan import plan
 from rtqual.engine.campaign.prepared import Prepared
 from rtqual.engine.campaign.provenance import kernel_complaints, missing_cpus, provenance, replayed
 from rtqual.engine.campaign.stated import Before, before, is_of, why_waits
+from rtqual.engine.candidates.printed import systems
 from rtqual.engine.mission import Mission
-from rtqual.parts.cluster.cluster import run_on
-from rtqual.parts.studies.records import records as published_records
 from rtqual.protocols.board import Board, Machine
 from rtqual.protocols.board.registry import Row, all_boards
+from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing, digest
 from rtqual.protocols.record.store import Store, make, read, settle_timing
 
@@ -172,7 +172,8 @@ class Campaign:
         if away:
             numbered = {cell: (self.cells.index(cell), keys[cell]) for cell in away}
             content = kept.content_of(self.mission)
-            failures |= run_on(self._cluster, content, self.scale, numbered, self.folder, self.store, watcher)
+            runner = keyed("runners", "cluster", f"--cluster {self._cluster}")
+            failures |= runner.run(self._cluster, content, self.scale, numbered, self.folder, self.store, watcher)
         together = [cell for cell in together if cell not in set(away)]
         boards = len({cell.place for cell in switched}) or 1
         for some, workers in ((here, 1), (together, self.workers), (switched, boards)):
@@ -193,7 +194,8 @@ class Campaign:
     def _published(self) -> list[Record]:
         """What studies printed of candidates, kept like what is measured, so that it is shown and compared alike."""
         named = [(one.published, one.name) for one in self.mission.candidates if one.published]
-        taken = [record for system, name in named for record in published_records(system, name, self.mission.sha256)]
+        of = systems() if named else {}
+        taken = [record for system, name in named for record in of[system].records(system, name, self.mission.sha256)]
         for record in taken:
             self.store.write(record)
         return taken

@@ -18,14 +18,17 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.initramfs.contents import needed
 from rtqual.engine.mission import Candidate
-from rtqual.parts.xenomai.probes import PROGRAMS as PROBES
 from rtqual.protocols.board.system import Kernel
+from rtqual.protocols.instrument.registry import all_instruments
 
 IMAGES = {AMD64.name: "arch/x86/boot/bzImage", ARM64.name: "arch/arm64/boot/Image.gz"}
 CONFIG, RELEASE = ".config", "include/config/kernel.release"
-# Programs that no package brings, by the name that instruments call them.
-PROGRAMS = ("latency", "latmus", *PROBES)
 _RELEASE = re.compile(r"[A-Za-z0-9][\w.+~-]{0,63}")
+
+
+def _of_cores() -> set[str]:
+    """Programs that no package brings: those that measure a core beside Linux."""
+    return {one.program for one in all_instruments().values() if one.core}
 
 
 def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collection[str] = ()) -> Kernel:
@@ -36,7 +39,7 @@ def prepare(candidate: Candidate, *, tools: Sequence[Package], programs: Collect
     assert wanted is not None and architecture is not None, "a kernel that was built"  # noqa: S101
     package = _kept(candidate.name, Path(wanted.kernel).expanduser(), IMAGES[architecture.name])
     extra = {}
-    for name in sorted({*PROGRAMS} & {*programs}):
+    for name in sorted(_of_cores() & {*programs}):
         if wanted.programs is None:
             raise BadInput(f"candidate {candidate.name}: {name} runs on it; name the folder that holds it in programs")
         extra[f"usr/bin/{name}"] = _static(candidate.name, Path(wanted.programs).expanduser() / name)

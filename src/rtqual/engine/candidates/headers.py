@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What modules for a kernel are built against: the headers that Debian packages for its own kernels, or what is kept of
-a kernel built here."""
+a kernel built here (parts/tailor/headers.py)."""
 
 import os
 import re
@@ -11,10 +11,7 @@ from pathlib import Path
 
 from rtqual.base.apt import Package, fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
-from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import RunFailed
-from rtqual.parts.tailor.configure.tree import Tree
-from rtqual.parts.tailor.make.build import Built
 
 _INCLUDED = re.compile(r"include /usr/src/(linux-headers-[\w.+-]+)/Makefile")
 _KBUILD = re.compile(r"linux-kbuild-[\w.+-]+")
@@ -65,32 +62,3 @@ def _laid_out(packages: tuple[Package, ...], release: str, scratch: Path) -> Pat
     makefile.unlink()  # and not the package's, which it is a link to
     makefile.write_text(text)
     return headers
-
-
-def of_built(tree: Tree, built: Built) -> Headers:
-    """Of a kernel built here: its tree, its configuration, and what it exports."""
-    return Headers(
-        built.release,
-        tree.architecture,
-        (built.sha256,),
-        lambda _: tree.command(_prepared(tree, built)),
-        tree.environment(),
-    )
-
-
-def _prepared(tree: Tree, built: Built) -> Path:
-    """A folder of objects that modules can be built in, from the cache where it was made before."""
-    place = cache_dir() / "kernel-headers" / built.sha256[:32]
-    ready = place / ".ready"  # made last
-    with locked(place):
-        if not ready.exists():
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            (place / ".config").write_text(built.config)
-            try:
-                shutil.copyfile(built.exported, place / "Module.symvers")
-            except FileNotFoundError:
-                raise RunFailed(f"the kernel {built.release} loads no modules (CONFIG_MODULES is off)") from None
-            tree.make(place, "modules_prepare")
-            ready.touch()
-    return place

@@ -4,11 +4,10 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from rtqual.base.apt import Package
-from rtqual.base.errors import BadInput
 from rtqual.engine.candidates import debian, given
 from rtqual.engine.mission import Candidate, Mission
 from rtqual.protocols.board.system import Kernel
-from rtqual.protocols.part import Kernels, load, rows
+from rtqual.protocols.part import keyed
 
 Made = tuple[Kernel, Mapping[str, object]]  # and what annexes keep of how it came to be, by their files
 
@@ -22,12 +21,9 @@ def kernel_of(
     programs: Collection[str] = (),
 ) -> Made:
     """With what instruments of these programs need in its guest. Raises BadInput where no part makes such kernels."""
-    kind = candidate.kind.key
-    for _, row in rows("kernels"):
-        if isinstance(row, Kernels) and row.key == kind:
-            made: Made = load(row.where)(candidate, mission, tools, tell=tell, programs=programs)
-            return made
-    raise BadInput(f"{candidate.name}: no part that is installed makes kernels of {candidate.kind.example}")
+    prepare = keyed("kernels", candidate.kind.key, f"{candidate.name}: a kernel of {candidate.kind.example}")
+    made: Made = prepare(candidate, mission, tools, tell=tell, programs=programs)
+    return made
 
 
 def packaged(

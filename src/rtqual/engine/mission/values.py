@@ -107,7 +107,7 @@ class Known:
 
 
 def _published(name: str) -> str:
-    from rtqual.parts.studies.catalogue import systems  # noqa: PLC0415 - few missions name a study, and reading them takes time
+    from rtqual.engine.candidates.printed import systems  # noqa: PLC0415 - few missions name a study
 
     if name not in systems():
         raise ValueError(f"unknown published system {shown(name)}; {suggest(name, systems())}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rtqual.engine.mission import DEFAULT_SCALE
 from rtqual.face.commands.running import RUN, Run
+from rtqual.protocols.part import keyed
 
 
 def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, cluster: str = "", run: Run = RUN) -> int:
@@ -22,8 +23,5 @@ def select(mission: Path, /, *, scale: str = DEFAULT_SCALE, cluster: str = "", r
     from rtqual.stages import select as stage  # noqa: PLC0415 - the libraries behind it are slow to load
 
     if cluster:
-        from rtqual.parts.cluster.cluster import require_safe  # noqa: PLC0415
-
-        require_safe(cluster)
-        import distributed  # noqa: F401, PLC0415 - an extra, asked for before anything is prepared
+        keyed("runners", "cluster", f"--cluster {cluster}").check(cluster)
     return run.of(stage.select, run.load(mission, scale), scale, cluster)

@@ -22,6 +22,7 @@ from rtqual.base.words import clean
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.lost import begun, ended
+from rtqual.engine.campaign.runner import Runner
 from rtqual.protocols.record.parquet import RAW, SAMPLES
 from rtqual.protocols.record.schema import Inputs
 from rtqual.protocols.record.store import MANIFEST, Store, read
@@ -207,3 +208,11 @@ class _Run:
         before = self._first.setdefault(inputs.key(), (worker, record.manifest.hash))
         if before[1] != record.manifest.hash:
             self._watcher.warning(f"{cell}: other samples on {worker} than on {before[0]}: they are no counted figures")
+
+
+def _check(address: str) -> None:
+    require_safe(address)
+    import distributed  # noqa: F401, PLC0415 - an extra, asked for before anything is prepared
+
+
+CLUSTER = Runner(_check, run_on)

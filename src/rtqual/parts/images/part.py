@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part
+from rtqual.protocols.part import Command, Keyed, Part
 
 PART = Part(
     "images",
@@ -13,4 +13,10 @@ PART = Part(
             "Make a system image for a flight disk, with a list of what is inside (docs/image.md).",
         ),
     ),
+    roots=(
+        Keyed(10, "rtqual.parts.images.measured:under_root", "minimal"),
+        Keyed(20, "rtqual.parts.images.measured:under_root", "debian"),
+    ),
+    forms=(Keyed(10, "rtqual.parts.images.cards.command_import:take", "card"),),
+    ways=(Keyed(10, "rtqual.parts.images.cards.board:CardBoard", "card"),),
 )

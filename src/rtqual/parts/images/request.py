@@ -9,7 +9,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.mission import Mission
 from rtqual.parts.images.board import ForBoard
 from rtqual.parts.images.system import Request
-from rtqual.parts.tailor import candidate as built
+from rtqual.protocols.part import keyed
 
 _ARCHITECTURES = {architecture.name: architecture for architecture in (AMD64, ARM64)}
 
@@ -60,8 +60,8 @@ def _kernel(mission: Mission, name: str, wanted: Architecture) -> tuple[Package,
         return fetch(candidate.package, kernel=True, architecture=wanted), parameters
     if candidate.tailor and candidate.architecture:
         _check(name, "a kernel built here", candidate.architecture, wanted)
-        made = built.tailor(name, candidate.tailor, mission.mission.needs, wanted).built
-        return Package(f"linux-{name}", made.version, made.sha256, made.installed_size_b, made.folder), parameters
+        package_of = keyed("packages", candidate.kind.key, f"--kernel {name}")
+        return package_of(candidate, mission), parameters
     raise BadInput(f"--kernel {name}: this candidate is no Linux kernel that an image can carry")
 
 

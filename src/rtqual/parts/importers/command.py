@@ -7,8 +7,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from rtqual.base.errors import BadInput
-from rtqual.engine.mission import DEFAULT_SCALE, load_mission
-from rtqual.face.commands.app import LITERAL, Json, print_json, tell
+from rtqual.engine.mission import DEFAULT_SCALE
+from rtqual.face.commands.app import LITERAL, Json, print_json
+from rtqual.protocols.part import keyed
 
 
 def import_(
@@ -59,7 +60,9 @@ def import_(
         The number of CPUs of a file that does not tell.
     """
     if mission is not None:
-        return _card(files, mission, scale, out, as_json=as_json)
+        take = keyed("forms", "card", f"--mission {mission}: reading cards")
+        code: int = take(files, mission, scale, out, as_json=as_json)
+        return code
     if candidate is None or out is None:
         raise BadInput("--candidate and --out are needed; of a card that measured by itself, --mission")
     from rtqual.parts.importers.records import Circumstances, import_files  # noqa: PLC0415
@@ -73,20 +76,3 @@ def import_(
         for line in lines(imported):
             LITERAL.print(line, soft_wrap=True, highlight=False)
     return 0
-
-
-def _card(files: list[Path], mission: Path, scale: str, out: Path | None, *, as_json: bool) -> int:
-    from rtqual.engine.campaign.folder import OUT  # noqa: PLC0415
-    from rtqual.parts.images.cards import stage as card  # noqa: PLC0415
-    from rtqual.parts.images.cards.words import taken_dict, taken_lines  # noqa: PLC0415
-
-    loaded = load_mission(mission)
-    loaded.scale(scale)
-    folder = out or OUT / f"{loaded.mission.name}-{scale}"
-    taken = [one for source in files for one in card.take(loaded, scale, source, folder, tell)]
-    if as_json:
-        print_json([taken_dict(one) for one in taken])
-    else:
-        for line in taken_lines(taken, folder, mission):
-            LITERAL.print(line, soft_wrap=True, highlight=False)
-    return 3 if any(one.missing or one.failures for one in taken) else 0

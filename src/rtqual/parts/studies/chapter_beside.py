@@ -17,7 +17,8 @@ from rtqual.parts.studies.audit import Finding
 from rtqual.parts.studies.beside import CYCLES, Beside, Published, matching
 from rtqual.parts.studies.catalogue import Study, study
 from rtqual.parts.studies.choice import misprints
-from rtqual.parts.studies.records import COMMAND, PRINTED_IN, places
+from rtqual.parts.studies.records import places
+from rtqual.protocols.record.facts import COMMAND, PRINTED_IN
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.chapter.tools import parameters
 from rtqual.reports.material import FOOTPRINT, Material, Place, group_of

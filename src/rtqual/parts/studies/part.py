@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part, Section
+from rtqual.protocols.part import Command, Part, Row, Section
 
 PART = Part(
     "studies",
@@ -13,6 +13,7 @@ PART = Part(
             "Published studies: their figures, and what does not follow from them.",
         ),
     ),
+    printed=(Row(10, "rtqual.parts.studies.printed:PRINTED"),),
     sections=(
         Section(90, "rtqual.parts.studies.chapter_beside:beside", "Beside published figures"),
         Section(100, "rtqual.parts.studies.chapter_repeated:repeated", "Studies repeated"),

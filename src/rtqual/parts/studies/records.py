@@ -15,11 +15,11 @@ from rtqual.engine.mission import PUBLISHED
 from rtqual.parts.studies.beside import CYCLES
 from rtqual.parts.studies.catalogue import Cell, Study, Table, study, systems
 from rtqual.parts.studies.rounded import exponent
+from rtqual.protocols.record.facts import COMMAND, PRINTED_IN, STUDY
 from rtqual.protocols.record.schema import Inputs, Kind, Measurement, Provenance, Record, Scalar, Series, Timing
 from rtqual.protocols.record.store import make
 
 AS_PRINTED = " as printed"  # ends the names of differences that the study printed
-STUDY, COMMAND, PRINTED_IN = "study", "command", "printed in"  # facts of a record
 _STATISTICS = frozenset({"min", "avg", "max", "p95"})
 
 

@@ -12,13 +12,13 @@ from rtqual.base.architecture import Architecture
 from rtqual.base.cache import cache_dir, locked
 from rtqual.base.errors import BadInput
 from rtqual.engine.candidates.carried import carried
-from rtqual.engine.candidates.headers import of_built
 from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.mission import Candidate, Mission, Tailor
 from rtqual.parts.tailor.account import ACCOUNTS, Account, account_of
 from rtqual.parts.tailor.configure.resolve import Resolution, resolve
 from rtqual.parts.tailor.configure.rules import Removal, removals
 from rtqual.parts.tailor.configure.tree import Tree, debian_tree, open_tree, patched
+from rtqual.parts.tailor.headers import of_built
 from rtqual.parts.tailor.make.build import Built, as_steps, build, tree_identity
 from rtqual.protocols.board.system import Kernel
 
@@ -103,6 +103,14 @@ def source_of(wanted: Tailor, architecture: Architecture) -> Tree:
     path = Path(wanted.source).expanduser()
     patches = [Path(one) for one in wanted.patches]
     return patched(path, patches, architecture) if patches else open_tree(path, architecture)
+
+
+def package_of(candidate: Candidate, mission: Mission) -> Package:
+    """Build its kernel, and return it as a package that an image can carry."""
+    wanted, architecture = candidate.tailor, candidate.architecture
+    assert wanted is not None and architecture is not None, "a tailored candidate"  # noqa: S101
+    made = tailor(candidate.name, wanted, mission.mission.needs, architecture).built
+    return Package(f"linux-{candidate.name}", made.version, made.sha256, made.installed_size_b, made.folder)
 
 
 def of_mission(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Kernels, Part, Row, Section
+from rtqual.protocols.part import Command, Keyed, Part, Row, Section
 
 PART = Part(
     "tailor",
@@ -20,6 +20,8 @@ PART = Part(
         ),
     ),
     sections=(Section(10, "rtqual.parts.tailor.chapter:tailoring", "Tailored kernels"),),
-    kernels=(Kernels(10, "rtqual.parts.tailor.candidate:of_mission", "tailor"),),
+    kernels=(Keyed(10, "rtqual.parts.tailor.candidate:of_mission", "tailor"),),
     annexes=(Row(10, "rtqual.parts.tailor.account:ACCOUNTS"), Row(20, "rtqual.parts.tailor.trim.trimmed:TRIMS")),
+    contradictions=(Keyed(10, "rtqual.parts.tailor.feasible:contradiction", "tailor"),),
+    packages=(Keyed(10, "rtqual.parts.tailor.candidate:package_of", "tailor"),),
 )

@@ -3,6 +3,7 @@
 
 schema.py   the typed record (a manifest and its series of samples)
 parquet.py  the samples as Parquet, in constant memory
+facts.py    names of facts
 files.py    the hash of a file
 store.py    a directory a run, written whole or not at all, checked when read
 """

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from rtqual.parts.studies.records import COMMAND, PRINTED_IN, STUDY
+from rtqual.protocols.record.facts import COMMAND, PRINTED_IN, STUDY
 from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, Cell, Column, Heading, Paragraph, Table, texts

@@ -15,11 +15,11 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.engine.boards.virtual import VirtualBoard
-from rtqual.engine.candidates.headers import of_built
 from rtqual.engine.candidates.module import build_camera_modules, build_modules
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.engine.mission import Tailor
 from rtqual.parts.tailor.candidate import as_candidate, tailor
+from rtqual.parts.tailor.headers import of_built
 from rtqual.protocols.board import Command, Job, Machine, Outcome
 from support.flight_programs import program
 from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames

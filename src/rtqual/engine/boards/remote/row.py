@@ -12,6 +12,7 @@ from rtqual.engine.boards.remote.settings import Settings
 from rtqual.protocols.board import Board
 from rtqual.protocols.board.registry import Row, Start, Starts
 from rtqual.protocols.board.system import Kernel
+from rtqual.protocols.part import keyed
 
 if TYPE_CHECKING:
     from rtqual.engine.boards.remote.session import Session
@@ -27,11 +28,12 @@ class _Opener:
     def __call__(self, start: Start) -> Board:
         from rtqual.engine.boards.remote.board import RemoteBoard  # noqa: PLC0415 - slow to load
         from rtqual.engine.boards.remote.session import Session  # noqa: PLC0415
-        from rtqual.parts.images.cards.board import CardBoard  # noqa: PLC0415
 
         assert isinstance(start.system, Kernel), "it was prepared"  # noqa: S101
         if self._settings.by_card:
-            return CardBoard(self._settings, start.system, start.programs)
+            by_card = keyed("ways", "card", f"{self._settings.name}: a board without a network")
+            board: Board = by_card(self._settings, start.system, start.programs)
+            return board
         folder = start.scratch.parent
         if folder not in self._sessions:
             log = start.scratch / f"console-{self._settings.name}.log"

@@ -3,5 +3,5 @@
 
 card.py   the card, written, and read again
 board.py  the board of a mission that is measured so
-stage.py  words.py   cards made and taken; what is printed of them
+stage.py  words.py   cards made and taken; what is printed of them; command_import.py: `rtqual import`
 """

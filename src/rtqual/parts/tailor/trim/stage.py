@@ -17,7 +17,6 @@ from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.provenance import kernel_complaints
 from rtqual.engine.campaign.run import Campaign, Watcher
 from rtqual.engine.candidates.carried import carried
-from rtqual.engine.candidates.headers import of_built
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.kernel.config import parse
 from rtqual.engine.mission import Candidate
@@ -25,6 +24,7 @@ from rtqual.parts.tailor import candidate as built
 from rtqual.parts.tailor.candidate import Tailored
 from rtqual.parts.tailor.configure.kconfig import Kconfig
 from rtqual.parts.tailor.configure.rules import ASKED, Wish, wishes
+from rtqual.parts.tailor.headers import of_built
 from rtqual.parts.tailor.make.build import as_steps, compile_objects
 from rtqual.parts.tailor.make.kbuild import gates
 from rtqual.parts.tailor.trim.objects import objects_of

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""The studies' systems as candidates."""
+
+from rtqual.engine.candidates.printed import Printed
+from rtqual.parts.studies.catalogue import systems
+from rtqual.parts.studies.choice import stated_needs, with_choice
+from rtqual.parts.studies.records import records
+
+PRINTED = Printed(systems, records, stated_needs, with_choice)
