@@ -25,14 +25,14 @@ def test_the_page_has_the_floors_and_parts_that_there_are() -> None:
 
 
 def test_imports_point_down() -> None:
-    """As `make lint` asks, with the same number of those that do not yet."""
+    """As `make lint` asks: no more of those that do not yet than it allows."""
     most = re.search(r"arrows\.py --most (\d+)", (ROOT / "Makefile").read_text())
     assert most
     done = subprocess.run(
         [sys.executable, ROOT / "tools/arrows.py", "--root", ROOT], capture_output=True, text=True, check=False
     )
     counted = re.search(r"^(\d+) arrows", done.stdout, re.MULTILINE)
-    assert counted and int(counted[1]) == int(most[1]), done.stdout
+    assert counted and int(counted[1]) <= int(most[1]), done.stdout
 
 
 def test_no_contract_has_an_exception() -> None:

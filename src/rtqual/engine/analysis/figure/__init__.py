@@ -9,6 +9,7 @@ intervals.py   how sure a figure is
 figures.py     statistics as figures: with an interval, or the reason why not
 summary.py     one candidate, one instrument, one load
 comparable.py  which figures may be compared at all
+early.py       whether runs that began at once differ from what came later
 lost.py        runs that gave no record
 spread.py      runs that stand apart from the others
 dependence.py  how the samples of a run depend on each other, and how many independent samples they are worth
