@@ -79,7 +79,7 @@ def test_the_demo_leaves_out_what_it_lacks_and_says_so(home: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout.count("─ Verdict, ") == 1
-    assert "debian-rt ranks first on the emulator: it keeps all 6 requirements there" in done.stdout
+    assert "debian-rt ranks first on the emulator: it meets all 6 requirements there" in done.stdout
     assert "No real-time priority for this machine's cells; the virtual board needs none" in done.stderr
     left_out = f"failed this-machine: cyclictest, load none, {len(os.sched_getaffinity(0))} CPU"
     why = "this machine: real-time priority is not allowed here: run as root, or raise RLIMIT_RTPRIO (ulimit -r)"

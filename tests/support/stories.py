@@ -37,12 +37,12 @@ class Story:
     also: tuple[str, ...] = ()  # further sentences on terminal and first page
 
 
-_TRIED = "debian-rt was tried on the emulator: it keeps the one requirement there. To fly it, measure on the board."
+_TRIED = "debian-rt was tried on the emulator: it meets the one requirement there. To fly it, measure on the board."
 TOLD = {
     "story-1-counted-instructions": Story(
         _rt_and_stock,
         "Verdict, replay board",
-        "debian-rt ranks first on the emulator: it keeps the one requirement there; debian breaks 'wake-up under load' "
+        "debian-rt ranks first on the emulator: it meets the one requirement there; debian breaks 'wake-up under load' "
         "(433 us; at most 100 us asked). To fly it, measure on the board.",
         {
             "debian-rt, replay board": {"wake-up under load": ("skipped", f"kept {NO_LATENCY}")},

@@ -31,7 +31,7 @@ def test_a_limit_in_time_is_not_met_by_counted_instructions() -> None:
     (verdict,) = found.verdicts
     assert (verdict.ground, verdict.fly, verdict.first) == (Ground.EMULATED, None, "rt")
     assert verdict.headline == (
-        "rt ranks first on the emulator: it keeps all 2 requirements there; "
+        "rt ranks first on the emulator: it meets all 2 requirements there; "
         "stock fails 'need realtime' and 1 more. To fly it, measure on the board."
     )
     assert found.answer is not None and found.answer.headline == verdict.headline
@@ -76,7 +76,7 @@ def test_one_answer_for_several_boards_and_a_virtual_machine_is_no_flight_candid
     asked = mission(["rt", "this-machine"], requirements=[WAKE_UP], accept_virtual=False)
     found = evidence(asked, RT + local([900_000] * 10, hypervisor="kvm"))
     assert found.answer is not None
-    assert found.answer.headline.startswith("rt was tried on the emulator: it keeps the one requirement there.")
+    assert found.answer.headline.startswith("rt was tried on the emulator: it meets the one requirement there.")
     here = next(one for one in found.verdicts if one.board == "local")
     assert (here.ground, here.fly) == (Ground.REFERENCE, None)
     assert here.headline == (

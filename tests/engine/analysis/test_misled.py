@@ -86,7 +86,7 @@ def test_what_the_host_timed_is_no_counted_instructions_that_a_mission_could_acc
     (verdict,) = found.verdicts
     assert (verdict.fly, verdict.first) == (None, "rt")
     assert verdict.headline.startswith(
-        "rt ranks first on the emulator: it keeps the one requirement there; stock fails "
+        "rt ranks first on the emulator: it meets the one requirement there; stock fails "
     )
     assert (
         verdict.standings[0]

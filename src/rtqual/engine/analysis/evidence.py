@@ -14,6 +14,7 @@ from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import groups, with_dependence
 from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.tails.group import tails
+from rtqual.engine.analysis.verdict.differing import differing
 from rtqual.engine.analysis.verdict.judge import judge
 from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.engine.kernel.needs import Known
@@ -81,6 +82,7 @@ def analyse(
             lost=lost,
             left_out=left_out,
             apart=between_boards(grouped),
+            differs=differing(grouped),
         ),
         failures=dict(failures),
         lost=tuple(lost),

@@ -9,7 +9,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from rtqual.engine.analysis.verdict.model import Outcome, Standing, Verdict
+from rtqual.engine.analysis.verdict.headline import Answer
+from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
 from rtqual.face.terminal.plain import fields_of, plain
 from rtqual.reports.formats import FOR_MACHINES
 from rtqual.stages.select import Selection
@@ -69,6 +70,8 @@ def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
 
 def _print(console: Console, verdict: Verdict, heading: str) -> None:
     _headline(console, verdict.headline, heading, verdict.fly)
+    for one in verdict.differs:
+        console.print(f"[yellow]differs[/yellow] {escape(one)}", highlight=False, soft_wrap=True)
     for standing in verdict.standings:
         console.print(_candidate(standing))
     for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
@@ -102,11 +105,21 @@ def _candidate(standing: Standing) -> Table:
     return table
 
 
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    passes = verdict.fly if verdict.ground == Ground.ACCEPTED else None
+    return {**_unless_accepted(verdict), "passes_on_emulator": passes}
+
+
+def _unless_accepted(of: Verdict | Answer) -> dict[str, object]:
+    """Counted instructions that a mission takes for time clear nobody to fly."""
+    return {**fields_of(of), "fly": None} if of.ground == Ground.ACCEPTED else fields_of(of)
+
+
 def as_dict(selection: Selection) -> dict[str, object]:
     """Everything the analysis found, without the samples."""
     return {
-        "answer": plain(selection.evidence.answer),
-        "verdicts": [plain(verdict) for verdict in selection.evidence.verdicts],
+        "answer": _unless_accepted(selection.evidence.answer) if selection.evidence.answer else None,
+        "verdicts": [_verdict(verdict) for verdict in selection.evidence.verdicts],
         "camera_answer": plain(selection.evidence.camera.reached) if selection.evidence.camera.judged else None,
         "camera": [
             {

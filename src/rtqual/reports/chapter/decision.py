@@ -30,6 +30,7 @@ def _camera(material: Material) -> Iterator[Block]:
 
 
 def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:
+    yield from bullets("The candidates differ in more than the kernel", verdict.differs, "open")
     table = gate_matrix(material, verdict, most=_MOST)
     plots = decisive(material, verdict)
     if plots and len(verdict.standings) <= _MOST_BESIDE:

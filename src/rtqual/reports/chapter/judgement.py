@@ -96,7 +96,8 @@ def _scores(material: Material, verdict: Verdict) -> Iterator[Table]:
         rows[-1].insert(1, Cell(number(row[0].weight)))
     yield material.numbering.table(
         f"Scores on the {verdict.board} board: the best candidate's figure over the candidate's own, and the figure; "
-        "one below a step of the measurement counts as that step",
+        "one below a step of the measurement counts as that step, and one within the criterion's margin of the best "
+        f"as the best. They rest on {100 * (verdict.scored or 0):.0f} % of the criteria's weight",
         [Column("Criterion", False), Column("Weight"), *material.columns(candidates)],
         rows, notes.listed(), compact=True,
     )  # fmt: skip

@@ -24,22 +24,28 @@ def purpose(material: Material) -> Iterator[Block]:
     if mission.requirements:
         yield material.numbering.table(
             "Requirements: a candidate that misses one is out",
-            texts("Requirement", "Instrument", "Load", "Figure", "Limit"),
-            [[Cell(clean(text)) for text in (*_asked(r), _limit(r))] for r in mission.requirements],
+            texts("Requirement", "Instrument", "Load", "Figure", "Limit", "Margin"),
+            [[Cell(clean(text)) for text in (*_asked(r), _limit(r), _margin(r))] for r in mission.requirements],
         )
     if mission.criteria:
         yield material.numbering.table(
             "Criteria: how candidates that meet every requirement are ranked",
-            [*texts("Criterion", "Instrument", "Load", "Figure", "Better"), Column("Weight")],
+            [*texts("Criterion", "Instrument", "Load", "Figure", "Better", "Margin"), Column("Weight")],
             [
-                [*(Cell(clean(text)) for text in (*_asked(c), str(c.better))), Cell(number(c.weight))]
+                [*(Cell(clean(text)) for text in (*_asked(c), str(c.better), _margin(c))), Cell(number(c.weight))]
                 for c in mission.criteria
             ],
         )
 
 
 def _asked(asked: Requirement | Criterion) -> tuple[str, str, str, str]:
-    return prose(asked.name), asked.instrument, load_text(asked.load), str(asked.statistic or asked.scalar)
+    figure = str(asked.statistic or asked.scalar)
+    of = f"{figure} of {prose(asked.series)}" if asked.series else figure
+    return prose(asked.name), asked.instrument, load_text(asked.load), of
+
+
+def _margin(asked: Requirement | Criterion) -> str:
+    return prose(asked.margin.text) if asked.margin else "-"
 
 
 def _limit(requirement: Requirement) -> str:

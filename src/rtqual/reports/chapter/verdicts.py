@@ -76,9 +76,10 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
         )
     columns = [*texts("Candidate"), Column("Result", False, name=True), *numbers("Requirements")]
     columns += numbers("Rank", "Score") if scored else []
+    share = f", here over {100 * verdict.scored:.0f} % of their weight" if verdict.scored is not None else ""
     by_score = (
         ". Candidates that meet every requirement come first; the score, a weighted mean over the criteria of which "
-        "1 is best, ranks among equals."
+        f"1 is best{share}, ranks among equals."
     )
     return material.numbering.table(f"Candidates: {_LEGEND}{by_score if scored else ''}", columns, rows)
 

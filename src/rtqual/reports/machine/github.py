@@ -46,6 +46,7 @@ def gate_github(found: Regressions) -> str:
 
 def _verdict(verdict: Verdict, heading: str) -> Iterator[str]:
     yield f"\n### {_line(heading)}\n\n> **{_line(verdict.headline)}**\n"
+    yield _bullets("The candidates differ", verdict.differs)
     yield table(("Candidate", "Result", "Score"), [_standing(verdict, one) for one in verdict.standings])
     gates = [[one.candidate, *row] for one in verdict.standings for row in _gates(one)]
     if gates:

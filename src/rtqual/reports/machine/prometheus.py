@@ -14,7 +14,7 @@ from rtqual.base.words import clean
 from rtqual.engine.analysis.figure.lost import by_group
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
 from rtqual.engine.analysis.model import Evidence
-from rtqual.engine.analysis.verdict.model import Outcome
+from rtqual.engine.analysis.verdict.model import Ground, Outcome, Verdict
 from rtqual.engine.mission import Mission
 
 Metric = tuple[str, str, dict[str, str], float]  # name, what it is about, labels, value
@@ -37,18 +37,7 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
     for summary in evidence.summaries:
         yield from _cell(summary, whole)
     for verdict in evidence.verdicts:
-        for standing in verdict.standings:
-            who = {**whole, "candidate": standing.candidate, "board": verdict.board}
-            yield "rtqual_fly", "1: the candidate to fly.", who, float(standing.candidate == verdict.fly)
-            about = "1: ranks first by counted instructions or a figure in time; only rtqual_fly clears it to fly."
-            yield "rtqual_first", about, who, float(standing.candidate == verdict.first)
-            if standing.total is not None:
-                yield "rtqual_score", "Weighted mean over the criteria; 1 is best.", who, standing.total
-            for gate in standing.gates:
-                for outcome in Outcome:
-                    labels = {**who, "requirement": gate.requirement, "outcome": str(outcome)}
-                    about = "1: this is how the requirement was judged."
-                    yield "rtqual_requirement", about, labels, float(gate.outcome == outcome)
+        yield from _verdict(verdict, whole)
     for ways in evidence.camera.judged:
         group = ways.summaries[0].group
         place = {**whole, "candidate": ways.candidate, "board": group.board, "load": ways.load, "cpus": str(group.cpus)}
@@ -68,6 +57,33 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
     about = "1: the mission takes counted instructions for time (accept-virtual), so rtqual_fly clears nothing to fly."
     yield "rtqual_accept_virtual", about, whole, float(mission.mission.accept_virtual)
     yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)
+
+
+def _verdict(verdict: Verdict, whole: dict[str, str]) -> Iterator[Metric]:
+    accepted = verdict.ground == Ground.ACCEPTED
+    for standing in verdict.standings:
+        who = {**whole, "candidate": standing.candidate, "board": verdict.board}
+        yield (
+            "rtqual_fly",
+            "1: the candidate to fly.",
+            who,
+            float(standing.candidate == verdict.fly and not accepted),
+        )
+        about = "1: ranks first by counted instructions or a figure in time; only rtqual_fly clears it to fly."
+        yield "rtqual_first", about, who, float(standing.candidate == verdict.first)
+        about = "1: passes by counted instructions, which the mission takes for time; no clearance to fly."
+        passes = standing.candidate == verdict.fly and accepted
+        yield "rtqual_passes_on_emulator", about, who, float(passes)
+        if verdict.scored is not None:
+            about = "Share of the criteria's weight that the score rests on."
+            yield "rtqual_score_share", about, who, verdict.scored
+        if standing.total is not None:
+            yield "rtqual_score", "Weighted mean over the criteria; 1 is best.", who, standing.total
+        for gate in standing.gates:
+            for outcome in Outcome:
+                labels = {**who, "requirement": gate.requirement, "outcome": str(outcome)}
+                about = "1: this is how the requirement was judged."
+                yield "rtqual_requirement", about, labels, float(gate.outcome == outcome)
 
 
 def _labels(group: Group, whole: dict[str, str]) -> dict[str, str]:

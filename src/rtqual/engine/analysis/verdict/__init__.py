@@ -6,6 +6,7 @@ clock.py   what a clock can decide
 gates.py   requirements and needs: met, not met, undecided
 score.py   weighted criteria
 stopping.py  what more runs could decide
+differing.py  what candidates do not have in common besides the kernel
 judge.py   the verdict of each board; findings.py: candidates beside each other, as sentences
 headline.py  it in a sentence, and that of all boards
 change.py  what would turn it

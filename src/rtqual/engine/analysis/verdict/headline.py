@@ -18,6 +18,7 @@ from rtqual.protocols.record.schema import Timing
 
 NOT_MEASURED = "nothing was measured"
 TO_FLY = "To fly it, measure on the board."
+LEAST_SHARE = 0.5  # of the criteria's weight: a score by less is shown and ranks, and the headline does not tell it
 _RANKS_FIRST, _WAS_TRIED = "ranks first on the emulator", "was tried on the emulator"
 
 
@@ -53,11 +54,11 @@ def _why_no_flight_candidate(mission: Mission, cells: Cells) -> str:
 
 def result(verdict: Verdict, one: Standing) -> tuple[str, Outcome]:
     """A candidate's in two or three words, for every table of candidates, and what it is as an outcome."""
-    kept = "keeps the limits there" if one.seen == Outcome.MET else "breaks limits there"
+    kept = "meets the limits there" if one.seen == Outcome.MET else "breaks limits there"
     first = _RANKS_FIRST if len(verdict.standings) > 1 else _WAS_TRIED
     words = (
         (verdict.ground == Ground.REFERENCE, "for comparison", Outcome.UNDECIDED),
-        (one.candidate == verdict.fly, "fly", Outcome.MET),
+        (one.candidate == verdict.fly, "passes" if verdict.ground == Ground.ACCEPTED else "fly", Outcome.MET),
         (one.may_fly == Outcome.UNASKED, _unasked(verdict, one), Outcome.UNDECIDED),
         (one.candidate == verdict.first, first, Outcome.INDICATIVE),
         (one.may_fly == Outcome.NOT_MET, "out", Outcome.NOT_MET),
@@ -95,9 +96,16 @@ def headline(
     others = "; ".join(_beside(one, table, first) for one in standings if one.candidate != first)
     if first is None:
         return _no_choice(ground, standings, may, table, others)
-    found = f"it {_meets(may[0])}" + (f"; {others}." if others else ".")
-    if ground == Ground.EMULATED or may[0].may_fly == Outcome.INDICATIVE:
+    return _chosen(first, ground, standings, may[0], others)
+
+
+def _chosen(first: str, ground: Ground, standings: Sequence[Standing], best: Standing, others: str) -> str:
+    found = f"it {_meets(best)}" + (f"; {others}." if others else ".")
+    if ground == Ground.EMULATED or best.may_fly == Outcome.INDICATIVE:
         return f"{first} {_RANKS_FIRST if len(standings) > 1 else _WAS_TRIED}: {found} {TO_FLY}"
+    if ground == Ground.ACCEPTED:
+        leads = " and ranks first" if len(standings) > 1 else ""
+        return f"{first} passes on the emulator{leads}: {found}{_by_what(ground)} {TO_FLY}"
     verb = "Fly" if len(standings) > 1 else "Cleared to fly"
     return f"{verb} {first}: {found}{_by_what(ground)}"
 
@@ -137,12 +145,12 @@ def _no_choice(
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if len(may) > 1:
         tied = [one.candidate for one in may if one.rank == may[0].rank]
-        meet = _meets(may[0]).replace("meets", "meet").replace("keeps", "keep")
+        meet = _meets(may[0]).replace("meets", "meet")
         return f"{nothing}: {listed(tied)} {meet}, {_tie(tied, table)}."
     if any(one.seen == Outcome.UNDECIDED for one in standings):
         return f"{nothing}: {others}."
     if emulated and any(one.may_fly != Outcome.NOT_MET for one in standings):
-        return f"No candidate keeps every limit on the emulator: {others}. To judge them, measure on the board."
+        return f"No candidate meets every limit on the emulator: {others}. To judge them, measure on the board."
     return f"No candidate may fly: {others}.{_by_what(ground)}"
 
 
@@ -173,14 +181,15 @@ def _together(ground: Ground, verdicts: Sequence[Verdict]) -> Answer:
     chosen = {one.fly for one in verdicts}
     fly = chosen.pop() if len(chosen) == 1 else None
     if fly is not None:
-        return Answer(f"Fly {fly}, on each of the boards {listed(boards)}.{_by_what(ground)}", fly, ground, boards)
+        said = f"{fly} passes on" if ground == Ground.ACCEPTED else f"Fly {fly}, on"
+        return Answer(f"{said} each of the boards {listed(boards)}.{_by_what(ground)}", fly, ground, boards)
     every = " ".join(f"Board {one.board}: {one.headline}" for one in verdicts)
     return Answer(f"No one answer for {len(boards)} boards. {every}", None, ground, boards)
 
 
 def _meets(one: Standing) -> str:
     requirements = f"all {len(one.gates)} requirements" if len(one.gates) > 1 else "the one requirement"
-    return f"keeps {requirements} there" if one.may_fly == Outcome.INDICATIVE else f"meets {requirements}"
+    return f"meets {requirements} there" if one.may_fly == Outcome.INDICATIVE else f"meets {requirements}"
 
 
 def _tie(tied: Sequence[str], table: ScoreTable) -> str:
@@ -196,13 +205,15 @@ def _tie(tied: Sequence[str], table: ScoreTable) -> str:
 
 
 def _scores(one: Standing, table: ScoreTable, fly: str | None) -> str:
-    """By how much less than the chosen one, where both have a score and it is the lower for certain."""
-    if fly is None or one.total is None or table.total(fly) is None:
+    """By how much less than the chosen one, where both have a score, it is the lower for certain, and it rests on half
+    of the criteria's weight or more."""
+    if fly is None or one.total is None or table.total(fly) is None or table.share < LEAST_SHARE:
         return ""
     lead, interval = table.lead(fly, one.candidate)
     if not one.keeps and not table.leads(fly, one.candidate):
         return ""
-    return f" and scores {lead:.3f}{span(interval, '1')} less"
+    part = "" if table.share == 1 else f", by {100 * table.share:.0f} % of the criteria's weight"
+    return f" and scores {lead:.3f}{span(interval, '1')} less{part}"
 
 
 def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
@@ -210,7 +221,7 @@ def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
     if one.seen == Outcome.UNASKED:
         return f"{one.candidate} {_scores(one, table, fly).removeprefix(' and ') or 'has no score'}"
     if one.seen == Outcome.MET:
-        too = f"{one.candidate} {'keeps' if one.may_fly == Outcome.INDICATIVE else 'meets'} them too"
+        too = f"{one.candidate} meets them too"
         return f"{too}{_scores(one, table, fly)}"
     failed = [gate for gate in one.gates if gate.outcome == Outcome.NOT_MET]
     broken = [gate for gate in one.gates if gate.seen == Outcome.NOT_MET]

@@ -30,6 +30,7 @@ INSTRUCTIONS_CAVEAT = (
 ACCEPTED_CAVEAT = (
     "The mission takes counted instructions for time (accept-virtual): good for continuous integration, not for flight."
 )
+ACCEPTED_LINE = "Judged on the emulator: the mission takes counted instructions for time (accept-virtual)"
 HOST_TIMED_CAVEAT = "host-timed, so the same run gives other figures another time"
 _MOST_PLACES = 4  # named in a caveat
 _ORDER = (Outcome.MET, Outcome.UNASKED, Outcome.UNDECIDED, Outcome.NOT_MET)
@@ -47,9 +48,10 @@ def judge(
     lost: Sequence[LostRun] = (),
     left_out: Sequence[LeftOut] = (),
     apart: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    differs: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
     """One verdict a board. `configs`: each candidate's kernel configuration, None where it was not read. `apart`: of a
-    model of boards, how its boards differ."""
+    model of boards, how its boards differ; `differs`: of a board, what its candidates do not have in common."""
     return tuple(
         _verdict(
             mission,
@@ -57,6 +59,7 @@ def judge(
             (*findings(mission, cells, comparisons, shifts), *apart.get(cells.board, ())),
             comparisons,
             configs,
+            tuple(differs.get(cells.board, ())),
         )
         for cells in by_board(mission, scale, measured, failures, lost, left_out)
     )
@@ -68,6 +71,7 @@ def _verdict(
     found: tuple[str, ...],
     comparisons: Sequence[Comparison],
     configs: Mapping[str, Known],
+    differs: tuple[str, ...],
 ) -> Verdict:
     table = score_table(mission.criteria, cells)
     unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
@@ -88,6 +92,8 @@ def _verdict(
         caveats=tuple(
             dict.fromkeys([*_not_measured(unplanned), *told(mission, cells, left), *_caveats(mission, cells, table)])
         ),
+        differs=(*([ACCEPTED_LINE] if ground == Ground.ACCEPTED else []), *differs),
+        scored=table.share if mission.criteria else None,
         undecided=left,
         not_measured=tuple(one.name for one in unplanned),
     )

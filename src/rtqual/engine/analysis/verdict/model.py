@@ -20,7 +20,7 @@ class Ground(StrEnum):
 
     FLIGHT = "real time"  # "fly"
     EMULATED = "counted instructions"  # "ranks first on the emulator"
-    ACCEPTED = "counted instructions that the mission takes for time"  # "fly", for continuous integration
+    ACCEPTED = "counted instructions that the mission takes for time"  # "passes on the emulator", for CI
     PUBLISHED = "figures that a study printed"  # "fly", by that study's figures
     REFERENCE = "a machine that does not fly"  # nothing but a comparison
 
@@ -111,6 +111,12 @@ class Verdict:
     findings: tuple[str, ...]  # the candidates beside each other in each required figure
     would_change: tuple[str, ...]  # what would turn it
     caveats: tuple[str, ...]
+    differs: tuple[
+        str, ...
+    ] = ()  # what its candidates do not have in common besides the kernel; stands below the headline
+    scored: float | None = (
+        None  # the share of the criteria's weight that the score rests on; None: there is no criterion
+    )
     undecided: tuple[Open, ...] = ()
     not_measured: tuple[
         str, ...

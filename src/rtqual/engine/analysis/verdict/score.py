@@ -53,6 +53,12 @@ class ScoreTable:
     firm: bool  # whether every figure has an interval from enough runs, or is a size; all have but a study's
     missing: Mapping[str, tuple[str, ...]]  # criterion left out -> candidates without a figure
     loose: Mapping[str, str] = field(default_factory=dict)  # criterion left out -> why its figures rank nobody
+    asked: float = 0.0  # the weight of all criteria, with those left out
+
+    @property
+    def share(self) -> float:
+        """Of the criteria's weight: what the score rests on."""
+        return float(self.weights.sum()) / self.asked if self.asked else 0.0
 
     @cached_property
     def points(self) -> FloatArray:
@@ -146,6 +152,7 @@ def score_table(criteria: Sequence[Criterion], cells: Cells) -> ScoreTable:
         margins=tuple(_margin(criterion, table[0][k]) for k, criterion in enumerate(kept)),
         firm=all(_is_firm(figure) for row in table for figure in row),
         missing=missing,
+        asked=float(sum(one.weight for one in criteria)),
         loose={name: why for name, why in loose.items() if name not in missing},
     )
 
