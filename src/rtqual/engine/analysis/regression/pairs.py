@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The runs of one cell, before and now: which figures are worse.
 
-Runs that were proven deterministic are paired by their seeds, and all that is worse at all is a regression: no noise
-could have done it. Others are worse only where the interval of the difference says so (compare.py).
+Runs that were proven deterministic and whose inputs are the same are paired by their seeds, and all that is worse at
+all is a regression: no noise could have done it. A change of the inputs, be it a boot parameter that does nothing,
+draws other runs: such runs, and those that are not deterministic, are worse only where the interval of the difference
+says so (compare.py), which allows for all figures that are judged (Bonferroni): by chance 5 in 100 jobs fail at most.
 """
 
 import math
@@ -12,8 +14,9 @@ from dataclasses import dataclass, field
 from rtqual.base.units import format_value
 from rtqual.base.words import count, listed
 from rtqual.engine.analysis.difference.compare import COMPARED, compare_pair, is_constant
-from rtqual.engine.analysis.difference.statement import STANDS_FOR
-from rtqual.engine.analysis.figure.model import Figure, Group
+from rtqual.engine.analysis.difference.statement import STANDS_FOR, more_runs, stands_for
+from rtqual.engine.analysis.figure.model import Figure, Group, Interval
+from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.summary import RESOLUTION, Measured, measure
 from rtqual.engine.analysis.figure.wording import span, value
 from rtqual.engine.analysis.regression.course import Course, Lost, Moved
@@ -33,7 +36,8 @@ class Rule:
 
     asked: Asked = field(default_factory=dict)
     tolerance: float = 0.0  # the part of a figure by which it may be worse
-    mission_only: bool = False  # judge only the figures that the mission names
+    mission_only: bool = False  # judge only the figures that the missions name
+    family: int = 1  # figures that are judged by intervals: each allows for all of them
 
     def course(self, least: float, most: float, before: float, way: Better | None) -> Course:
         """Of a change that lies between `least` and `most`; UNDECIDED where it may go either way."""
@@ -62,9 +66,31 @@ class Judged:
 
 def judge_pair(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
     """Both have records; their parameters are the same (origin.check_comparable)."""
-    if {one.manifest.timing for one in (*before, *after)} == {Timing.INSTRUCTIONS}:
+    if is_exact(before, after):
         return _exact(rule, group, before, after)
     return _noisy(rule, group, before, after)
+
+
+def is_exact(before: Sequence[Record], after: Sequence[Record]) -> bool:
+    """Whether the runs are to be the same to the last sample."""
+    if not _counted(before, after):
+        return False
+    old, new = ({one.inputs.seed: one.inputs.artefacts for one in side} for side in (before, after))
+    return all(old[seed] == new[seed] for seed in old if seed in new)
+
+
+def figures_judged(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> int:
+    """How many figures of a cell are judged by intervals."""
+    if is_exact(before, after):
+        return 0
+    scalars = {} if rule.mission_only else before[0].manifest.scalars
+    return len({*_wanted(rule, group), *scalars})
+
+
+def _wanted(rule: Rule, group: Group) -> list[str]:
+    named = {stands_for(name) for *cell, name in rule.asked if cell == [group.instrument, group.load]}
+    usual = () if rule.mission_only else tuple(name for name in COMPARED if name in _NOISY)
+    return list(dict.fromkeys([*usual, *sorted(named)]))
 
 
 def _exact(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
@@ -129,14 +155,13 @@ def _where(seeds: Sequence[int], runs: int, pairs: Mapping[int, Pair], hidden: b
 
 
 def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[Record]) -> Judged:
-    then, now = measure(group, before), measure(group, after)
+    then, now = (measure(group, side, max(1, rule.family)) for side in (before, after))
     refused, unusable = _refused(group, then, now)
-    named = {STANDS_FOR.get(name, name) for *cell, name in rule.asked if cell == [group.instrument, group.load]}
     same = {one.manifest.hash for one in before} == {one.manifest.hash for one in after}
     figures = []
-    usual = () if rule.mission_only else tuple(name for name in COMPARED if name in _NOISY)
-    wanted = {*usual, *named, *(() if rule.mission_only else then.scalars)}
-    for one in compare_pair(now, then, tuple(dict.fromkeys([*usual, *sorted(named)]))):
+    names = _wanted(rule, group)
+    wanted = {*names, *(() if rule.mission_only else then.scalars)}
+    for one in compare_pair(now, then, tuple(names)):
         if is_constant(one) or one.statistic not in wanted:
             continue
         both = (then.summary.figures[one.statistic], now.summary.figures[one.statistic])
@@ -146,18 +171,29 @@ def _noisy(rule: Rule, group: Group, before: Sequence[Record], after: Sequence[R
             way = _way(rule, group, one.statistic, one.unit)
             course, reason = _by_interval(rule, way, both[0].value, one.difference)
         figures.append(Moved(group, one.statistic, course, *both, reason, exact=False))
-    return Judged(tuple(figures), unusable)
+    seeds_now = {one.inputs.seed for one in after}
+    gone = [one.inputs.seed for one in before if one.inputs.seed not in seeds_now] if _counted(before, after) else []
+    lost = [Lost(group, f"{seeds_text(gone)} of {cell_name(group)}", "no record")] if gone else []
+    return Judged(tuple(figures), (*unusable, *lost))
+
+
+def _counted(before: Sequence[Record], after: Sequence[Record]) -> bool:
+    return {one.manifest.timing for one in (*before, *after)} == {Timing.INSTRUCTIONS}
 
 
 def _by_interval(rule: Rule, way: Better | None, before: float, difference: Figure) -> tuple[Course, str]:
     interval = difference.interval
+    if is_size(difference.unit):
+        interval = Interval(difference.value, difference.value, "read off the systems")
     if interval is None:
         return Course.UNDECIDED, difference.why_no_interval
     reason = f"difference {format_value(difference.value, difference.unit)}{span(interval, difference.unit)}"
     course = rule.course(interval.low, interval.high, before, way)
     if course in (Course.WORSE, Course.BETTER, Course.CHANGED):
         return course, reason
-    return Course.SAME, f"no difference shown: {reason}"
+    more = more_runs(difference, None)
+    told = f"; about {count(more, 'more run')} a side would show one of this size" if more else ""
+    return Course.SAME, f"no difference shown: {reason}{told}"
 
 
 def _refused(group: Group, then: Measured, now: Measured) -> tuple[str, tuple[Lost, ...]]:

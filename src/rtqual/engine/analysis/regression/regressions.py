@@ -6,7 +6,7 @@ differ, for that is what is tried (origin.py). Each side's requirements are judg
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from rtqual.base.errors import BadInput
@@ -18,7 +18,7 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.regression.course import Answer, Course, Lost, Moved, Regressions
 from rtqual.engine.analysis.regression.direction import asked_of
 from rtqual.engine.analysis.regression.origin import Groups, cell_name, check_comparable, input_changes
-from rtqual.engine.analysis.regression.pairs import Rule, judge_pair, seeds_text
+from rtqual.engine.analysis.regression.pairs import Rule, figures_judged, judge_pair, seeds_text
 from rtqual.engine.analysis.verdict.clock import as_judged
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.engine.mission import Mission
@@ -40,7 +40,7 @@ def regressions(
     before: Side, after: Side, *, tolerance: float = 0.0, mission_only: bool = False, strict: bool = False
 ) -> Regressions:
     """See Rule for `tolerance` and `mission_only`. Raises BadInput where the two cannot be compared."""
-    asked = asked_of(after.mission or before.mission)
+    asked = {**asked_of(before.mission), **asked_of(after.mission)}
     if mission_only and not asked:
         raise BadInput(f"{after.name}: --mission-only needs a finished campaign with a requirement or a criterion")
     rule = Rule(asked, tolerance, mission_only)
@@ -52,6 +52,7 @@ def regressions(
             "CPUs must be the same"
         )
     check_comparable(old, new, (before.name, after.name))
+    rule = replace(rule, family=sum(figures_judged(rule, group, old[group], new[group]) for group in both))
     judged = [judge_pair(rule, group, old[group], new[group]) for group in both]
     figures = tuple(chain.from_iterable(one.figures for one in judged))
     gone = [Lost(one, cell_name(one), after.failures.get(one, "no record")) for one in old if one not in new]
@@ -80,6 +81,8 @@ def _answers(before: Evidence | None, after: Evidence | None) -> Iterator[Answer
             if course == Course.SAME and was.outcome != now.outcome:  # seen alike, by clocks that support other words
                 course = Course.CHANGED
             limit = f"; the limit was '{was.limit}'" if was.limit != now.limit and was.limit else ""
+            if limit and course == Course.SAME:
+                course = Course.CHANGED
             reason = now.reason + limit
         else:
             reason = now.reason if now else "not asked any more"
@@ -123,10 +126,9 @@ def _by_chance(figures: Sequence[Moved]) -> Iterator[str]:
     """What a reader must expect of so many intervals."""
     judged = sum(not one.exact and one.course != Course.UNDECIDED and one.before != one.after for one in figures)
     if judged:
-        expected = judged * (1 - LEVEL) / 2
         yield (
-            f"{count(judged, 'noisy figure')} judged by {100 * LEVEL:.0f} % intervals: where nothing changed, about "
-            f"{expected:.1f} of them would be called worse by chance"
+            f"{count(judged, 'figure')} judged by intervals that allow for all of them: where nothing changed, any is "
+            f"called worse or better in at most {100 * (1 - LEVEL):.0f} of 100 jobs"
         )
 
 
