@@ -28,6 +28,7 @@ FILES = {
         "cyclictest-quiet-ns.txt",
         "cyclictest-live-screen.txt",
         "other-systems-quiet.txt",
+        "cyclicdeadline.txt",
     ],
     "cyclictest-json": ["cyclictest-us.json", "cyclictest-ns-no-histogram.json"],
     "sysbench": [
@@ -43,7 +44,24 @@ FILES = {
     "jitterdebugger": ["jitterdebugger.json"],
     "rteval": ["rteval.xml"],
     "parquet": ["samples.parquet"],
-    "csv": ["samples.csv"],
+    "csv": ["samples.csv", "user-program.csv"],
+    "probe": ["probe-primitives.txt"],
+    "histogram-table": ["histogram-as-table.csv"],
+    "osadl": ["osadl-rt-dataset.json"],
+    "rtla-top": ["rtla-timerlat-top.txt", "rtla-osnoise-top.txt"],
+    "xenomai": ["xenomai-latency.txt", "xenomai-klatency.txt", "rtai-latency.txt"],
+    "stress-ng-text": ["stress-ng-cyclic-bins.txt", "stress-ng-cyclic.txt"],
+    "rt-tests-pairs": ["ptsematest.txt", "pmqtest.txt"],
+    "hwlatdetect": ["hwlatdetect.txt", "hwlatdetect-below.txt"],
+    "latency-tracer": ["irqsoff.txt", "wakeup-rt-quoted.txt"],
+    "tracer": ["timerlat-trace.txt", "osnoise-trace.txt"],
+    "oslat": ["oslat.txt"],
+    "sysjitter": ["sysjitter.txt"],
+    "perf-sched-latency": ["perf-sched-latency.txt"],
+    "perf-sched-timehist": ["perf-sched-timehist.txt"],
+    "rt-app": ["rt-app.log"],
+    "zephyr": ["zephyr-latency.txt"],
+    "thread-metric": ["thread-metric.txt"],
 }
 EVERY_FILE = [(name, file) for name, files in FILES.items() for file in files]
 

@@ -30,7 +30,7 @@ def expected_total(name: str, path: Path) -> int | None:
     if name == "parquet":
         return int(duckdb.sql(f"SELECT count(*) FROM read_parquet('{path}')").fetchall()[0][0])  # noqa: S608 - a test's own path
     text = data.decode("utf-8-sig", errors="replace")
-    if name in ("cyclictest-json", "jitterdebugger"):
+    if name in ("cyclictest-json", "jitterdebugger", "osadl"):
         return _json_total(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.replace("\r\n", "\n").replace("\r", "\n")))
     if name in ("stress-ng", "rteval"):
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.replace("\r\n", "\n").replace("\r", "\n"))

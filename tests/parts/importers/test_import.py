@@ -75,7 +75,10 @@ def test_line_ends_of_windows_a_mark_in_front_and_terminal_colours_change_nothin
         (b" \n\n", "is empty"),
         (b"\x1f\x8b\x08\x00", "compressed with gzip: unpack it first"),
         ("T: 0".encode("utf-16"), "iconv -f UTF-16"),
-        (b"hello\n", "none of the formats known: name one with --format (parquet, csv, rteval, "),
+        (
+            b"hello\n",
+            "none of the formats known: name one with --format (parquet, probe, histogram-table, csv, rteval, ",
+        ),
     ],
 )
 def test_what_no_reader_reads_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
@@ -217,7 +220,7 @@ def test_what_the_user_says_is_checked(known: Circumstances, said: str, tmp_path
 def test_what_was_read_and_what_a_file_cannot_tell_are_printed(tmp_path: Path) -> None:
     runs = imported(DATA / "hackbench.txt", tmp_path, load="none")
     told = "\n".join(lines(runs))
-    assert "hackbench, load none; record" in told
+    assert "hackbench (bytes" not in told and "hackbench (groups 1, loops 10, mode process), load none; record" in told
     assert told.count("cannot tell: whether messages went through sockets") == 1
     assert "read: 2 samples: every sample in its order" in told
     one = as_dict(runs[0])

@@ -50,12 +50,18 @@ def refusal(path: Path, name: str | None = None) -> str:
 
 
 def test_a_reader_that_says_nothing_of_a_line_is_told(tmp_path: Path) -> None:
-    source = Source(written(tmp_path, "nothing\n\n[    1.000000] usb: 5\n$ ls /tmp\n12:34:56\n17 3\n"))
-    with pytest.raises(BadInput, match=r":6: '17 3' is damaged"):
-        list(source.lines())
-    assert source.account.told() == (
-        "0 lines used, without data: 1 a command, 1 a kernel message, 1 a time, 1 blank, 1 text without figures"
+    source = Source(
+        written(tmp_path, "nothing\n\n[    1.000000] usb: 5\n$ ls /tmp\n12:34:56\n17 3\nfigures\n17 4\nfigures\n")
     )
+    with pytest.raises(BadInput, match=r":8: '17 4' is damaged"):
+        for _, text in source.lines():
+            if text == "figures":
+                source.use()
+    assert source.account.told() == (
+        "1 lines used, without data: 1 a command, 1 a kernel message, 1 a time, 1 blank, 2 not understood, "
+        "1 text without figures"
+    )
+    assert source.account.beside() == ("line 6 is not understood, and not used: '17 3'",)
     with pytest.raises(AssertionError, match="twice"):
         for _ in Source(source.path).lines():
             source.use()
@@ -277,7 +283,8 @@ def test_lines_around_a_json_object_are_accounted_for(tmp_path: Path) -> None:
     text = (DATA / "cyclictest-us.json").read_text()
     quiet = (DATA / "cyclictest-quiet.txt").read_text()
     assert problems(written(tmp_path, quiet + text)) == []
-    assert ":1: '5 samples lost' is damaged" in refusal(written(tmp_path, "5 samples lost\n" + text))
+    (one,) = read(written(tmp_path, "5 samples lost\n" + text))
+    assert one.account and one.account.beside() == ("line 1 is not understood, and not used: '5 samples lost'",)
 
 
 # --- hostile ----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,9 @@ def bad_value(check: Check) -> str:
 
 def violating(rule: Rule, subject: str) -> System:
     """A system that does not run, about which a rule complains as far as its configuration or parameters go."""
-    symbols = {"SMP": "y", "X86": "y", "PREEMPT_RT": "y" if rule.kernel == "rt" else "n"}
+    symbols = {"SMP": "y", "X86": "y", "PREEMPT_RT": "y" if "rt" in rule.kernel else "n"}
+    if rule.kernel == ("dual",):
+        symbols["EVL"] = "y"
     parameters: dict[str, str] = {}
     for condition in rule.when:
         symbols |= dict.fromkeys(condition.symbol, "y")
@@ -61,6 +63,8 @@ def violating(rule: Rule, subject: str) -> System:
             parameters[check.parameter] = check.forbidden[0]
         elif check.parameter and subject == "parameter" and check.absent == "holds":
             parameters[check.parameter] = "1"
+        elif check.relation in ("covers", "meets"):
+            parameters[check.parameter] = "2"
     config = Config({name: value for name, value in symbols.items() if value != "n"})
     known = parameters if subject == "parameter" or rule.when else None
     return System("made up", config, known, cpus=4, version=(6, 12), architecture="x86")
@@ -83,7 +87,7 @@ def test_the_fix_in_the_configuration_mends(rule: Rule) -> None:
     expected = State.UNKNOWN if all(check.enough for check in checked) else State.FOUND
     assert rule.judge(system).state == expected
     assert system.config is not None
-    mended = {**system.config.symbols, **dict(one.split("=", 1) for one in rule.fix.config)}
+    mended = {**system.config.symbols, **dict(one.split("=", 1) for one in rule.fix_for(system).config)}
     config = Config({symbol: value for symbol, value in mended.items() if value != "n"})
     assert rule.judge(replace(system, config=config)).state == State.HOLDS
 
@@ -93,8 +97,10 @@ def test_the_fix_on_the_command_line_mends(rule: Rule) -> None:
     system = violating(rule, "parameter")
     assert rule.judge(system).state in (State.FOUND, State.UNKNOWN)
     assert system.parameters is not None
-    kept = {name: value for name, value in system.parameters.items() if name not in rule.fix.remove}
-    parameters = {**kept, **parse_parameters(" ".join(rule.fix.boot))}
+    fix = rule.fix_for(system)
+    kept = {name: value for name, value in system.parameters.items() if name not in fix.remove}
+    boot = " ".join(fix.boot).replace("OTHER-CPUS", "0,2-3").replace("CPUS", "1")
+    parameters = {**kept, **parse_parameters(boot)}
     assert rule.judge(replace(system, parameters=parameters)).state == State.HOLDS
 
 

@@ -1,44 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""What became of every line of a file: used, known to be without data, or an error that names it.
+"""What became of every line of a file: used, of a kind that holds no figures (lines.py), or an error that names it.
 
-A reader says of each line `use` or `skip`. What it says nothing of is judged here, for all readers alike: some lines
-are known to hold no figure of any tool, some report a failure, which makes the file's figures doubtful, and everything
-else is refused. So nothing vanishes, and no reader can forget to ask.
+A reader says of each line `use`, `begin` or `skip`. What it says nothing of is judged here, for all readers alike. A
+line that nobody understands is told where it stands beside a run's figures, and refused where it stands inside them:
+there it may be a damaged one. What stands above a run (a heading, a command, the kernel) is kept for it. So nothing
+vanishes, and no reader can forget to ask.
 """
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.base.errors import BadInput
+from rtqual.parts.importers.lines import LONGEST, Kind, classify
 
-# Of lines that are no tool's: what they are known to be.
-_WITHOUT_DATA = {
-    "a kernel message": re.compile(r"\s*(<\d{1,3}>)?\[ *\d{1,10}\.\d{6}\] .*", re.ASCII),
-    "a command": re.compile(r"\s*([\w.-]+@\S*[$#%]|[$%>]|\++|->)\s+[A-Za-z./_~].*", re.ASCII),
-    "a time": re.compile(
-        r"\s*(real|user|sys)\s+\d+m\d+\.\d+s\s*|\s*([01]\d|2[0-3]):[0-5]\d:[0-5]\d\s*|"
-        r"\s*\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?\S*)?( \S{1,6})?\s*|"
-        r"\s*(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [A-Za-z0-9: +]{10,30}",
-        re.ASCII,
-    ),
-    "a load's output": re.compile(
-        r"\s*(Running in (process|threaded) mode with \d+ groups using \d+ file descriptors each \(== \d+ tasks\)|"
-        r"Each sender will pass \d+ messages of \d+ bytes|Time: \d+\.\d{3}|stress-ng: (info|metrc|debug): .*)\s*",
-        re.ASCII,
-    ),
-}
-# What programs and shells print when something went wrong.
-_TROUBLE = re.compile(
-    r"\b(fatal|error|errno|failed|failure|killed|aborted|segmentation fault|bus error|broken pipe|out of memory|"
-    r"cannot|could not|unable to|not permitted|permission denied|terminated|core dumped|"
-    r"high resolution timers not available)\b",
-    re.IGNORECASE,
-)
-_WARNING = re.compile(r"\s*WARN(ING)?: (?!.*high resolution timers)", re.IGNORECASE)
 _MOST_PROBLEMS = 5
-_LONGEST = 4096  # characters of a line that is no tool's
+_MOST_TOLD = 8
+_HEADING = 80  # characters of a heading that are kept
 
 
 def bad(path: Path, line: int | None, what: str) -> BadInput:
@@ -52,6 +32,32 @@ def refuse_damage(path: Path, cut: tuple[int, str] | None) -> None:
         raise bad(path, cut[0], f"{cut[1]}: the file is damaged; take this line out if it is noise")
 
 
+@dataclass(frozen=True)
+class Above:
+    """What stands above a run in its file. Kernel and machine go on to hold until others are named."""
+
+    heading: str = ""
+    commands: tuple[str, ...] = ()  # since the run before; the last of a program counts
+    earlier: tuple[str, ...] = ()  # above other runs
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    def command(self, program: str, *, earlier: bool = False) -> str:
+        """The last command line that runs a program, from the program's name on; empty where there is none.
+
+        `earlier`: one above other runs will do, where this run has none.
+        """
+        pattern = re.compile(rf"(?:^|[\s/'\"]){re.escape(program)}(?=[\s'\"]|$)")
+        for text in reversed((*(self.earlier if earlier else ()), *self.commands)):
+            if match := pattern.search(text):
+                return text[match.start() :].lstrip(" \t/'\"")
+        return ""
+
+    @property
+    def label(self) -> tuple[str, str]:
+        """What tells a run's system from that of another run in the file: its heading, its kernel."""
+        return self.heading, self.facts.get("kernel", "")
+
+
 @dataclass
 class Account:
     """`used` and `skipped` (by reason) count lines; in JSON, XML and YAML values, in tables rows."""
@@ -61,6 +67,15 @@ class Account:
     used: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # what the file says that is no figure and may matter
+    _unknown: list[tuple[int, str]] = field(default_factory=list)  # not understood, since the last figures
+    _headings: list[str] = field(default_factory=list)  # text since the last figures
+    _commands: list[str] = field(default_factory=list)
+    _earlier: list[str] = field(default_factory=list)
+    _facts: dict[str, str] = field(default_factory=dict)
+    _heading: str = ""  # the last that a run had
+    _parted: bool = False
+    _after: str = ""
 
     @property
     def total(self) -> int:
@@ -72,33 +87,113 @@ class Account:
         more = len(self.failures) - _MOST_PROBLEMS
         return (*self.failures[:_MOST_PROBLEMS], *([f"{more} more lines report a failure"] if more > 0 else []))
 
+    @property
+    def parted(self) -> bool:
+        """Whether a heading, a command or another kernel stands between the last figures and the line at hand."""
+        return self._parted
+
     def told(self) -> str:
         reasons = [f"{count} {reason}" for reason, count in sorted(self.skipped.items())]
         return f"{self.used} {self.of} used" + (f", without data: {', '.join(reasons)}" if reasons else "")
 
+    def beside(self) -> tuple[str, ...]:
+        """The lines that are to be told: warnings, and what nobody understood."""
+        more = len(self.remarks) - _MOST_TOLD
+        return (*self.remarks[:_MOST_TOLD], *([f"{more} more such lines"] if more > 0 else []))
+
     def judge(self, number: int, text: str, own: re.Pattern[str] | None = None) -> None:
         """A line that the reader has no use for. `own`: how lines of its tool begin, which are never without data."""
-        if not text.strip():
-            self.skipped["blank"] += 1
-            return
-        if len(text) <= _LONGEST and (own is None or not own.match(text)):
-            reason = next((reason for reason, known in _WITHOUT_DATA.items() if known.fullmatch(text)), None)
-            if reason is not None:
-                self.skipped[reason] += 1
-                return
-            if _WARNING.match(text):
-                self.skipped["a warning"] += 1
-                return
-            if _TROUBLE.search(text):
-                self.skipped["a failure"] += 1
-                self.failures.append(f"line {number} reports a failure: {shown(text)}")
-                return
-            if not any(character.isnumeric() for character in text):
-                self.skipped["text without figures"] += 1
-                return
-        raise bad(
-            self.path, number, f"{shown(text)} is damaged, or of another tool: take it out if it has nothing to say"
-        )
+        if text.strip() and own is not None and own.match(text):
+            raise self._damaged(number, text)
+        line = classify(text, self._after)
+        self.skipped[line.kind] += 1
+        if line.kind is not Kind.FACT:
+            self._after = line.command
+        if line.kind is Kind.COMMAND:
+            self._commands.append(line.command[:LONGEST])
+            self._parted = True
+        elif line.kind is Kind.FACT:
+            facts = dict(line.facts)
+            self._parted = self._parted or facts.get("kernel", "") != self._facts.get("kernel", "")
+            self._facts |= facts
+        elif line.kind in (Kind.PROSE, Kind.UNKNOWN):
+            self._headings.append(text)
+            self._parted = self._parted or line.kind is Kind.PROSE or _is_marked(text)
+        if line.kind is Kind.UNKNOWN:
+            if len(text) > LONGEST:
+                raise self._damaged(number, text)
+            self._unknown.append((number, text))
+        elif line.kind is Kind.FAILURE:
+            self.failures.append(f"line {number} reports a failure: {shown(text)}")
+        elif line.doubt:
+            self.failures.append(f"line {number}: {line.said}")
+        elif line.kind is Kind.WARNING:
+            self.remarks.append(f"line {number} warns: {shown(text)}")
+
+    def note_command(self, text: str) -> None:
+        """A command line that a reader has taken itself."""
+        self._commands.append(text[:LONGEST])
+        self._parted = True
+
+    def inside(self) -> None:
+        """Figures go on. Raises BadInput for a line that nobody understood among them."""
+        if self._unknown and self.used:
+            raise self._damaged(*self._unknown[0])
+        self.settle()
+        self._headings.clear()
+        self._parted = False
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether lines wait that nobody understood."""
+        return bool(self._unknown)
+
+    def refuse_between(self, first: int, last: int) -> None:
+        """Raises BadInput for a line that nobody understood between two of figures; tells the others."""
+        if inside := [one for one in self._unknown if first < one[0] < last]:
+            raise self._damaged(*inside[0])
+        self.settle()
+
+    def begin(self) -> Above:
+        """A run's first figures: what stands above it is its own."""
+        self.settle()
+        heading = _heading(self._headings) or self._heading
+        above = Above(heading, tuple(self._commands), tuple(self._earlier), dict(self._facts))
+        self._heading = heading
+        self._earlier += self._commands
+        self._commands.clear()
+        self._headings.clear()
+        self._parted = False
+        return above
+
+    def settle(self) -> None:
+        """What was not understood stands beside the figures: it is told."""
+        self.remarks += [
+            f"line {number} is not understood, and not used: {shown(text)}" for number, text in self._unknown
+        ]
+        self._unknown.clear()
+
+    def everything(self) -> Above:
+        """Of a file with one run: what stands anywhere in it."""
+        heading = self._heading or _heading(self._headings)
+        return Above(heading, (*self._earlier, *self._commands), (), dict(self._facts))
+
+    def _damaged(self, number: int, text: str) -> BadInput:
+        what = "is damaged, or of another tool: take it out if it has nothing to say"
+        return bad(self.path, number, f"{shown(text)} {what}")
+
+
+def _heading(lines: list[str]) -> str:
+    """The heading among the lines above a run: the last that is marked as one, else the last."""
+    texts = [" ".join(line.split()).strip("#=*-_ \t") for line in lines]
+    marked = [text for text, line in zip(texts, lines, strict=True) if text and _is_marked(line)]
+    heading = (marked or [text for text in texts if text] or [""])[-1]
+    return one_line(heading.rstrip(": ")[:_HEADING])
+
+
+def _is_marked(text: str) -> bool:
+    """Whether a line is set off as a heading."""
+    return text.rstrip().endswith(":") or text.lstrip().startswith(("#", "==", "**", "--"))
 
 
 def one_line(text: str) -> str:

@@ -16,12 +16,12 @@ def import_(
     files: list[Path],
     /,
     *,
-    candidate: str | None = None,
+    candidate: Annotated[list[str] | None, Parameter(negative="")] = None,
     out: Path | None = None,
     mission: Path | None = None,
     scale: str = DEFAULT_SCALE,
     load: str | None = None,
-    board: str = "imported",
+    board: str | None = None,
     form: Annotated[str | None, Parameter(name="--format")] = None,
     unit: str | None = None,
     column: str | None = None,
@@ -34,10 +34,9 @@ def import_(
     Parameters
     ----------
     files
-        Output of cyclictest, sysbench, hackbench, stress-ng, rtla, jitterdebugger or rteval; Parquet or CSV; with
-        --mission, a card that measured by itself.
+        Outputs of measuring tools (docs/import.md), or folders of such; with --mission, a card that measured by itself.
     candidate
-        What was measured.
+        What was measured; once for each system of a file that has several, in its order.
     out
         The folder whose records/ takes them; of a card, out/MISSION-SCALE unless given.
     mission
@@ -47,7 +46,7 @@ def import_(
     load
         What disturbed it meanwhile.
     board
-        Where it ran.
+        Where it ran; "imported" where the file does not tell either.
     form
         The files' format, where it is not recognised.
     unit
@@ -63,12 +62,14 @@ def import_(
         take = keyed("forms", "card", f"--mission {mission}: reading cards")
         code: int = take(files, mission, scale, out, as_json=as_json)
         return code
-    if candidate is None or out is None:
-        raise BadInput("--candidate and --out are needed; of a card that measured by itself, --mission")
+    if out is None:
+        raise BadInput("--out is needed, and --candidate; of a card that measured by itself, --mission")
     from rtqual.parts.importers.records import Circumstances, import_files  # noqa: PLC0415
     from rtqual.parts.importers.words import as_dict, lines  # noqa: PLC0415
 
-    known = Circumstances(candidate, board=board, load=load, instrument=instrument, cpus=cpus, unit=unit, column=column)
+    known = Circumstances(
+        tuple(candidate or ()), board=board, load=load, instrument=instrument, cpus=cpus, unit=unit, column=column
+    )
     imported = import_files(files, out, known, format_name=form)
     if as_json:
         print_json([as_dict(one) for one in imported])

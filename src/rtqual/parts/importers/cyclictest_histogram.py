@@ -3,7 +3,8 @@
 
 A row is a bin and a count a thread; -H adds a column with their sum, and a sum or maximum to some of the footer's
 lines only: "Min Latencies" and "Avg Latencies" never have one. Rows of zeros may be filtered away; rt-tests 1.x
-prints no "Total". A damaged row at the end is a cut file, in the middle an error.
+prints no "Total"; manuals show the footer above the rows. A damaged row at the end is a cut file, in the middle an
+error.
 """
 
 import re
@@ -11,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.parts.importers import cyclictest_lines, cyclictest_summary
-from rtqual.parts.importers.account import bad, refuse_damage
+from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
+from rtqual.parts.importers.account import Above, bad, refuse_damage
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source
@@ -29,7 +30,7 @@ _HEADER = re.compile(r"\s*# Histogram\s*")
 _PER_THREAD = ("Min Latencies", "Avg Latencies")  # lines that never have a summary column
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
-    "the kernel, the machine, the program's version and whether its threads had their priority",
+    "the program's version and whether its threads had their priority",
 )
 _NO_TOTAL = "how many samples there were: without a line 'Total' a lost row shows in the average only"
 
@@ -39,7 +40,8 @@ class _Run:
     """One histogram, as its lines come in."""
 
     line: int
-    command: Invocation | None = None  # that stands above it
+    above: Above = field(default_factory=Above)
+    footer_first: bool = False
     rows: dict[int, tuple[int, ...]] = field(default_factory=dict)  # those with samples only
     columns: int = 0
     last_bin: int = -1
@@ -52,6 +54,20 @@ class _Run:
     first_bin: int = -1
     problems: list[str] = field(default_factory=list)
     cut: tuple[int, str] | None = None  # a row unlike the others: an error, unless nothing follows
+
+    @property
+    def begun(self) -> bool:
+        return bool(self.columns or self.footer)
+
+    @property
+    def command(self) -> Invocation | None:
+        return invocation.find(self.above.command("cyclictest"))
+
+    def ends_before(self, row: re.Match[str] | None, footer: re.Match[str] | None, *, header: bool) -> bool:
+        """Whether a line of figures, or a header, is the next run's."""
+        if row:
+            return int(row[1]) < self.last_bin or bool(self.columns and self.footer and not self.footer_first)
+        return footer[1] in self.footer if footer else header and bool(self.columns)
 
 
 def read(source: Source, unit: str | None) -> list[Reading]:
@@ -66,27 +82,24 @@ def read(source: Source, unit: str | None) -> list[Reading]:
 
 
 def _runs(source: Source) -> Iterator[_Run]:
-    run, command = _Run(1), None
+    run = _Run(1)
     for number, line in source.lines(cyclictest_lines.OWN):
         row, footer = _ROW.fullmatch(line), _FOOTER.fullmatch(line)
-        begun = bool(run.columns or run.footer)
-        ends = (
-            (row and (run.footer or int(row[1]) < run.last_bin))
-            or (footer and footer[1] in run.footer)  # the next run's, whose rows were filtered away
-            or (begun and _HEADER.fullmatch(line))
-        )
-        if ends:
+        if run.ends_before(row, footer, header=bool(_HEADER.fullmatch(line))):
             yield run
-            run, command = _Run(number, command), None
+            run = _Run(number)
         if row or footer:
             run.last_line = number
+            if run.begun:
+                source.use()
+            else:
+                run.above = source.begin()
+                run.footer_first = bool(footer)
         if row:
             _add_row(source.path, number, run, int(row[1]), tuple(map(int, row[2].split())))
-            source.use()
         elif footer:
             refuse_damage(source.path, run.cut)
             run.footer[footer[1]] = [int(value) for value in footer[2].split()]
-            source.use()
         elif match := _THREAD.fullmatch(line):
             run.threads_named += 1
             if match[2]:
@@ -96,10 +109,8 @@ def _runs(source: Source) -> Iterator[_Run]:
             source.skip("a sample of -v, which the histogram holds")
         elif cyclictest_summary.LINE.fullmatch(line.strip()):
             source.skip("a line of -q, which the footer says again")
-        elif found := cyclictest_lines.take(source, number, line):
-            command = found
-            if not begun:
-                run.command, command = found, None
+        else:
+            cyclictest_lines.take(source, number, line)
     yield run
 
 
@@ -147,6 +158,7 @@ def _reading(path: Path, run: _Run, unit: str | None) -> Reading:
         cpus=threads,
         assumed=(*assumed, *by_number),
         untold=UNTOLD if "Total" in run.footer else (*UNTOLD, _NO_TOTAL),
+        above=run.above,
     )
 
 

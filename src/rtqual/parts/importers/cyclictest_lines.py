@@ -4,14 +4,13 @@
 import re
 
 from rtqual.parts.importers import invocation
-from rtqual.parts.importers.invocation import Invocation
 from rtqual.parts.importers.source import Source
 
 # How its lines of figures begin: what begins so and is none of them is damaged.
 OWN = re.compile(
-    r"\s*(T:|(?!\d\d:\d\d:\d\d\s*$)\d+:\s*\d|"
+    r"\s*(T:|(?!\d\d:\d\d:\d\d(\s*$| up ))\d+:\s*\d|"
     r"\d{6,}\s|#\s*(Total|Min Lat|Avg Lat|Max Lat|Histogram Overflows|Thread\s+\d+:))",
-    re.ASCII,
+    re.ASCII | re.IGNORECASE,
 )
 HISTOGRAM = re.compile(
     r"\s*(\d{6,9}(\s+\d{1,18})+|#\s*Histogram( Overflow at cycle number:)?|"
@@ -20,26 +19,25 @@ HISTOGRAM = re.compile(
     re.ASCII,
 )
 _SETTINGS = re.compile(
-    r"\s*(#.*/dev/cpu_dma_latency set to \d+us|policy: \w+: loadavg: [\d./ ]+|(Max|Online) CPUs = \d+|"
+    r"\s*(#?.*/dev/cpu_dma_latency set to \d+\s*us|policy: [\w/]+:? loadavg: [\d./ ]+|(Max|Online) CPUs = \d+|"
     r"Thread \d+ Interval: \d+|# Thread Ids:( \d+)+|INFO: .*|# Histogram|# Histogram Overflow at cycle number:)\s*",
-    re.ASCII,
+    re.ASCII | re.IGNORECASE,
 )
 _SPIKE = re.compile(r"\s*(T: \d{1,4} Spike:\s*\d+: TS:\s*\d+|spikes = \d+)\s*", re.ASCII)
 _BREAK = re.compile(r"\s*# Break (thread|value): (\d{1,18})\s*", re.ASCII)
 
 
-def take_from(source: Source, number: int, text: str) -> Invocation | None:
+def take_from(source: Source, number: int, text: str) -> None:
     """The same of a line that was not asked for one by one."""
     with source.line(number, text, OWN):
-        return take(source, number, text)
+        take(source, number, text)
 
 
-def take(source: Source, number: int, text: str) -> Invocation | None:
-    """A line of no figures: skipped where it is one of these; a command line is used and handed back."""
-    if "cyclictest" in text and (found := invocation.find(text)):
-        source.use()
-        return found
-    if _SETTINGS.fullmatch(text):
+def take(source: Source, number: int, text: str) -> None:
+    """A line of no figures: skipped where it is one of these; a command line is kept for the run below it."""
+    if "cyclictest" in text and invocation.find(text):
+        source.command(text)
+    elif _SETTINGS.fullmatch(text):
         source.skip("a setting")
     elif _SPIKE.fullmatch(text):
         source.skip("a spike, which the maximum holds")
@@ -47,4 +45,3 @@ def take(source: Source, number: int, text: str) -> Invocation | None:
         source.use()
         if match[1] == "value":
             source.account.failures.append(f"line {number}: cyclictest was ended by a latency of {match[2]} (-b)")
-    return None

@@ -3,30 +3,32 @@
 
     T: 0 (  612) P:80 I:1000 C:  10000 Min:      5 Act:    9 Avg:    8 Max:      41
 
-A live screen repeats the lines: of a run only the last of each thread counts.
+A live screen repeats the lines: of a run only the last of each thread counts. A heading, a command or another kernel
+between the lines of a thread ends a run.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.parts.importers import cyclictest_lines
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers import cyclictest_lines, invocation
+from rtqual.parts.importers.account import Above, bad
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Kind, Measurement, Series
 
 LINE = re.compile(
-    r"T:\s*(\d{1,4}) \(\s*(\d{1,12})\) P:\s*(\d{1,3}) I:\s*(\d{1,12}) C:\s*(\d{1,15}) "
-    r"Min:\s*(\d{1,15}) Act:(\s*\d{1,15}) Avg:\s*(\d{1,15}) Max:\s*(\d{1,15})(?!\d)",
-    re.ASCII,
+    r"T: {0,9}(\d{1,4}) {0,9}\( {0,12}(\d{1,12}) {0,9}\) {0,9}(?:P: {0,9}(\d{1,3}) {1,9})?I: {0,12}(\d{1,12}) {1,9}"
+    r"C: {0,15}(\d{1,15}) {1,9}Min: {0,15}(\d{1,15}) {1,9}Act:( {0,15}\d{1,15}) {1,9}(?:Avg: {0,15}(\d{1,15}) {1,9})?"
+    r"Max: {0,15}(\d{1,15})(?!\d)",
+    re.ASCII | re.IGNORECASE,
 )
 _WIDTHS = {8: "ns", 5: "us"}  # of the figure after "Act:", padded: print_stat() makes it wider under -N
 UNTOLD = (
     "percentiles: only the smallest, the average and the largest sample are there",
     "the samples: nothing is known of their distribution, order or drift",
-    "the kernel, the machine and the program's version",
+    "the program's version",
 )
 
 
@@ -35,11 +37,11 @@ class _Line:
     number: int
     thread: int
     task: str
-    priority: int
+    priority: int | None  # cyclicdeadline has none
     interval_us: int
     cycles: int
     low: int
-    avg: int
+    avg: int | None  # the first versions print none
     high: int
     unit: str | None  # as the padding tells
 
@@ -56,26 +58,35 @@ class _Line:
 
 def read(source: Source, unit: str | None) -> list[Reading]:
     path = source.path
-    runs: list[dict[int, _Line]] = [{}]
-    command: Invocation | None = None
+    runs: list[_Run] = []
     for number, text in source.lines(cyclictest_lines.OWN):
-        found = [] if LINE.sub("", text).strip() else list(LINE.finditer(text))
-        for match in found:
-            line = _line(number, match)
-            before = runs[-1].get(line.thread)
-            if before is not None and not before.may_become(line):
-                runs.append({})
-            runs[-1][line.thread] = line
-        if found:
+        found = [] if LINE.sub("", text).strip() else [_line(number, match) for match in LINE.finditer(text)]
+        begun = len(runs)
+        for line in found:
+            before = runs[-1].lines.get(line.thread) if runs else None
+            other = before is not None and (not before.may_become(line) or (source.account.parted and before.cycles))
+            if not runs or other:
+                runs.append(_Run())
+            runs[-1].lines[line.thread] = line
+        if len(runs) > begun:
+            runs[begun].above = source.begin()
+        elif found:
             source.use()
         elif cyclictest_lines.HISTOGRAM.fullmatch(text):
             source.skip("a line of the histogram, which --format cyclictest-histogram reads")
         else:
-            command = cyclictest_lines.take(source, number, text) or command
-    if not runs[0]:
+            cyclictest_lines.take(source, number, text)
+    if not runs:
         raise bad(path, None, "no line 'T: 0 (...) ... Min: ... Max: ...' in it: give the output of cyclictest -q")
-    told = command if len(runs) == 1 else None  # whose it is of several is not known
-    return [_reading(path, run, told, unit, source.unfinished) for run in runs]
+    return [_reading(path, run.lines, run.above, unit, source.unfinished) for run in runs]
+
+
+@dataclass
+class _Run:
+    """The last line of each thread, and what stands above the first."""
+
+    lines: dict[int, _Line] = field(default_factory=dict)
+    above: Above = field(default_factory=Above)
 
 
 def _line(number: int, match: re.Match[str]) -> _Line:
@@ -84,20 +95,18 @@ def _line(number: int, match: re.Match[str]) -> _Line:
         number=number,
         thread=int(match[1]),
         task=match[2],
-        priority=int(match[3]),
+        priority=int(match[3]) if match[3] else None,
         interval_us=int(match[4]),
         cycles=int(match[5]),
         low=int(match[6]),
-        avg=int(match[8]),
+        avg=int(match[8]) if match[8] else None,
         high=int(match[9]),
         unit=_WIDTHS.get(len(act)) if len(act) > len(act.strip()) + 1 else None,
     )
 
 
-def _reading(
-    path: Path, run: dict[int, _Line], command: Invocation | None, asked: str | None, unfinished: int | None
-) -> Reading:
-    numbers = sorted(run)
+def _reading(path: Path, run: dict[int, _Line], above: Above, asked: str | None, unfinished: int | None) -> Reading:
+    numbers, command = sorted(run), invocation.find(above.command("cyclictest"))
     unit, assumed = _unit(path, run, command, asked)
     unit_ns = UNITS_NS[unit]
     cpus, by_number = thread_cpus(numbers, command.cpus(max(numbers) + 1) if command else None)
@@ -105,36 +114,46 @@ def _reading(
     series = []
     for number in numbers:
         line = run[number]
-        if line.cycles and not line.low <= line.avg <= line.high:
+        if line.cycles and not line.low <= (line.low if line.avg is None else line.avg) <= line.high:
             problems.append(f"cyclictest thread {number}: minimum, average and maximum are not in order")
         if line.number == unfinished:
             problems.append(f"cyclictest thread {number}: its line has no end: the maximum may be cut")
-        reported = {"n": line.cycles, "min": line.low * unit_ns, "avg": line.avg * unit_ns, "max": line.high * unit_ns}
-        told = reported if line.cycles else {}
+        figures = {"min": line.low, "avg": line.avg, "max": line.high}
+        reported = {name: value * unit_ns for name, value in figures.items() if value is not None}
+        told = {"n": line.cycles, **reported} if line.cycles else {}
         series.append(Series.counted({}, Kind.SUMMARY, name="latency", cpu=cpus[number], reported=told))
+    if usual := [number for number in numbers if run[number].priority == 0 and run[number].cycles]:
+        problems.append(f"cyclictest thread {usual[0]}: without a real-time priority (P: 0)")
+    if not any(line.cycles for line in run.values()):
+        problems.append("cyclictest took no sample")
     first = run[numbers[0]]
     if command:
         problems += command.contradictions([run[number].cycles for number in numbers])
         problems += _settings(command, first)
     return Reading(
-        instrument="cyclictest",
+        instrument="cyclictest" if first.priority is not None else "cyclicdeadline",
         measurement=Measurement(tuple(series), resolution(unit_ns), tuple(problems)),
-        parameters={"interval": first.interval_us * 1_000, "priority": first.priority},
+        parameters={name: value for name, value in _settings_of(first).items() if value is not None},
         command=command.argv if command else (),
         cpus=len(numbers),
         assumed=(*assumed, *by_number),
         untold=UNTOLD,
+        above=above,
     )
 
 
 def _settings(command: Invocation, first: _Line) -> list[str]:
     """Where the lines are not those of the command line."""
-    told = {"interval": first.interval_us * 1_000, "priority": first.priority}
+    told = _settings_of(first)
     return [
         f"its command line asks for {name} {value}, its lines have {told[name]}"
         for name, value in command.parameters.items()
         if told[name] != value
     ]
+
+
+def _settings_of(line: _Line) -> dict[str, int | None]:
+    return {"interval": line.interval_us * 1_000, "priority": line.priority}
 
 
 def _unit(

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from rtqual.engine.instruments.cyclictest.verbose import BARE, PADDED, samples
-from rtqual.parts.importers import cyclictest_lines, cyclictest_summary
+from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
 from rtqual.parts.importers.account import bad
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
@@ -22,7 +22,7 @@ from rtqual.protocols.record.schema import Int64Array, Kind, Measurement, Series
 
 UNTOLD = (
     "the last samples of a thread: cyclictest may end before it prints them",
-    "the kernel, the machine, the program's version and whether its threads had their priority",
+    "the program's version and whether its threads had their priority",
 )
 
 
@@ -56,7 +56,6 @@ class _Thread:
 def read(source: Source, unit: str | None) -> list[Reading]:
     path = source.path
     threads: dict[int, _Thread] = {}
-    command: Invocation | None = None
     style: re.Pattern[bytes] | None = None
     ended, lines = True, 0
     for piece in source.blocks():
@@ -67,7 +66,7 @@ def read(source: Source, unit: str | None) -> list[Reading]:
         for thread in np.unique(found[:, 0]).tolist():
             of_thread = found[found[:, 0] == thread]
             threads.setdefault(thread, _Thread()).add(path, thread, of_thread[:, 1], of_thread[:, 2].copy())
-        command = _rest(source, block, style or PADDED, lines, len(found)) or command
+        _rest(source, block, style or PADDED, lines, len(found))
         source.account.used += len(found)
         lines += block.count(b"\n")
         if not ended:
@@ -75,12 +74,11 @@ def read(source: Source, unit: str | None) -> list[Reading]:
     if not threads:
         raise bad(path, None, "no sample in it (thread:cycle:value): give the output of cyclictest -v")
     problems = () if ended else ("the file's last line has no end: the file may be cut",)
-    return [_reading(path, threads, command, unit, problems)]
+    return [_reading(path, threads, invocation.find(source.account.everything().command("cyclictest")), unit, problems)]
 
 
-def _rest(source: Source, block: bytes, style: re.Pattern[bytes], before: int, samples_found: int) -> Invocation | None:
-    """Account for the lines that are no samples; `before`: lines before the block. The last command line in it."""
-    command = None
+def _rest(source: Source, block: bytes, style: re.Pattern[bytes], before: int, samples_found: int) -> None:
+    """Account for the lines that are no samples; `before`: lines before the block."""
     left = style.sub(b"", block).split(b"\n")[:-1]
     others = 0
     for number, raw in enumerate(left, before + 1):
@@ -91,10 +89,12 @@ def _rest(source: Source, block: bytes, style: re.Pattern[bytes], before: int, s
         if cyclictest_lines.HISTOGRAM.fullmatch(text) or cyclictest_summary.LINE.fullmatch(text.strip()):
             source.account.skipped["a line of the summary, which other formats read"] += 1
         else:
-            command = cyclictest_lines.take_from(source, number, text) or command
+            cyclictest_lines.take_from(source, number, text)
     if blank := len(left) - others - samples_found:
         source.account.skipped["blank"] += blank
-    return command
+    if source.account.in_doubt and samples_found:
+        places = [before + 1 + block.count(b"\n", 0, match.start()) for match in style.finditer(block)]
+        source.account.refuse_between(0 if source.account.used else places[0], places[-1])
 
 
 def _reading(

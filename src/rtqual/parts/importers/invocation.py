@@ -9,7 +9,7 @@ from typing import Any
 
 # Options without a value may stand before another in one word: -qmN, -mp80.
 _FLAGS = "MNSfmnqrsuvx"
-_COMMAND = re.compile(r"\bcyclictest((?:\s+-[^#|&;<>\n]*)+)")
+_COMMAND = re.compile(r"\bcyclictest((?:\s+-[^#|&;<>`\n]*)+)")
 _MOST_CPUS = 4096
 COMMAND = "the command line in the file"
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rtqual.parts.importers.account import Account, bad
-from rtqual.protocols.record.schema import Measurement, Scalar
+from rtqual.parts.importers.account import Above, Account, bad
+from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
 
 UNITS_NS = {"ns": 1, "us": 1_000}  # what the tools count in
 DEFAULT_UNIT = "us"
@@ -33,6 +33,9 @@ class Reading:
     facts: Mapping[str, str] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()  # sentences
     untold: tuple[str, ...] = ()  # sentences: what this format cannot tell
+    board: str | None = None  # the machine, where the file names it
+    config: str | None = None  # the kernel's configuration, where the file holds it
+    above: Above | None = None  # what stands above the run; None where the reader does not tell runs apart so
     account: Account | None = None  # of the whole file, which may hold other runs
 
 
@@ -64,3 +67,10 @@ def settle_unit(path: Path, asked: str | None, told: str | None, evidence: str =
     if asked and asked != told:
         raise bad(path, None, f"{evidence} makes its values {told}: leave out --unit {asked}")
     return told, ()
+
+
+def summary(name: str, cpu: int | None, unit_ns: float, **figures: float | None) -> Series:
+    """A series of which only figures are known: `n`, and others in units of `unit_ns`. None: not told."""
+    reported = {key: float(round(value * (1 if key == "n" else unit_ns), 3))
+                for key, value in figures.items() if value is not None}  # fmt: skip
+    return Series.counted({}, Kind.SUMMARY, name=name, cpu=cpu, reported=reported)

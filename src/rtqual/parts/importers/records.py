@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""From files to records. What the files do not tell stays absent, and the record says so."""
+"""From files to records. What the files do not tell stays absent, and the record says so.
+
+Runs of one file that stand under different headings or kernels are of different systems, and those with different
+parameters are no runs of one measurement: neither are ever put together. names.py says what they are called.
+"""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rtqual import __version__
 from rtqual.base.errors import BadInput
 from rtqual.parts.importers.detect import Format, detect, named
+from rtqual.parts.importers.names import candidates_of, instruments_of
 from rtqual.parts.importers.reading import UNITS_NS, Reading
 from rtqual.parts.importers.source import sha256, sniffed
 from rtqual.protocols.record.schema import Inputs, Provenance, Record, Timing
 from rtqual.protocols.record.store import Store, make
 
 BOARD, UNKNOWN_LOAD = "imported", "unknown"
+_MOST_FILES = 100_000
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class Found:
     format: Format
     number: int  # of the run in its file, from 0
     reading: Reading
+    candidate: str = ""
+    instrument: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,15 +47,22 @@ class Imported:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What the user knows of the runs. None: as the file tells, else unknown."""
+    """What the user knows of the runs. None, or no candidate: as the file tells, else unknown.
 
-    candidate: str
-    board: str = BOARD
+    Several candidates are the systems of a file, in the order in which it has them.
+    """
+
+    candidate: str | tuple[str, ...] = ()
+    board: str | None = None
     load: str | None = None
     instrument: str | None = None
     cpus: int | None = None
     unit: str | None = None
     column: str | None = None
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        return (self.candidate,) if isinstance(self.candidate, str) else self.candidate
 
 
 def import_files(
@@ -55,18 +70,32 @@ def import_files(
 ) -> list[Imported]:
     """Read every run in the files, then keep them in `folder`/records. Nothing is kept when one cannot be read.
 
-    Raises BadInput that names file and line, RunFailed when the disk does not take a record.
+    A folder stands for the files in it, at any depth. Raises BadInput that names file and line, RunFailed when the
+    disk does not take a record.
     """
     _check(circumstances)
-    found = [one for file in files for one in find_runs(file, format_name, circumstances)]
+    found = [one for file in _within(files) for one in find_runs(file, format_name, circumstances)]
     made = [(one, to_record(one, circumstances)) for one in found]
     store = Store(folder / "records")
     return [Imported(one, record, store.write(record)) for one, record in made]
 
 
+def _within(paths: Sequence[Path]) -> Iterator[Path]:
+    """The files named, and those in the folders named, in the order of their names; links in a folder are left out."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        held = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
+        if not held or len(held) > _MOST_FILES:
+            raise BadInput(f"{path}: {len(held)} files in it: name a folder with 1 to {_MOST_FILES:,}")
+        yield from held
+
+
 def _check(circumstances: Circumstances) -> None:
-    for name in ("candidate", "board", "load", "instrument"):
-        value = getattr(circumstances, name)
+    values = [("candidate", one) for one in circumstances.candidates]
+    values += [(name, getattr(circumstances, name)) for name in ("board", "load", "instrument")]
+    for name, value in values:
         if value is not None and (not value.strip() or not value.isprintable()):
             raise BadInput(f"--{name} {value[:40]!r}: not a name; write at least one letter or digit")
     if circumstances.cpus is not None and circumstances.cpus < 1:
@@ -76,7 +105,7 @@ def _check(circumstances: Circumstances) -> None:
 
 
 def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list[Found]:
-    """Every run in a file. Raises BadInput that names file and line."""
+    """Every run in a file, named. Raises BadInput that names file and line."""
     sniffed(file)  # complains about what no reader can read
     format_ = named(format_name) if format_name else detect(file)
     if known.unit and not format_.has_unit:
@@ -88,16 +117,21 @@ def find_runs(file: Path, format_name: str | None, known: Circumstances) -> list
     told = next((one.cpus for one in readings if one.cpus_told), None)
     if known.cpus and told and known.cpus != told:
         raise BadInput(f"{file}: names {told} CPUs: leave out --cpus {known.cpus}")
-    return [Found(file, fingerprint, format_, number, reading) for number, reading in enumerate(readings)]
+    candidates = candidates_of(file, readings, known.candidates)
+    instruments = instruments_of(readings, candidates, known.instrument)
+    return [
+        Found(file, fingerprint, format_, number, reading, candidate, instrument)
+        for number, (reading, candidate, instrument) in enumerate(zip(readings, candidates, instruments, strict=True))
+    ]
 
 
 def to_record(found: Found, known: Circumstances) -> Record:
     reading = found.reading
     inputs = Inputs(
-        candidate=known.candidate,
-        instrument=known.instrument or reading.instrument,
+        candidate=found.candidate,
+        instrument=found.instrument,
         load=known.load or reading.load or UNKNOWN_LOAD,
-        board=known.board,
+        board=known.board or reading.board or BOARD,
         cpus=known.cpus or reading.cpus or 1,
         seed=0,
         parameters=dict(reading.parameters),
@@ -107,6 +141,18 @@ def to_record(found: Found, known: Circumstances) -> Record:
         },  # tells runs apart; the same file again is the same run
         artefacts=dict(reading.programs),
     )
+    account, above = reading.account, reading.above
+    facts = {
+        **reading.facts,
+        "imported": f"{found.source.name}, run {found.number + 1}, {found.format.title}",
+        "heading": above.heading if above else "",
+        "lines": account.told() if account else "",
+        "beside the figures": "; ".join(account.beside()) if account else "",
+        "configuration": reading.config or "",
+        "imported_on": time.strftime("%Y-%m-%d", time.gmtime()),
+        "assumed": "; ".join(assumptions(found, known)) or "nothing",
+        "not told by the file": "; ".join(reading.untold),
+    }
     provenance = Provenance(
         rtqual=__version__,
         mission_sha256="",
@@ -117,21 +163,21 @@ def to_record(found: Found, known: Circumstances) -> Record:
         kernel=reading.kernel,
         kernel_cmdline=reading.kernel_cmdline,
         clocksource=reading.clocksource,
-        facts={
-            **reading.facts,
-            "imported": f"{found.source.name}, run {found.number + 1}, {found.format.title}",
-            "lines": reading.account.told() if reading.account else "",
-            "imported_on": time.strftime("%Y-%m-%d", time.gmtime()),
-            "assumed": "; ".join(assumptions(reading, known)) or "nothing",
-            "not told by the file": "; ".join(reading.untold),
-        },
+        facts={name: fact for name, fact in facts.items() if fact},
     )
     return make(inputs, reading.measurement, provenance, timing=Timing.REAL, repeat=0)
 
 
-def assumptions(reading: Reading, known: Circumstances) -> list[str]:
+def assumptions(found: Found, known: Circumstances) -> list[str]:
     """What stands in the record that the file does not say."""
+    reading = found.reading
     assumed = list(reading.assumed)
+    if not known.candidates:
+        assumed.append(f"the candidate is its kernel, {found.candidate}: say another with --candidate")
+    elif found.candidate not in known.candidates:
+        assumed.append(f"the candidate is filed as {found.candidate!r}, by what stands above the run in its file")
+    if found.instrument != (known.instrument or reading.instrument):
+        assumed.append("its parameters are not those of the file's other runs: they stand in the instrument's name")
     if known.load is None and reading.load is None:
         assumed.append(f"the load is filed as {UNKNOWN_LOAD!r}: say it with --load")
     if known.cpus is None and reading.cpus is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtqual.parts.importers.account import bad, refuse_damage
+from rtqual.parts.importers.account import Above, bad, refuse_damage
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
@@ -23,7 +23,8 @@ _UNIT = re.compile(r"\s*# Time unit is \w+ \((ns|us)\)\s*", re.ASCII)
 _DURATION = re.compile(r"\s*# Duration:\s+(\d{1,5}) (\d\d):(\d\d):(\d\d)\s*", re.ASCII)
 _HEADER = re.compile(r"\s*Index((?:\s+(?:IRQ|Thr|Usr|CPU)-\d{1,5})+)\s*", re.ASCII)
 _ROW = re.compile(r"\s*(\d{1,9})((?:\s+\d{1,18})+)\s*", re.ASCII)
-_FOOTER = re.compile(r"\s*(over|count|min|avg|max):((?:\s+(?:\d{1,18}(?:\.\d{1,6})?|-))*)\s*", re.ASCII)
+_NONE = "18446744073709551615"  # the minimum of no sample, before 6.10
+_FOOTER = re.compile(rf"\s*(over|count|min|avg|max):((?:\s+(?:\d{{1,18}}(?:\.\d{{1,6}})?|-|{_NONE}))*)\s*", re.ASCII)
 _ALL = re.compile(r"\s*ALL:(\s+(IRQ|Thr|Usr))+\s*")
 _MISSED = re.compile(r"\s*(.{1,60}) events missed, results might not be accurate\s*")
 _STOPPED = re.compile(r"\s*rtla (timerlat|osnoise) hit stop tracing\s*")  # what caused it stands below
@@ -35,7 +36,7 @@ _OWN = re.compile(r"\s*(#|Index\b|ALL:|over:|count:|min:|avg:|max:|\d+\s)", re.A
 _SERIES = {"Thr": "thread", "IRQ": "irq", "Usr": "user", "CPU": "noise"}
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
-    "the period, the priority, the kernel and the machine",
+    "the period and the priority",
 )
 
 
@@ -45,6 +46,7 @@ class _Run:
     columns: list[tuple[str, int]]  # (series, CPU)
     unit: str | None
     duration_s: float | None
+    above: Above
     rows: dict[int, list[int]] = field(default_factory=dict)
     footer: dict[str, list[str]] = field(default_factory=dict)
     closed: bool = False  # all its own figures were read
@@ -68,15 +70,18 @@ def _runs(source: Source) -> Iterator[_Run]:
     run: _Run | None = None
     title = _Title()
     for number, line in source.lines(_OWN):
-        if title.take(line):
-            source.use()
+        if title.take(line, source):
+            pass
         elif title.stopped:
             source.skip("rtla's analysis of what stopped it")
         elif match := _HEADER.fullmatch(line):
             if run:
                 yield run
-            run = _Run(number, _columns(source.path, number, match[1]), title.unit, title.duration_s)
-            source.use()
+            above = title.above or source.begin()
+            if title.above:
+                source.use()
+            run = _Run(number, _columns(source.path, number, match[1]), title.unit, title.duration_s, above)
+            title.above = None
         elif run is None:
             if _NO_INDEX.match(line):
                 raise bad(source.path, number, _NO_HEADER)
@@ -101,11 +106,14 @@ class _Title:
     unit: str | None = None
     duration_s: float | None = None
     stopped: bool = False
+    above: Above | None = None
 
-    def take(self, line: str) -> bool:
+    def take(self, line: str, source: Source) -> bool:
         if _TITLE.fullmatch(line):
             self.unit, self.duration_s, self.stopped = None, None, False
-        elif _STOPPED.fullmatch(line):
+            self.above = source.begin()
+            return True
+        if _STOPPED.fullmatch(line):
             self.stopped = True
         elif match := _UNIT.fullmatch(line):
             self.unit = match[1]
@@ -114,6 +122,7 @@ class _Title:
             self.duration_s = float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
         else:
             return False
+        source.use()
         return True
 
 
@@ -178,6 +187,7 @@ def _reading(path: Path, run: _Run, asked: str | None) -> Reading:
         measurement=Measurement(tuple(series), resolution(unit_ns), tuple(problems)),
         cpus=len({cpu for _, cpu in run.columns}),
         wall_s=run.duration_s,
+        above=run.above,
         assumed=(
             *assumed,
             *unseen,
@@ -190,7 +200,7 @@ def _reading(path: Path, run: _Run, asked: str | None) -> Reading:
 def _tally(run: _Run, column: int, width: int) -> Tally:
     def told(name: str) -> float | None:
         values = run.footer.get(name)
-        return None if values is None or values[column] == "-" else float(values[column])
+        return None if values is None or values[column] in ("-", _NONE) else float(values[column])
 
     def whole(name: str) -> int | None:
         value = told(name)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.account import Account, bad, shown
+from rtqual.parts.importers.account import Above, Account, bad, shown
+from rtqual.parts.importers.lines import stamps
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor up between its screens
 _LONGEST_LINE_B = 1 << 20
@@ -41,6 +42,7 @@ class Source:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.account = Account(path)
+        self.stamps = stamps(_head(path))
         self.unfinished: int | None = None  # the last line, when it lacks its end: it may be cut
         self._open = False
 
@@ -57,9 +59,10 @@ class Source:
                     self.unfinished = number
                     if len(raw) == _LONGEST_LINE_B:
                         raise _too_long(self.path, number)
-                text = cleaned(raw)
+                text = cleaned(raw, self.stamps)
                 with self.line(number, text, own):
                     yield number, text
+        self.account.settle()
 
     @contextmanager
     def line(self, number: int, text: str, own: re.Pattern[str] | None = None) -> Iterator[None]:
@@ -80,8 +83,22 @@ class Source:
             self.account.failures.append(f"line {number}, the last, has no end: the file is cut at {shown(text)}")
 
     def use(self) -> None:
-        """The line has been read, all of it."""
+        """The line has been read, all of it, and goes on with the run at hand."""
         self._take()
+        self.account.inside()
+        self.account.used += 1
+
+    def begin(self) -> Above:
+        """The line has been read, all of it, and a run begins with it."""
+        self._take()
+        above = self.account.begin()
+        self.account.used += 1
+        return above
+
+    def command(self, text: str) -> None:
+        """The line is a command, which has been read."""
+        self._take()
+        self.account.note_command(text)
         self.account.used += 1
 
     def skip(self, reason: str) -> None:
@@ -101,14 +118,17 @@ class Source:
             while block := file.read(_BLOCK_B):
                 cut = block.rfind(b"\n") + 1
                 if cut:
-                    yield rest + block[:cut]
+                    yield self._bare(rest + block[:cut])
                     rest = block[cut:]
                 else:
                     rest += block
                     if len(rest) > _LONGEST_LINE_B:
                         raise _too_long(self.path, None)
         if rest:
-            yield rest
+            yield self._bare(rest)
+
+    def _bare(self, block: bytes) -> bytes:
+        return self.stamps.sub(b"", block) if self.stamps else block
 
     def whole_text(self) -> str:
         """All of a file whose format is small by nature, line ends made plain."""
@@ -117,15 +137,26 @@ class Source:
         if len(raw) > _WHOLE_TEXT_B:
             what = f"is larger than {_WHOLE_TEXT_B >> 20} MiB, too much for its format: split it by runs"
             raise bad(self.path, None, what)
-        return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n"))
+        text = self._bare(raw).decode("utf-8-sig", errors="replace")
+        return _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _too_long(path: Path, line: int | None) -> Exception:
     return bad(path, line, "a line is longer than 1 MiB: this is not a tool's text output")
 
 
-def cleaned(raw: bytes) -> str:
+def cleaned(raw: bytes, stamp: re.Pattern[bytes] | None = None) -> str:
+    """A line without its end, a terminal's escapes and what a log puts before it."""
+    raw = stamp.sub(b"", raw, count=1) if stamp else raw
     return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").rstrip("\r\n"))
+
+
+def _head(path: Path) -> bytes:
+    with open_file(path) as file:
+        try:
+            return file.read(_SNIFFED_B)
+        except OSError as error:
+            raise bad(path, None, f"cannot be read ({error.strerror}): give a regular file") from None
 
 
 def sniffed(path: Path) -> str:
@@ -143,7 +174,8 @@ def sniffed(path: Path) -> str:
     for magic, what in _UNREADABLE.items():
         if head.startswith(magic):
             raise bad(path, None, f"is {what}")
-    return "\n".join(cleaned(line) for line in (head + b"\n" + tail).splitlines())
+    stamp = stamps(head)
+    return "\n".join(cleaned(line, stamp) for line in (head + b"\n" + tail).splitlines())
 
 
 def sha256(path: Path) -> str:

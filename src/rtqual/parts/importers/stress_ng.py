@@ -27,6 +27,7 @@ _FIGURES = {
     "cpu-usage-per-instance": ("cpu_usage", 1.0, "%"),
     "max-rss": ("max_rss", 1024.0, "B"),
 }
+_MOST_CPUS = 100_000
 UNTOLD = (
     "samples, percentiles and extremes: stress-ng prints a rate for the whole run",
     "the command line: how many instances ran, and what else ran beside them",
@@ -104,15 +105,15 @@ def _cpus(path: Path, system: dict[str, str], times: dict[str, str]) -> tuple[in
             raise bad(
                 path, None, f"its {name} is {text[:20]!r}, no number of CPUs: the file is damaged; write it again"
             )
-    if online is None:
-        return None, []
     problems = []
-    if there is not None and int(online) > int(there):
+    if online is not None and there is not None and int(online) > int(there):
         problems.append(f"stress-ng names {online} CPUs online of {there}")
     run_s, available_s = (_number(times.get(name, "")) for name in ("run-time", "available-cpu-time"))
-    if run_s and available_s and abs(available_s / run_s - int(online)) > 0.01 * int(online):
-        problems.append(f"stress-ng had the time of {available_s / run_s:.3g} CPUs, not of the {online} it names")
-    return int(online), problems
+    had = available_s / run_s if run_s and available_s else None
+    number = online or there or (None if had is None or not 0.5 <= had < _MOST_CPUS else round(had))
+    if number is not None and had is not None and abs(had - int(number)) > 0.01 * int(number):
+        problems.append(f"stress-ng had the time of {had:.3g} CPUs, not of the {number} it names")
+    return None if number is None else int(number), problems
 
 
 def _rate_problems(entry: Mapping[str, float]) -> list[str]:

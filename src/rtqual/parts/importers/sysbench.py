@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""sysbench's output: 0.4 ("per-request statistics"), 0.5 ("response time") and 1.0 ("Latency (ms)").
+"""sysbench's output: 0.4 ("per-request statistics"), 0.5 ("response time"), 1.0 and 1.1 ("Latency (ms)").
 
-A log may hold many runs; each begins with the program's banner. Only cpu, memory and fileio name themselves.
+A log may hold many runs; each begins with the program's banner. Since 0.5 threads and mutex do not name themselves.
 """
 
 import re
@@ -23,11 +23,11 @@ from rtqual.parts.importers.sysbench_lines import Part, parts
 from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
 
 _FAIRNESS = re.compile(r"events \(avg/stddev\):\s+(\d{1,20}(?:\.\d{1,6})?)/", re.ASCII)
-_SPEED = re.compile(r"events per second:\s+(\d{1,20}(?:\.\d{1,6})?)", re.ASCII)
+_SPEED = re.compile(r"events(?: per second|/s \(eps\)):\s+(\d{1,20}(?:\.\d{1,6})?)", re.ASCII)
 _NUMBER = r"(\d{1,20}(?:\.\d{1,6})?)"
 _MILLISECONDS = r"(\d{1,20}\.\d\d)"  # always two decimals: fewer, and the line is cut
 _REQUIRED = {
-    "total time": rf"total time:\s+{_NUMBER}s",
+    "total time": rf"(?:total time|time elapsed):\s+{_NUMBER}s",
     "total number of events": r"total number of events:\s+(\d{1,15})",
     "min": rf"\bmin:\s+{_MILLISECONDS}(?:ms)?\s*$",
     "avg": rf"\bavg:\s+{_MILLISECONDS}(?:ms)?\s*$",
@@ -39,6 +39,9 @@ _TESTS = {
     "sysbench-cpu": r"Prime numbers limit:|Primer numbers limit:|Maximum prime number checked|CPU speed:",
     "sysbench-fileio": r"^\s*File operations:|Requests/sec executed",
     "sysbench-memory": r"memory (?:operations )?speed test|MB transferred|MiB transferred",
+    "sysbench-threads": r"thread subsystem performance test",
+    "sysbench-mutex": r"mutex performance test",
+    "sysbench-oltp": r"OLTP test|^\s*SQL statistics:",
 }
 _PARAMETERS = {
     "threads": r"Number of threads:\s+(\d{1,9})",
@@ -55,9 +58,10 @@ _RATES = {
     "transferred": (rf"M(?:i)?B transferred \({_NUMBER} M(?:i)?B/sec\)", "MiB/s"),  # "MB" of 0.4 and 0.5 are MiB
 }
 _UNTOLD = (
-    "the kernel, the machine and its CPUs",
+    "its CPUs",
     "the order of the events: how they depend on each other and drift cannot be judged",
 )
+_NOTHING = "sysbench did no event: there is nothing to compare"
 _LATEST_NS = 2**63  # 0.4 prints a time that went below zero as one of 584 years
 
 
@@ -88,15 +92,16 @@ def _reading(path: Path, part: Part, assumed: tuple[str, ...]) -> Reading:
         problems += inconsistencies(series, events)
     names = [name for name, pattern in _TESTS.items() if re.search(pattern, text, re.MULTILINE)]
     parameters = {name: int(match[1]) for name, p in _PARAMETERS.items() if (match := re.search(p, text, re.ASCII))}
-    problems += _contradictions(text, events, total_s, parameters.get("threads", 1), reported)
+    problems += _contradictions(text, events, total_s, parameters.get("threads", 1), reported) if events else [_NOTHING]
     return Reading(
         instrument=names[0] if len(names) == 1 else "sysbench",
-        measurement=Measurement((series,), _scalars(text, events, total_s), tuple(problems)),
+        measurement=Measurement((series,) if events else (), _scalars(text, events, total_s), tuple(problems)),
         parameters=parameters,
         programs={"sysbench": part.version} if part.version else {},
         wall_s=total_s,
         assumed=assumed,
         untold=(*_UNTOLD, *_untold(series, reported, names)),
+        above=part.above,
     )
 
 
@@ -155,5 +160,5 @@ def _untold(series: Series, reported: dict[str, float], names: list[str]) -> lis
         given = ", ".join(name for name in reported if name.startswith("p")) or "any"
         untold.append(f"percentiles but {given}: it ran without --histogram" if given != "any" else "percentiles")
     if len(names) != 1:
-        untold.append("which test it is (threads and mutex do not print it): name it with --instrument")
+        untold.append("which test it is (threads and mutex do not print it since 0.5): name it with --instrument")
     return untold

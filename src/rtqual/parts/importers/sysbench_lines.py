@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass, field
 
-from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.account import Above, bad
 from rtqual.parts.importers.source import Source
 
 _N = r"\d{1,20}(?:\.\d{1,6})?"
@@ -16,6 +16,8 @@ _ONCE = {
         "threads": r"Number of threads: +\d{1,9}",
         "primes": r"(Primer? numbers limit|Maximum prime number checked in CPU test): +\d{1,9}",
         "total time": rf"total time: +{_N}s",
+        "time elapsed": rf"time elapsed: +{_N}s",  # 1.1
+        "eps": rf"events/s \(eps\): +{_N}",
         "events": r"total number of events: +\d{1,15}",
         "min": rf"min: +{_MS}",
         "avg": rf"avg: +{_MS}",
@@ -48,11 +50,11 @@ _WITHOUT_DATA = {
         rf"other operations|queries performed): +\d+( +\({_N} per sec\.\))?",
         re.ASCII,
     ),
-    "an older name of a figure": re.compile(rf"(events/s \(eps\)|time elapsed): +{_N}s?", re.ASCII),
 }
 # How lines of figures begin: one that begins so and is none is damaged, wherever it stands.
 _OWN = re.compile(
-    r"\s*(total (time|number)|min:|avg:|max:|sum:|approx\.|\d+(th)? percentile|events|execution|reads/s|writes/s|"
+    r"\s*(total (time|number)|time elapsed|min:|avg:|max:|sum:|approx\.|\d+(th)? percentile|events|execution|"
+    r"reads/s|writes/s|"
     r"fsyncs/s|read, |written, |Primer? |Maximum prime|events per second|\S+ *Requests/sec|\S+ *Mi?B transferred|"
     r"\d+\.\d+ *[|*]|Operations|Total operations|Number of threads)",
     re.ASCII,
@@ -71,6 +73,7 @@ class Part:
     finished: bool = False  # it has statistics
     seen: set[str] = field(default_factory=set)
     lines: list[str] = field(default_factory=list)
+    above: Above | None = None
 
     @property
     def text(self) -> str:
@@ -83,8 +86,7 @@ def parts(source: Source) -> list[Part]:
     for number, line in source.lines(_OWN):
         text = line.strip()
         if match := _BANNER.fullmatch(line):
-            found.append(Part(number, match[1]))
-            source.use()
+            found.append(Part(number, match[1], above=source.begin()))
         else:
             _take(source, found[-1], number, line, text)
     return found
@@ -99,12 +101,15 @@ def _take(source: Source, part: Part, number: int, line: str, text: str) -> None
         part.seen.add(once)
     if once is not None or _BIN.fullmatch(line.rstrip()):
         part.lines.append(line)
-        source.use()
+        if part.above is None:
+            part.above = source.begin()
+        else:
+            source.use()
         return
     reason = next((reason for reason, known in _WITHOUT_DATA.items() if known.fullmatch(text)), None)
     if text.startswith(_STARTED):
         part.started = True
-    if text in ("General statistics:", "Test execution summary:"):
+    if text in ("General statistics:", "Test execution summary:", "Throughput:"):
         part.finished = True
     if reason is not None:
         source.skip(reason)

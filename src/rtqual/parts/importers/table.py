@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Samples in a column of a table, in the order they were taken: a Parquet file, or comma-separated text.
 
-Only whole numbers from 0 on are read: they are exact, and what measures time counts it.
+Whole nanoseconds are kept. Text may have fractions of its unit (a program that prints 12.345 us) and values below zero
+(a thread that woke early); what lies below a nanosecond is rounded, which is said. Parquet has whole numbers.
 """
 
 import csv
@@ -29,7 +30,7 @@ _NUMBER = re.compile(r"[-+]?\d*\.?\d+([eE][-+]?\d+)?\.?", re.ASCII)
 _LONGEST_LINE_B = 1 << 20
 UNTOLD = (
     "what was measured and with what: say it with --instrument",
-    "whether samples are missing, the CPUs, the kernel, the machine",
+    "whether samples are missing, the CPUs",
 )
 
 
@@ -46,7 +47,10 @@ def read_parquet(source: Source, unit: str | None, column: str | None = None) ->
     if chosen not in whole:
         raise bad(path, None, f"column {chosen!r} is {types[chosen]}: give whole numbers, as of nanoseconds")
     beside = [one for one in types if one != chosen]
-    readings = _reading(path, InParquet((path,), name(chosen)), chosen, unit, beside=beside)
+    unit_name, told = _unit_of(path, chosen, unit)
+    order = InParquet((path,), name(chosen))
+    _check(path, order, chosen, UNITS_NS[unit_name], None)
+    readings = _reading(order.scaled(UNITS_NS[unit_name]), chosen, told, UNITS_NS[unit_name], beside)
     _account(source, readings)
     return readings
 
@@ -79,8 +83,12 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
     scratch = Scratch()
     how = f"auto_detect = false, header = {header}, delim = ',', quote = '\"', max_line_size = {_LONGEST_LINE_B}"
     rows = f"read_csv({literal(glob.escape(str(path)))}, {how}, columns = {{{columns}}})"
-    # Anything but digits becomes NULL, 1.5 too, which a cast would round.
-    whole = f"CASE WHEN regexp_full_match({text}, '-?[0-9]{{1,18}}') THEN {text}::BIGINT END AS value"
+    # Anything else becomes NULL. The cast is exact: it keeps twelve digits behind the point.
+    unit_name, told = _unit_of(path, chosen, unit)
+    number_text = f"regexp_full_match({text}, '[-+]?[0-9]{{1,15}}([.][0-9]{{1,12}})?')"
+    exact = f"CASE WHEN {number_text} THEN {text}::DECIMAL(38, 12) * {UNITS_NS[unit_name]} END"
+    told_too = f"contains({text}, '.') AS fine, exact <> round(exact) AS rounded"
+    whole = f"{exact} AS exact, round(exact)::BIGINT AS value, {told_too}"
     try:
         with connect() as connection:
             copy(connection, f"FROM {rows} SELECT {whole}", scratch.folder / "column.parquet")
@@ -92,7 +100,14 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
         ) from None
     order = InParquet((scratch.folder / "column.parquet",), scratch=scratch)
     beside = [one for one in titles if one != chosen]
-    readings = _reading(path, order, chosen, unit, first_line=number + header, beside=beside)
+    with connected(path) as connection:
+        kept = table(scratch.folder / "column.parquet")
+        fine, rounded = connection.execute(
+            f"FROM {kept} SELECT coalesce(bool_or(fine), false), count(*) FILTER (rounded)"
+        ).fetchall()[0]
+    assumed = [f"{rounded} values are rounded to a nanosecond"] if rounded else []
+    _check(path, order, chosen, 1, number + header, below_zero=True)
+    readings = _reading(order, chosen, told, 1 if fine else UNITS_NS[unit_name], beside, assumed)
     _account(source, readings, header=header)
     return readings
 
@@ -112,50 +127,67 @@ def _listed(columns: Sequence[str]) -> str:
     return ", ".join(columns[:20]) + (", ..." if len(columns) > 20 else "")
 
 
-def _reading(
-    path: Path,
-    order: InParquet,
-    column: str,
-    unit: str | None,
-    first_line: int | None = None,
-    beside: Sequence[str] = (),
-) -> list[Reading]:
-    """`first_line`: of the samples, where the file is text. `beside`: the columns that are not read."""
+def _unit_of(path: Path, column: str, unit: str | None) -> tuple[str, tuple[str, ...]]:
+    """The unit of a column, by its name or as --unit says, and what is assumed in it."""
     match = _UNIT.search(column)
     told = match[1].replace("µ", "u") if match and match.end() == len(column) else None
     if unit is None and told is None:
         raise bad(path, None, f"does not tell the unit of column {column!r}: say --unit ns or --unit us")
-    unit, assumed = settle_unit(path, unit, told, f"the name of column {column!r}")
-    _check(path, order, column, UNITS_NS[unit], first_line)
-    info = SeriesInfo(name=_UNIT.sub("", column) if told else column, kind=Kind.RAW)
-    series = Series.of_order(order.scaled(UNITS_NS[unit]), info)
+    return settle_unit(path, unit, told, f"the name of column {column!r}")
+
+
+def _reading(
+    order: InParquet,
+    column: str,
+    told: Sequence[str],
+    step_ns: int,
+    beside: Sequence[str],
+    assumed: Sequence[str] = (),
+) -> list[Reading]:
+    """`order`: the samples in ns. `told`: what is assumed in their unit. `beside`: the columns that are not read."""
+    match = _UNIT.search(column)
+    named = match is not None and match.end() == len(column)
+    info = SeriesInfo(name=_UNIT.sub("", column) if named else column, kind=Kind.RAW)
+    series = Series.of_order(order, info)
     return [
         Reading(
             instrument="samples",
-            measurement=Measurement((series,), resolution(UNITS_NS[unit])),
-            assumed=(*assumed, *([f"the columns {_listed(beside)} say nothing of the samples"] if beside else [])),
+            measurement=Measurement((series,), resolution(step_ns)),
+            assumed=(
+                *told,
+                *assumed,
+                *([f"the columns {_listed(beside)} say nothing of the samples"] if beside else []),
+            ),
             untold=UNTOLD,
         )
     ]
 
 
-def _check(path: Path, order: InParquet, column: str, unit_ns: int, first_line: int | None) -> None:
-    """Every sample must be a number, from 0 to what is no longer a measurement."""
+def _check(
+    path: Path, order: InParquet, column: str, unit_ns: int, first_line: int | None, *, below_zero: bool = False
+) -> None:
+    """Every sample must be a number, from 0 to what is no longer a measurement. `first_line`: of text's samples."""
     (file,) = order.paths
     value = order.column
     with connected(path) as connection:
         low, high, rows, numbers = connection.execute(
             f"FROM {table(file)} SELECT min({value}), max({value}), count(*), count({value})"
         ).fetchall()[0]
-        if rows == numbers > 0 <= low and high * unit_ns <= LARGEST:
+        least = -LARGEST if below_zero else 0
+        if rows == numbers > 0 and low * unit_ns >= least and high * unit_ns <= LARGEST:
             return
         if not rows:
             raise bad(path, None, f"column {column!r} has no samples: give a file that has")
-        broken = f"{value} IS NULL OR {value} < 0 OR {value} > {LARGEST // unit_ns}"
+        broken = f"{value} IS NULL OR {value} < {least} OR {value} > {LARGEST // unit_ns}"
         row, what = connection.execute(
             f"FROM {table(file, numbered=True)} SELECT file_row_number, {value} "
             f"WHERE {broken} ORDER BY file_row_number LIMIT 1"
         ).fetchall()[0]
     where = f"row {row + 1} of column {column!r}" if first_line is None else f"column {column!r}"
-    found = "no whole number" if what is None else f"{what}, which is {'below zero' if what < 0 else 'no measurement'}"
+    kind = "number with up to 15 digits" if below_zero else "whole number"
+    found = (
+        f"no {kind}"
+        if what is None
+        else f"{what}, which is {'no measurement' if below_zero or what > 0 else 'below zero'}"
+    )
     raise bad(path, None if first_line is None else first_line + row, f"{where} has {found}: leave such rows out")

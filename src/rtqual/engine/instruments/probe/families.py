@@ -240,6 +240,12 @@ def _series(output: Output, cpu: int) -> Iterator[Series]:
             yield Series.raw(values, **info)
 
 
+def of_output(output: Output) -> tuple[list[Series], dict[str, Scalar], list[str], dict[str, str]]:
+    """What a result holds, of CPU 0: its series in ns, its figures, its problems, and what was not offered and why."""
+    absent = {one.name: one.why for one in output.benchmarks if one.status == Status.NOT_OFFERED}
+    return list(_series(output, 0)), _scalars(output), list(_problems(output)), absent
+
+
 def _control_ns(output: Output) -> int:
     import numpy as np  # noqa: PLC0415 - slow to load, and missions name instruments too
 

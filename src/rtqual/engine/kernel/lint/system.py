@@ -15,9 +15,12 @@ from rtqual.engine.kernel.config import Config, parse
 
 Version = tuple[int, int]
 
-_HEADER = re.compile(r"^# Linux/\S+ (\d+)\.(\d+)", re.MULTILINE | re.ASCII)  # the second line that Kconfig writes
+_HEADER = re.compile(
+    r"^# Linux/\S+ (\d+)\.(\d+)(?:\.(\d{1,4}))?", re.MULTILINE | re.ASCII
+)  # the second line that Kconfig writes
 _LONGEST_CONFIG_B = 2**24  # Debian's are 0.3 MB
 _ARCHITECTURES = {"X86": "x86", "ARM64": "arm64", "ARM": "arm", "RISCV": "riscv"}  # symbol -> ours
+_CORES = {"XENOMAI": "Xenomai's Cobalt", "EVL": "EVL", "RTAI": "RTAI"}  # symbol -> the second kernel
 _MACHINES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv", "riscv32": "riscv"}  # `uname -m` -> ours
 
 
@@ -33,6 +36,7 @@ class System:
     emulated: bool = False  # its processor and devices are not those of the flight computer
     cpus: int | None = None
     version: Version | None = None
+    sublevel: int | None = None  # what follows the version's second point
     architecture: str | None = None
     remark: str = ""  # what whoever reads the findings has to know of the configuration, a sentence
 
@@ -43,6 +47,18 @@ class System:
         if said:
             return "PREEMPT_RT" in said
         return None if self.config is None else self.config.on("PREEMPT_RT")
+
+    @property
+    def core(self) -> str:
+        """The second kernel that its deadlines rest on, beside Linux; empty where there is none, or none is known."""
+        return next((name for symbol, name in _CORES.items() if self.config is not None and self.config.on(symbol)), "")
+
+    @property
+    def kind(self) -> str | None:
+        """ "dual" with a second kernel, "rt" with PREEMPT_RT, else "stock"; None where that is not known."""
+        if self.core:
+            return "dual"
+        return None if self.realtime is None else "rt" if self.realtime else "stock"
 
 
 def parse_parameters(text: str) -> dict[str, str]:
@@ -86,6 +102,7 @@ def from_config(text: str, name: str, *, parameters: str | None = None, cpus: in
         _parameters(config, parameters),
         cpus=1 if not config.on("SMP") else cpus,
         version=version_of(text),
+        sublevel=int(header[3]) if (header := _HEADER.search(text[:1000])) and header[3] else None,
         architecture=architecture_of(config),
     )
 

@@ -21,6 +21,9 @@ _COMPILERS = ("CC_IS_GCC", "CC_IS_CLANG")
 # Since 5.4 it ends every menu so; the last one has the locks' checks, so a file that is cut off would lack the worst.
 # Before, the last one was that of lib/Kconfig, where this is on for every processor that has memory-mapped devices.
 _ENDS_MENUS, _LAST_MENU, _LAST_SYMBOL = (5, 4), "# end of Kernel hacking", "HAS_IOMEM"
+# Symbols of that last menu that every kernel has: of a configuration from which all comments were taken (OSADL keeps
+# them so), they say that it is there.
+_IN_LAST_MENU = ("FRAME_WARN", "PANIC_TIMEOUT", "HAVE_FUNCTION_TRACER", "HAVE_ARCH_KGDB")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ def check_complete(text: str, name: str) -> None:
 
 
 def _ends(text: str, config: Config) -> bool:
+    if not any(line.startswith("#") for line in lines_of(text)):
+        return any(symbol in config for symbol in _IN_LAST_MENU)
     version = version_of(text)
     if version is not None and version < _ENDS_MENUS:
         return config.on(_LAST_SYMBOL)

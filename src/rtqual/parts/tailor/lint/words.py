@@ -75,7 +75,7 @@ def as_dict(linted: Linted) -> dict[str, object]:
                 "seen": one.seen,
                 "reason": one.rule.reason.strip(),
                 "source": one.rule.source,
-                "fix": plain(one.rule.fix.model_dump()),
+                "fix": plain(one.fix.model_dump()),
                 "effect": one.rule.effect and one.rule.effect.model_dump(),
             }
             for one in linted.findings
@@ -89,7 +89,7 @@ def _details(one: Finding) -> Table:
     table.add_column()
     rule = one.rule
     table.add_row("why", Text(" ".join(rule.reason.split())))
-    for place, text in _mended(rule.fix):
+    for place, text in _mended(one.fix):
         table.add_row(place, Text(text, "cyan"))
     if rule.effect:
         table.add_row("effect", Text(f"{' '.join(rule.effect.text.split())} ({rule.effect.n}; {rule.effect.source})"))

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""OSADL's "RT Dataset" (github.com/osadl/Latencyplot): cyclictest's histograms with the system they were taken on.
+
+The first of the arrays under "cores" is the list of the bins; each other has a core's counts. The samples that lie in
+no bin are those that the run took beyond them: "cycles" tells how many it took.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from rtqual.parts.importers import invocation
+from rtqual.parts.importers.account import bad, one_line
+from rtqual.parts.importers.reading import Reading, resolution
+from rtqual.parts.importers.source import Source
+from rtqual.parts.importers.tally import LARGEST, Tally
+from rtqual.parts.importers.values import Known, json_line, json_object, json_values
+from rtqual.protocols.record.schema import Measurement
+
+Count = Annotated[int, Field(ge=0, lt=LARGEST)]
+_UNITS_NS = {"microseconds": 1_000, "nanoseconds": 1, "us": 1_000, "ns": 1}
+UNTOLD = (
+    "the order of the samples: how they depend on each other and drift cannot be judged",
+    "cyclictest's version, and whether its threads had their priority",
+)
+
+
+class _Format(BaseModel):
+    name: Literal["RT Dataset"]
+
+
+class _Times(BaseModel):
+    origin: str | None = None
+    dataset: str | None = None
+
+
+class _System(BaseModel):
+    hostname: str | None = None
+
+
+class _Kernel(BaseModel):
+    version: str | None = None
+    config: list[str] = []
+    cmdline: str | None = None
+
+
+class _Condition(BaseModel):
+    load: str | None = None
+    cyclictest: str | None = None
+    cycles: Count | None = None
+    interval: Count | None = None
+
+
+class _Latency(BaseModel):
+    granularity: str = "microseconds"
+    cores: list[list[Count]] = Field(min_length=2)
+
+
+class _Dataset(BaseModel):
+    format: _Format
+    timestamps: _Times = _Times()
+    system: _System = _System()
+    processor: dict[str, object] = {}
+    kernel: _Kernel = _Kernel()
+    condition: _Condition = _Condition()
+    latency: _Latency
+
+
+_KNOWN = Known(
+    used=("format/name", "timestamps/*", "system/hostname", "processor/**", "kernel/version", "kernel/config",
+          "kernel/config/*", "kernel/cmdline", "condition/*", "latency/granularity", "latency/cores/*",
+          "latency/cores/*/*"),
+    without_data={"format/**": "the file's version", "system/**": "the machine", "kernel/**": "the kernel",
+                  "timestamps/**": "a time", "latency/**": "a figure that follows from the histogram"},
+)  # fmt: skip
+
+
+def read(source: Source, _unit: str | None) -> list[Reading]:
+    text, around = json_object(source)
+    try:
+        result = _Dataset.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))[:80]
+        what = f"not OSADL's RT Dataset: {where}: {first['msg']}; give the whole file"
+        raise bad(source.path, json_line(first["msg"]), what) from None
+    _KNOWN.account(source, json_values(source, text))
+    for number, line in around:
+        with source.line(number, line):
+            pass
+    if (unit_ns := _UNITS_NS.get(result.latency.granularity)) is None:
+        what = f"granularity {result.latency.granularity[:40]!r}: none of {', '.join(_UNITS_NS)}"
+        raise bad(source.path, None, f"{what}; give a file that counts in one of them")
+    bins, *cores = result.latency.cores
+    if not bins or any(len(core) != len(bins) for core in cores) or bins != list(range(bins[0], bins[0] + len(bins))):
+        raise bad(source.path, None, "its first array is not the list of the bins of all others: the file is damaged")
+    tallies = [_tally(bins, core, result.condition.cycles) for core in cores]
+    command = invocation.find(result.condition.cyclictest or "")
+    condition = result.condition
+    problems = [f"core {number}: {text}" for number, tally in enumerate(tallies) for text in tally.problems()
+                if "above the last bin" not in text]  # fmt: skip
+    parameters = command.parameters if command else {}
+    if condition.interval is not None:
+        parameters = {"interval": condition.interval * 1_000, **parameters}
+    kernel = result.kernel
+    return [
+        Reading(
+            instrument="cyclictest",
+            measurement=Measurement(
+                tuple(tally.series("latency", unit_ns, number) for number, tally in enumerate(tallies)),
+                resolution(unit_ns),
+                tuple(problems),
+            ),
+            parameters=parameters,
+            command=command.argv if command else (),
+            cpus=len(cores),
+            cpus_told=True,
+            load=one_line(condition.load) if condition.load else None,
+            started=result.timestamps.origin,
+            kernel=one_line(kernel.version) if kernel.version else None,
+            kernel_cmdline=kernel.cmdline,
+            board=one_line(result.system.hostname) if result.system.hostname else None,
+            config="\n".join(kernel.config) or None,
+            facts={
+                "processor": one_line(json.dumps(result.processor, sort_keys=True)[:500]),
+                **({} if condition.cycles is not None else {"cycles": "not told"}),
+            },
+            assumed=("the samples that are in no bin lay above the last one",)
+            if any(tally.overflow for tally in tallies)
+            else (),
+            untold=UNTOLD if condition.cycles is not None else (*UNTOLD, "how many samples lay above the last bin"),
+        )
+    ]
+
+
+def _tally(bins: Sequence[int], counts: Sequence[int], cycles: int | None) -> Tally:
+    """Of a core. Threads of a run end together: if one fell behind, its fewer samples look like overflow."""
+    held = {value: count for value, count in zip(bins, counts, strict=True) if count}
+    return Tally(held, overflow=None if cycles is None else cycles - sum(held.values()), limit=bins[-1] + 1)
