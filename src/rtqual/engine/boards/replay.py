@@ -44,7 +44,7 @@ class ReplayBoard(Board):
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:  # noqa: ARG002
         raise RunFailed(f"{self._folder}, {self._candidate}: its runs are recorded, and no other runs there")
 
-    def recorded(self, job: Job, *, seed: int) -> Path:
+    def recorded(self, job: Job, *, seed: int, filed: tuple[str, str] = ("", "")) -> Path:  # noqa: ARG002
         wanted = digest([job.as_inputs(), seed, self._cpus])
         runs = ((path, one.inputs) for path, one in self._runs)
         found = [path for path, its in runs if digest([its.job, its.seed, its.cpus]) == wanted]

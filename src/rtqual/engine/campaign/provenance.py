@@ -46,7 +46,11 @@ def replayed(inputs: Inputs, path: Path, mission_sha256: str) -> Record:
     """A record that was made before, as one of this campaign's; what it says of its run is said of that run."""
     recorded = read(path)
     old = recorded.manifest
-    measurement = Measurement(recorded.series, old.scalars, tuple(old.problems), old.absent)
+    # What others ran need not be what the mission asks for; what rtqual replays was looked up by that.
+    asked, had = inputs.parameters, old.inputs.parameters
+    other = [f"it was measured with {name} {had[name]}, the mission asks for {asked[name]}"
+             for name in sorted(asked.keys() & had.keys()) if asked[name] != had[name]]  # fmt: skip
+    measurement = Measurement(recorded.series, old.scalars, (*old.problems, *other), old.absent)
     facts = {**old.provenance.facts, "replayed": old.hash}
     now = {"mission_sha256": mission_sha256, "command": ["rtqual", "show", str(path)], "facts": facts}
     return make(inputs, measurement, old.provenance.model_copy(update=now), timing=old.timing, repeat=0)

@@ -306,7 +306,7 @@ class Campaign:
         """Run a cell and keep its record."""
         started = datetime.now(UTC)
         board, job = self.board(cell), cell.job()
-        if path := board.recorded(job, seed=cell.seed):
+        if path := board.recorded(job, seed=cell.seed, filed=(cell.instrument.name, cell.load)):
             self.store.write(replayed(inputs, path, self.mission.sha256))
             return
         outcome = board.run(job, seed=cell.seed, timeout_s=cell.timeout_s)

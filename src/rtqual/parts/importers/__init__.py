@@ -17,4 +17,5 @@ xenomai.py stress_ng_text.py rt_pairs.py latency_tracer.py hwlatdetect.py tracer
 perf_sched.py rt_app.py zephyr.py osadl.py probe.py   other tools' outputs
 table.py          a column of samples in Parquet or comma-separated text; histogram_table.py: one of counts
 records.py        readings -> records in a store
+boards.py  board.py   records as a mission's candidate: imported = FOLDER
 """

@@ -20,7 +20,7 @@ _QUOTED = r"\s*(?:>+\s*)*(?:[*+-]\s+)?"
 _TITLE = re.compile(rf"{_QUOTED}#?\s*(\w[\w ]{{1,20}}?) latency trace v[\d.]{{1,10}} on (\S{{1,120}})\s*", re.ASCII)
 _FIGURE = re.compile(
     rf"{_QUOTED}#?\s*latency: (\d{{1,15}}) us, #(\d{{1,12}})/(\d{{1,12}}), CPU#(\d{{1,4}}) \| \(M:\s?(\w+)"
-    r"(?: VP:\d+, KP:\d+, SP:\d+ HP:\d+)?(?: #P:(\d{1,5}))?\)?\s*",
+    r"(?: VP:\d{1,6}, KP:\d{1,6}, SP:\d{1,6} HP:\d{1,6})?(?: #P:(\d{1,5}))?\)?\s*",
     re.ASCII,
 )
 _TASK = re.compile(

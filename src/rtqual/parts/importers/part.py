@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part
+from rtqual.protocols.part import Command, Part, Row
 
 PART = Part(
     "importers",
@@ -13,4 +13,5 @@ PART = Part(
             "Read what other tools measured into records (docs/import.md).",
         ),
     ),
+    boards=(Row(70, "rtqual.parts.importers.boards:BOARD"),),
 )

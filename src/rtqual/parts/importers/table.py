@@ -85,10 +85,10 @@ def read_csv(source: Source, unit: str | None, column: str | None = None) -> lis
     rows = f"read_csv({literal(glob.escape(str(path)))}, {how}, columns = {{{columns}}})"
     # Anything else becomes NULL. The cast is exact: it keeps twelve digits behind the point.
     unit_name, told = _unit_of(path, chosen, unit)
-    number_text = f"regexp_full_match({text}, '[-+]?[0-9]{{1,15}}([.][0-9]{{1,12}})?')"
+    number_text = f"regexp_full_match({text}, '[-+]?[0-9]{{1,18}}([.][0-9]{{1,12}})?')"
     exact = f"CASE WHEN {number_text} THEN {text}::DECIMAL(38, 12) * {UNITS_NS[unit_name]} END"
     told_too = f"contains({text}, '.') AS fine, exact <> round(exact) AS rounded"
-    whole = f"{exact} AS exact, round(exact)::BIGINT AS value, {told_too}"
+    whole = f"{exact} AS exact, TRY_CAST(round(exact) AS BIGINT) AS value, {told_too}"
     try:
         with connect() as connection:
             copy(connection, f"FROM {rows} SELECT {whole}", scratch.folder / "column.parquet")
@@ -184,7 +184,7 @@ def _check(
             f"WHERE {broken} ORDER BY file_row_number LIMIT 1"
         ).fetchall()[0]
     where = f"row {row + 1} of column {column!r}" if first_line is None else f"column {column!r}"
-    kind = "number with up to 15 digits" if below_zero else "whole number"
+    kind = "number with up to 18 digits" if below_zero else "whole number"
     found = (
         f"no {kind}"
         if what is None

@@ -10,6 +10,7 @@ A run that was interrupted has no sum: its rows tell the extremes, and the mean 
 are right: the core sets its timers early by its gravity.
 """
 
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -79,7 +80,11 @@ def read(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0912 -
                 source.use()
             cells = [float(cell) for cell in match[1].split("|")]
             at = 5 if runs[-1].rtai else 3
-            if len(cells) <= at or cells[at] < 0 or (runs[-1].rows and len(cells) != len(runs[-1].rows[0])):
+            if (
+                len(cells) <= at
+                or math.copysign(1, cells[at]) < 0
+                or (runs[-1].rows and len(cells) != len(runs[-1].rows[0]))
+            ):
                 raise bad(
                     source.path, number, "a row unlike the others, or a number of overruns that is none: it is damaged"
                 )
@@ -90,7 +95,7 @@ def read(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0912 -
             else:
                 source.use()
             runs[-1].total = [float(cell) for cell in match[1].split("|")]
-            if runs[-1].total[3] < 0:
+            if math.copysign(1, runs[-1].total[3]) < 0:
                 raise bad(source.path, number, "a number of overruns that is none: the file is damaged")
             if match[2]:
                 runs[-1].seconds = (int(match[2]) * 60 + int(match[3])) * 60 + int(match[4])

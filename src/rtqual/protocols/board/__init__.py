@@ -125,8 +125,11 @@ class Board(Protocol):
         """Run one job. Raises RunFailed, with the board's last lines, when the board did not answer."""
         ...
 
-    def recorded(self, job: Job, *, seed: int) -> Path | None:  # noqa: ARG002
-        """The record of this run, where it was made before and nothing is to run. Raises RunFailed where it is lost."""
+    def recorded(self, job: Job, *, seed: int, filed: tuple[str, str] = ("", "")) -> Path | None:  # noqa: ARG002
+        """The record of this run, where it was made before and nothing is to run. Raises RunFailed where it is lost.
+
+        `filed`: the names of instrument and load that records of the run bear.
+        """
         return None
 
     def config(self) -> str | None:

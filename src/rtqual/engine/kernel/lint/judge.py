@@ -17,10 +17,10 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from rtqual.base.words import count
-from rtqual.engine.kernel.lint.system import System, parse_version
 from rtqual.engine.kernel.lint import cpus as lists
 from rtqual.engine.kernel.lint import known
 from rtqual.engine.kernel.lint.known import Names
+from rtqual.engine.kernel.lint.system import System, parse_version
 
 
 class Severity(StrEnum):
