@@ -22,6 +22,7 @@ _INDEX = re.compile(
     r'[\s"]*(index|idx|i|n|no|nr|sample|seq\w*|cycle|iteration|iter|loop|run|id|#)[\s"]*', re.IGNORECASE
 )
 _FEWEST = 3
+_ALIKE = 0.7  # of its rows count up by one: a damaged histogram is one still, and no column of samples
 _ZEROS = 0.3  # of a histogram's counts, at least; samples are hardly ever 0
 UNTOLD = (
     "the order of the samples: how they depend on each other and drift cannot be judged",
@@ -36,10 +37,11 @@ def is_one(text: str) -> bool:
         return False
     names = None if _ROW.fullmatch(lines[0]) else _SPLIT.split(lines[0])
     rows = [_SPLIT.split(line.rstrip(" \t,;")) for line in lines[1 if names else 0 :] if _ROW.fullmatch(line)]
-    if len(rows) < _FEWEST or len(rows) + 2 < len(lines) - bool(names):
+    if len(rows) < _FEWEST or len(rows) < _ALIKE * (len(lines) - bool(names)):
         return False
     first = [int(row[0]) for row in rows]
-    if first[0] not in (0, 1) or first != list(range(first[0], first[0] + len(rows))):
+    steps = [later - earlier for earlier, later in zip(first, first[1:], strict=False)]
+    if steps.count(1) < _ALIKE * len(steps):
         return False
     if names and _INDEX.fullmatch(names[0]):
         return False
