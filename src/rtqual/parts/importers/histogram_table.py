@@ -6,6 +6,7 @@ be: is_one() tells the two apart.
 """
 
 import re
+from itertools import pairwise
 
 from rtqual.parts.importers.account import bad
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
@@ -40,7 +41,7 @@ def is_one(text: str) -> bool:
     if len(rows) < _FEWEST or len(rows) < _ALIKE * (len(lines) - bool(names)):
         return False
     first = [int(row[0]) for row in rows]
-    steps = [later - earlier for earlier, later in zip(first, first[1:], strict=False)]
+    steps = [later - earlier for earlier, later in pairwise(first)]
     if steps.count(1) < _ALIKE * len(steps):
         return False
     if names and _INDEX.fullmatch(names[0]):
