@@ -219,3 +219,13 @@ def test_literal_text_is_one_line_that_means_nothing(text: str) -> None:
     cells = [token for token in tokens if token.type == "inline"]
     assert len(cells) == 2
     assert {child.type for child in cells[1].children or []} <= {"text", "text_special"}
+
+
+def test_names_and_addresses_in_markdown_are_dead_text() -> None:
+    """GitHub notifies who is named, and makes links of addresses and numbers, though nothing of it is Markdown."""
+    alive = "@octocat a@b.example https://x.example http://y www.z.example #12 GH-12"
+    dead = literal(alive)
+    for word in ("@octocat", "a@b", "://", "www.", "#12", "GH-12"):
+        assert word not in dead.replace("\\", "")
+    assert dead.replace("\u2060", "").replace("\\", "") == alive
+    assert "\u2060" not in literal("6.1 #x, 12 us: met")

@@ -90,6 +90,8 @@ def test_debians_root_gets_no_host_key_from_the_cache_and_sshd_finds_its_network
     root = Root(tmp_path / "root")
     for name in ("rsa_key", "rsa_key.pub", "ed25519_key", "ecdsa_key.pub"):
         root.write(f"etc/ssh/ssh_host_{name}", "everybody's\n")
+    for place in ("etc/dropbear/dropbear_rsa_host_key", "srv/ssh_host_xmss_key-cert.pub"):
+        root.write(place, "everybody's\n")
     public = ForBoard(PC, KEYS).lay(root, "debian", tmp_path)
     left = {path.name: path.read_text() for path in (root.folder / "etc/ssh").iterdir()}
     assert set(left) == {"ssh_host_ed25519_key", "ssh_host_ed25519_key.pub"} and "everybody" not in str(left)

@@ -161,3 +161,9 @@ def test_a_link_in_a_folder_of_campaigns_is_not_followed(fleet: Path, tmp_path: 
 def test_duckdb_knows_the_limits_asked_for() -> None:
     with duckdb.connect(config=stage._LOCKED) as connection:
         assert connection.execute("SELECT current_setting('memory_limit')").fetchall() == [("512.0 MiB",)]
+
+
+def test_folders_that_take_all_time_to_read_are_given_up(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage, "_READING_S", -1.0)
+    with pytest.raises(BadInput, match="give fewer folders"):
+        query("SELECT 1", [fleet])

@@ -4,13 +4,13 @@
 import platform
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from rtqual import __version__
 from rtqual.base.words import whole
 from rtqual.engine.campaign.cell import Cell
-from rtqual.protocols.board import Outcome
+from rtqual.protocols.board import LEFT, Outcome
 from rtqual.protocols.instrument.version import parse_version
 from rtqual.protocols.record.schema import Inputs, Measurement, Provenance, Record
 from rtqual.protocols.record.store import make, read
@@ -23,7 +23,7 @@ def provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256: 
     return Provenance(
         rtqual=__version__,
         mission_sha256=mission_sha256,
-        started=started.isoformat(timespec="seconds"),
+        started=_ran(started, known.get(LEFT)),
         wall_s=round(outcome.wall_s, 3),
         command=list(outcome.command),
         tools=tools,
@@ -35,6 +35,12 @@ def provenance(cell: Cell, outcome: Outcome, started: datetime, mission_sha256: 
         page_faults=sum(faults) if (faults := _page_faults(outcome)) else None,
         facts={**known, "host": platform.machine()},
     )
+
+
+def _ran(started: datetime, left_s: str | None) -> str | None:
+    """When it was measured: a result that was left on a board is older than the call that took it; None: unknown."""
+    age_s = 0 if left_s is None else whole(left_s)
+    return None if age_s is None else (started - timedelta(seconds=age_s)).isoformat(timespec="seconds")
 
 
 def _page_faults(outcome: Outcome) -> list[int]:

@@ -17,6 +17,10 @@ from rtqual.base.words import clean
 class Terminal(Console):
     """Whatever is printed, only rich itself commands the terminal: texts come from records, missions and guests."""
 
+    def on_broken_pipe(self) -> None:
+        """rich would end with 1, which says of a gate that something is worse."""
+        raise BrokenPipeError
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else clean(text), style, control)

@@ -24,8 +24,8 @@ class _Terminated(KeyboardInterrupt):
 
 
 def main() -> None:
-    """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted, 143
-    ended by SIGTERM."""
+    """Run the command line. Exit codes: 1 a check did not hold, 2 bad input, 3 a run failed, 130 interrupted, 141
+    nobody reads its output any more, 143 ended by SIGTERM."""
     if not sys.flags.utf8_mode and locale.getencoding().upper() != "UTF-8":  # whatever the locale, files are UTF-8
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - itself
     # Threads for small sums cost more than they save, and the last digits would depend on their number.
@@ -51,9 +51,10 @@ def main() -> None:
     except KeyboardInterrupt as error:
         _complain("interrupted; finished records are kept, the same command goes on")
         code = 128 + (signal.SIGTERM if isinstance(error, _Terminated) else signal.SIGINT)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except BrokenPipeError:  # as `rtqual ... | head` leaves it; what is still to be printed goes nowhere
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        code = 128 + signal.SIGPIPE
     except OSError as error:  # what nobody foresaw: a full disk, a missing program, a folder that cannot be read
         _complain(told(error))
         code = 3

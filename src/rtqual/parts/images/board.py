@@ -27,6 +27,7 @@ CANDIDATES = 3  # there is room for so many
 _RAMDISK_B = 8 * 2**20  # a candidate's, with the modules of its kernel
 _RESULTS_B = 16 * 2**20
 _HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
+_HOST_KEYS = re.compile(r"(?:.*/)?(?:ssh_host_\w*key|dropbear_\w*host_key)(?:[.-][\w.-]*)?", re.ASCII)
 _PACKAGES = {"minimal": ("dropbear-bin",), "debian": ("openssh-server",)}
 _SWITCHES = {"systemd-boot": ("amd64", "arm64"), "tryboot": ("arm64",)}  # what images are laid out for
 _PUBLIC = re.compile(r"(?:ssh-(?:ed25519|rsa)|ecdsa-sha2-nistp\d{3}) [A-Za-z0-9+/]+=*(?: [^\n]*)?")
@@ -170,10 +171,10 @@ def _is_a_hosts(ip: ipaddress.IPv4Address, network: ipaddress.IPv4Network) -> bo
 
 
 def _host_key(root: Root, work: Path) -> str:
-    """Those that came with the root are everybody's."""
-    for kind in ("dsa", "ecdsa", "ed25519", "rsa"):
-        for ending in ("", ".pub"):
-            root.inside.remove(f"etc/ssh/ssh_host_{kind}_key{ending}")
+    """Those that came with the root are everybody's, of whatever kind and server."""
+    for place in root.paths():
+        if _HOST_KEYS.fullmatch(place):
+            root.inside.remove(place)
     made = work / "hostkey"
     words = [tool("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(made)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

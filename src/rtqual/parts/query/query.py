@@ -9,6 +9,7 @@ stated here. The folders may be a stranger's, and the query may come with them.
 import json
 import resource
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from rtqual.stages.select import evidence_of
 
 ROWS = 100_000  # of an answer; more are said to be there
 _TIME_S, _MEMORY_MIB = 60.0, 512
+_READING_S = 600.0  # of all folders, before a query begins
 _BEYOND_B = 3 * 2**30  # of addresses, for what DuckDB does not count as its memory
 _LOCKED: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": f"{_MEMORY_MIB}MiB",
@@ -185,18 +187,27 @@ def _load(connection: duckdb.DuckDBPyConnection, named: Sequence[tuple[str, Path
     """Only what the query names: samples may be many, and a verdict takes seconds."""
     records: list[tuple[str, Record]] = []
     verdicts: list[dict[str, object]] = []
+    end_s = time.monotonic() + _READING_S
     for name, folder in named:
+        _in_time(folder, end_s)
         if (folder / kept.CAMPAIGN).exists():
             campaign = kept.load(folder)
             records += [(name, one) for one in campaign.result.records]
             verdicts += _verdicts(name, campaign) if "verdicts" in sql else []
         else:
-            records += [(name, read(path)) for path in find(folder)]
+            for path in find(folder):
+                _in_time(path, end_s)
+                records.append((name, read(path)))
     rows = [_row(number, name, one) for number, (name, one) in enumerate(records)]
     connection.execute("CREATE SCHEMA kept")
     _table(connection, "records", _RECORDS, rows)
     _table(connection, "verdicts", _VERDICTS, verdicts)
     _samples(connection, [one for _, one in records] if "samples" in sql or "boards" in sql else [])
+
+
+def _in_time(path: Path, end_s: float) -> None:
+    if time.monotonic() > end_s:
+        raise BadInput(f"{path}: to read as far as this took more than {_READING_S:.0f} s: give fewer folders")
 
 
 def _table(

@@ -55,6 +55,9 @@ class Machine:
     scene: bool = False  # it makes the software camera's live frames
 
 
+LEFT = "left_on_board_s"  # a fact: for how long the result lay there before it was taken; empty: unknown
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came back from a job."""

@@ -11,7 +11,7 @@ from rtqual.engine.boards.remote.job import Detached
 from rtqual.engine.boards.remote.measured import Measured
 from rtqual.engine.boards.remote.session import Session
 from rtqual.engine.boards.remote.settings import Lost
-from rtqual.protocols.board import PATIENCE, Job, Outcome
+from rtqual.protocols.board import LEFT, PATIENCE, Job, Outcome
 from rtqual.protocols.board.system import Kernel
 
 _LEAST_WAIT_S, _MOST_WAIT_S, _TRIES = 2.0, 60.0, 3
@@ -43,7 +43,11 @@ class RemoteBoard(Measured):
         console, polls = "", 0
         first: clock.Reading | None = None
         last: clock.Reading | None = None
-        if not detached.look().done:
+        left: dict[str, str] = {}
+        if detached.look().done:  # by an rtqual that was killed since
+            age_s = detached.age_s()
+            left = {LEFT: "" if age_s is None else str(age_s)}
+        else:
             session.put_on(self.candidate)
             detached = Detached(session.lease, session.store, key)
             self._clear()
@@ -64,7 +68,7 @@ class RemoteBoard(Measured):
         if not (first and last):
             away = [f"the board's clock was {clock.NOT_COMPARED}: it did not answer; run it again"]
         wall_s = time.monotonic() - started
-        return self.outcome(job, files, rate | {"polls": str(polls)}, console=console, wall_s=wall_s, away=away)
+        return self.outcome(job, files, rate | left | {"polls": str(polls)}, console=console, wall_s=wall_s, away=away)
 
     def _wait(self, detached: Detached, boot_id: str, timeout_s: float) -> int:
         """How often it looked: first when the job should be done, for looking disturbs."""

@@ -6,12 +6,14 @@ packs, syncs and renames.
 """
 
 import hashlib
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from rtqual.base.errors import RunFailed
+from rtqual.base.words import whole
 from rtqual.engine.boards.remote import truth
 from rtqual.engine.boards.remote.link import Link, get, put
 from rtqual.engine.boards.remote.settings import Lost
@@ -44,6 +46,8 @@ tar -C /run/result -cf {folder}/result.new . && sync && mv {folder}/result.new {
 (cd {folder} && sha256sum result.tar > sum.new) && sync && mv {folder}/sum.new {folder}/sum
 sync
 """
+_MOST_UNFINISHED = 100
+_OLDEST_S = 400 * 86400  # of a result: beyond, the clock was another when it was measured
 REST_S = 70  # a candidate has told by then whether it is at rest (target/agent/init-board)
 CELL = "cell"  # of a result: the name of its job's folder
 # Debian's busybox has no pkill: who is in the job's session (in stat the fourth field behind the name, proc(5)) is
@@ -125,6 +129,12 @@ class Detached:
         content = get(self.link, f"{self._folder}/result.tar")
         return checked(content, sum_text, where)
 
+    def age_s(self) -> int | None:
+        """For how long its result has lain there, by the board's clock; None where that is no answer."""
+        said = self.link.run(f"echo $(($(date +%s) - $(date -r {self._folder}/sum +%s))); exit 0")
+        age_s = whole(said.decode(errors="replace").strip())
+        return age_s if age_s is not None and age_s < _OLDEST_S else None
+
     def clear(self) -> None:
         self.link.run(f"rm -rf {self._folder}; sync")
 
@@ -158,9 +168,16 @@ def checked(content: bytes, sum_text: str, where: str) -> dict[str, str]:
     return jobscript.plain_files(content, where)
 
 
+_UNFINISHED = "for one in {store}/jobs/*; do [ -d $one ] && [ ! -s $one/sum ] && {then}; done; exit 0"
+
+
 def unfinished(link: Link, store: str) -> list[str]:
-    """Keys of jobs that were started and are not done."""
-    said = link.run(
-        f"for one in {store}/jobs/*; do [ -d $one ] && [ ! -s $one/sum ] && echo ${{one##*/}}; done; exit 0"
-    )
-    return said.decode(errors="replace").split()
+    """Keys of jobs that were started and are not done. There are a few; a board that lies tells of any number."""
+    said = link.run(_UNFINISHED.format(store=store, then="echo ${one##*/}"))
+    words = said.decode(errors="replace").split()
+    return [key for key in words[:_MOST_UNFINISHED] if re.fullmatch(r"[0-9a-f]+", key)]
+
+
+def clear_unfinished(link: Link, store: str) -> None:
+    """By the board itself, in one command, however many there are."""
+    link.run(_UNFINISHED.format(store=store, then="rm -rf $one") + "\n", deadline_s=60)

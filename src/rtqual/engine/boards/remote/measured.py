@@ -83,4 +83,6 @@ class Measured(Board):
         if guest := guest_of(after):
             told["hypervisor"] = guest
         own = {"board": settings.name, "model": settings.model, "candidate_nonce": self.candidate.identity}
-        return {**told, **facts, **own, "connection": self.connection}, problems
+        # What is asked of the board is known by its name; what its facts say besides cannot take its place.
+        besides = {name: value for name, value in facts.items() if not truth.asks(name)}
+        return {**besides, **told, **own, "connection": self.connection}, problems

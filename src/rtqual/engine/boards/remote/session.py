@@ -157,9 +157,10 @@ class Session:
         """A job that a killed rtqual left is let end: its result is as good as any."""
         end_s = time.monotonic() + self.settings.boot_timeout_s
         keys = jobs.unfinished(self.lease, self.store)
-        while time.monotonic() < end_s and any(jobs.Detached(self.lease, self.store, key).look().lives for key in keys):
-            self._tell(f"{self.where}: a job from before is let end")
-            self.pause(2.0)
+        for key in keys:
+            while time.monotonic() < end_s and jobs.Detached(self.lease, self.store, key).look().lives:
+                self._tell(f"{self.where}: a job from before is let end")
+                self.pause(2.0)
 
     def restore(self) -> None:
         """The known-good system, with nothing armed and nothing half done. Raises Out where it does not come."""
@@ -174,8 +175,7 @@ class Session:
         self._settle()
         # What only the known-good system can reach, and what only candidates need.
         self.lease.run(staged.disown(self.store) + self._switcher.disarm(self._boot), deadline_s=60)
-        for key in jobs.unfinished(self.lease, self.store):
-            jobs.Detached(self.lease, self.store, key).clear()
+        jobs.clear_unfinished(self.lease, self.store)
 
     @property
     def _boot(self) -> str:

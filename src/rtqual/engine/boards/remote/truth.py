@@ -70,6 +70,11 @@ def read(text: str) -> dict[str, str]:
     return {name: value[:_LONGEST] for name, value in pairs if name in _FACTS}
 
 
+def asks(name: str) -> bool:
+    """Whether a fact is one of those that the script tells, of before the run or after it."""
+    return name.removesuffix("_before") in _FACTS.keys() - {"boot_id", "clocksource"} or name == "hypervisor"
+
+
 def problems(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Why figures that were taken between the two decide nothing."""
     return [
