@@ -49,6 +49,7 @@ FILES = {
     "histogram-table": ["histogram-as-table.csv"],
     "osadl": ["osadl-rt-dataset.json"],
     "rtla-top": ["rtla-timerlat-top.txt", "rtla-osnoise-top.txt"],
+    "latmus-plot": ["latmus-plot.txt"],
     "xenomai": ["xenomai-latency.txt", "xenomai-klatency.txt", "rtai-latency.txt"],
     "stress-ng-text": ["stress-ng-cyclic-bins.txt", "stress-ng-cyclic.txt"],
     "rt-tests-pairs": ["ptsematest.txt", "pmqtest.txt"],

@@ -124,6 +124,7 @@ FORMATS: dict[str, list[Run]] = {
     "xenomai-latency.txt": [("c", "latency-user", [("latency", None, None, 6_874, 8_708, 28_333)])],
     "xenomai-klatency.txt": [("c", "latency-kernel", [("latency", None, None, -4_250, -817.333, 5_167)])],
     "rtai-latency.txt": [("c", "latency", [("latency", None, None, -1_571, 1_614.5, 9_704)])],
+    "latmus-plot.txt": [("c", "latmus-user", [("latency", None, 100, 2_936, 2_948, 3_035)])],
     "stress-ng-cyclic.txt": [("c", "stress-ng-cyclic", [("latency", None, 10_000, 2_688, 23_829.70, 5_701_735)])],
     "stress-ng-cyclic-bins.txt": [("c", "stress-ng-cyclic", [("latency", None, 200, 8_426, 8_692.04, 12_214)])],
     "ptsematest.txt": [

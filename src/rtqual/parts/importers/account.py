@@ -156,8 +156,10 @@ class Account:
 
     def begin(self) -> Above:
         """A run's first figures: what stands above it is its own."""
-        self.settle()
         heading = _heading(self._headings) or self._heading
+        used = [one for one in self._unknown if _is_marked(one[1]) and _heading([one[1]]) == heading]
+        self._unknown = [one for one in self._unknown if one not in used]
+        self.settle()
         above = Above(heading, tuple(self._commands), tuple(self._earlier), dict(self._facts))
         self._heading = heading
         self._earlier += self._commands

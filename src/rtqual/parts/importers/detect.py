@@ -136,6 +136,7 @@ _ALL = (
         _mark(r"^\s*CPU COUNT\s+\||^\s*CPU Period\s+Runtime\s+Noise"),
         rtla_top.read,
     ),
+    Format("latmus-plot", "latmus -g: EVL's histogram", _mark(r"^# min latency: "), xenomai.read_plot),
     Format("xenomai", "Xenomai's latency, EVL's latmus, RTAI's latency", _mark(r"^\s*RT[TDSH]\|"), xenomai.read),
     Format(
         "stress-ng-text",

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from rtqual.parts.importers.account import Above, bad
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
-from rtqual.protocols.record.schema import Measurement, Scalar
+from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
 
 _CELL = r"\s*-?\d{1,9}(?:\.\d{1,3})?\s*"
 _TITLE = re.compile(
@@ -58,6 +58,7 @@ class _Run:
     cpu: int | None = None
     unit_ns: int = 1_000
     rtai: bool = False
+    latmus: bool = False
     rows: list[list[float]] = field(default_factory=list)
     total: list[float] | None = None
     seconds: int | None = None
@@ -119,6 +120,82 @@ def read(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0912 -
     return [_reading(run) for run in found]
 
 
+_PLOT = re.compile(r"# ([a-z ()]{3,24}|OVERRUNS|IN-BAND SWITCHES): +(\S.{0,300}?)\s*")
+_PLOT_BIN = re.compile(r"(\d{1,7})\+? (\d{1,12})\s*", re.ASCII)
+_PLOT_KERNEL = re.compile(r"# (Linux version .{1,200}?)\s*")
+
+
+def read_plot(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0912 - a branch a kind of line
+    """latmus -g: its figures in us as comments, and a count for each whole microsecond."""
+    said: dict[str, str] = {}
+    bins: dict[int, int] = {}
+    kernel = ""
+    above: Above | None = None
+    for number, line in source.lines(re.compile(r"# (min|avg|max) latency|\d")):
+        kernel_line, fact, count = (one.fullmatch(line) for one in (_PLOT_KERNEL, _PLOT, _PLOT_BIN))
+        if not (kernel_line or fact or count):
+            if line.startswith("# "):
+                source.skip("the machine")
+            continue
+        if above is None:
+            above = source.begin()
+        else:
+            source.use()
+        if kernel_line:
+            kernel = kernel_line[1].removeprefix("Linux version ")
+        elif fact:
+            said[fact[1]] = fact[2]
+        elif count:
+            if int(count[1]) in bins:
+                raise bad(source.path, number, f"bin {count[1]} a second time: two plots in one file; split it")
+            bins[int(count[1])] = int(count[2])
+    try:
+        figures = {name: float(said[f"{name} latency"]) for name in ("min", "avg", "max")}
+        taken, period_us = int(said["sample count"]), int(said["sampling period"].split()[0])
+        priority = int(said["thread priority"])
+    except (KeyError, ValueError, IndexError):
+        raise bad(
+            source.path,
+            None,
+            "no 'min latency', 'sample count', 'sampling period' or 'thread priority': give latmus's whole plot",
+        ) from None
+    held = sum(bins.values())
+    # Its figures are of whole seconds; its bins have the second that the end cuts off, too.
+    problems = [f"its bins hold {held} of {taken} samples"] if held < taken else []
+    if not 0 < period_us < 10**9 or not 0 < priority < 100 or not 0 < taken < 10**15:
+        raise bad(
+            source.path, None, "its period, priority or sample count is none: the plot is damaged; give all of it"
+        )
+    if not -1e6 < figures["min"] <= figures["avg"] <= figures["max"] < 1e9:
+        problems.append("its minimum, average and maximum are not in order, or no latencies")
+    filled = [us for us, count in bins.items() if count]
+    if filled and not max(figures["min"], 0) - 1 <= min(filled) <= figures["max"]:
+        problems.append(
+            f"its first bin is {min(filled)} us, its own figures go from {figures['min']} to {figures['max']}"
+        )
+    elif filled and figures["min"] < 0 < min(filled):
+        problems.append(f"its minimum is below zero, its first bin {min(filled)} us")
+    reported = {name: value * 1_000 for name, value in figures.items()}
+    counts = {us * 1_000 + 500: count for us, count in bins.items() if count}
+    binned = figures["min"] >= 0 and bool(counts)
+    series = Series.counted(counts if binned else {}, Kind.BINNED if binned else Kind.SUMMARY, name="latency",
+                            reported=reported if binned else {"n": float(taken), **reported})  # fmt: skip
+    kind = _kind(said.get("context", ""))
+    return [
+        Reading(
+            instrument=f"latmus-{kind}" if kind else "latmus",
+            measurement=Measurement((series,), resolution(1), tuple(problems)),
+            parameters={"interval": period_us * 1_000, "priority": priority},
+            cpus=1,
+            kernel=kernel or None,
+            clocksource=said.get("clocksource"),
+            facts={"clock gravity": said["clock gravity"]} if "clock gravity" in said else {},
+            untold=("values below a microsecond, and the order of the samples",),
+            above=above,
+        )
+    ]
+
+
 def _begun(above: Above, said: dict[str, str]) -> _Run:
     run = _Run(above, [], rtai="rtai" in said)
     run.kind = _kind(said.get("mode", ""))
@@ -129,6 +206,7 @@ def _begun(above: Above, said: dict[str, str]) -> _Run:
 
 def _settle(run: _Run, match: re.Match[str]) -> None:
     run.kind = _kind(match["what"] or "") or run.kind
+    run.latmus = (match["what"] or "").lower() in ("user", "kernel", "irq")  # Xenomai writes "periodic user-mode task"
     run.period_us = int(match["period"])
     run.priority = int(match["priority"]) if match["priority"] else None
     run.cpu = int(match["cpu"]) if match["cpu"] else None
@@ -173,7 +251,7 @@ def _reading(run: _Run) -> Reading:
         problems.append(f"{overruns:.0f} overruns: so many periods passed without a sample of their own")
     scalars = {"overruns": overruns, "mode switches": switches}
     told = {"interval": run.period_us and run.period_us * 1_000, "priority": run.priority}
-    name = "latmus" if run.above.command("latmus", earlier=True) else "latency"
+    name = "latmus" if run.latmus or run.above.command("latmus", earlier=True) else "latency"
     return Reading(
         instrument=f"{name}-{run.kind}" if run.kind else name,
         measurement=Measurement(
