@@ -284,3 +284,15 @@ def test_doctor_tells_as_json(rtqual: Run) -> None:
     done = rtqual("doctor", "--json")
     assert done.returncode in (0, 1)
     assert json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["published"], ["init", "--help"]])
+def test_a_reader_that_is_gone_is_told_from_every_other_end(words: list[str]) -> None:
+    """141, as of a program that SIGPIPE ended; rich's own 1 would say of a gate that something is worse."""
+    end, ours = os.pipe()
+    os.close(end)
+    try:
+        done = subprocess.run(rtqual_command(*words), stdout=ours, stderr=subprocess.PIPE, check=False)
+    finally:
+        os.close(ours)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -6,6 +6,7 @@ from cyclopts import App
 
 from rtqual import __version__
 from rtqual.base.errors import BadInput
+from rtqual.face.commands.app import STDOUT
 from rtqual.protocols.part import Command, rows
 
 
@@ -31,6 +32,7 @@ def application(*, listed: bool) -> App:
         version_format="plaintext",  # markdown is slow to load
         help="Chooses and qualifies the real-time operating system of a low-cost flight computer.",
         suppress_keyboard_interrupt=False,  # main() tells it
+        console=STDOUT,
     )
     for command in commands():
         app.command(command.where, name=command.name, help=command.summary if listed else None)
