@@ -274,6 +274,7 @@ def test_999_of_1000_telecommands_are_accepted_within_a_millisecond(
     verified = stage.verify(asked, made, Watcher())
     assert verified.passed, (verified.failures, [run.why for run in verified.runs])
     (found,) = (one for one in latencies(verified) if one.name == "accepted PING")
-    value, low, high = found.figures["p99.9"]
     print(found)
-    assert found.samples == 3_800 and low is not None and high is not None and value <= high <= 1_000_000
+    p999 = found.figures["p99.9"]
+    assert found.samples == 3_800 and p999 is not None and p999.value <= found.most <= 1_000_000
+    assert p999.interval is None and p999.why_no_interval == "2 runs; an interval needs 10"

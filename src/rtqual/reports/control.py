@@ -234,7 +234,7 @@ def _latencies(verified: Verified, numbering: Numbering, mark: str) -> Iterator[
         return
     plots = list(_plots(verified, found, numbering, mark))
     yield Plots(tuple(plots), _notes(mark))
-    note = Note("", "Below a figure: its 95 % interval, by order statistics, where there are samples enough.")
+    note = Note("", "Below a figure: its 95 % interval, from how the runs differ, where there are ten or more.")
     columns = [Column("Latency", False), *numbers("Samples", "p50", "p99", "p99.9", "Largest")]
     rows = [_latency_row(one, mark) for one in found]
     yield numbering.table("Latencies, all procedures together", columns, rows, (*_notes(mark), note))
@@ -242,9 +242,10 @@ def _latencies(verified: Verified, numbering: Numbering, mark: str) -> Iterator[
 
 def _latency_row(one: Latency, mark: str) -> list[Cell]:
     cells = [Cell(clean(one.name), marks=mark), Cell(number(one.samples))]
-    for value, low, high in one.figures.values():
+    for known in one.ends.values():
+        value, low, high = known or (None, None, None)
         between = "" if low is None or high is None else f"{quantity(low, 'ns')} to {quantity(high, 'ns')}"
-        cells.append(Cell(quantity(value, "ns"), between))
+        cells.append(Cell("-" if value is None else quantity(value, "ns"), between))
     return [*cells, Cell(quantity(one.most, "ns"))]
 
 
@@ -273,8 +274,8 @@ def _plots(verified: Verified, found: Collection[Latency], numbering: Numbering,
 
 def _bars(one: Latency) -> Iterator[Bar]:
     row = readable(one.name.partition(" ")[2])
-    value, low, high = one.figures["p50"]
-    yield Bar(row, _MEDIAN, value, low, high)
+    if median := one.ends["p50"]:
+        yield Bar(row, _MEDIAN, *median)
     yield Bar(row, _LARGEST, one.most)
 
 

@@ -85,5 +85,5 @@ def _trend(name: str, slopes: Sequence[float]) -> Trend:
         return Trend(name, QUANTITIES[name], tuple(slopes), None, why)
     every = np.array(slopes)
     left_out = (every.sum() - every) / (n - 1)
-    interval = mean_interval(float(every.mean()), left_out)
+    interval = mean_interval(float(every.mean()), left_out, signed=True)
     return Trend(name, QUANTITIES[name], tuple(slopes), (interval.low, interval.high), "")

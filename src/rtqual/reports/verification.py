@@ -4,28 +4,30 @@
 A pure function of the mission, its procedures and the records; no time stands in it. For people: control.py.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rtqual.base.words import count
-from rtqual.engine.analysis.figure.intervals import quantile_ranks
+from rtqual.engine.analysis.figure.figures import pool_figures
+from rtqual.engine.analysis.figure.model import Figure, Interval
+from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.campaign.lost import Lost
 from rtqual.engine.mission import Mission
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, Result, Row, Run
 from rtqual.engine.procedure.model import Procedure
-from rtqual.protocols.record.schema import Record
+from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.machine.junit import Case, Suite, as_xml
 from rtqual.reports.trends import Trend
 from rtqual_docking.procedure import LOG_SERIES, PREFIX
 
 _WORSE = (Result.PASSED, Result.UNKNOWN, Result.FAILED)
-_QUANTILES = {"p50": Fraction(1, 2), "p99": Fraction(99, 100), "p99.9": Fraction(999, 1000)}
+_QUANTILES = ("p50", "p99", "p99.9")
 
 
 @dataclass(frozen=True)
@@ -95,27 +97,38 @@ def _procedure(lost: Lost) -> str:
 
 @dataclass(frozen=True)
 class Latency:
-    """A kind of latency over all runs: its samples' quantiles with the order statistics that enclose them."""
+    """A kind of latency over all runs, with a campaign's own statistics: a run is one draw, ten give an interval."""
 
     name: str
     samples: int
-    figures: Mapping[str, tuple[int, int | None, int | None]]  # value, and its interval where known
+    figures: Mapping[str, Figure | None]  # None: too few samples for it
     most: int
+
+    @property
+    def ends(self) -> Mapping[str, tuple[float, float | None, float | None] | None]:
+        """Value, lower and upper end of each, in ns; None where they are not known."""
+        return {name: (one.value, *_ends(one.interval)) if one else None for name, one in self.figures.items()}
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    low, high = (interval.low, interval.high) if interval else (-math.inf, math.inf)
+    return low if math.isfinite(low) else None, high if math.isfinite(high) else None
 
 
 def latencies(verified: Verified) -> tuple[Latency, ...]:
-    return tuple(_latency(name, values) for name, values in verified.samples().items())
+    records = [record for _, record in verified.first]
+    return tuple(_latency(name, [_series(one, name) for one in records]) for name in verified.samples())
 
 
-def _latency(name: str, ordered: Sequence[int]) -> Latency:
-    count = len(ordered)
-    figures = {}
-    for label, share in _QUANTILES.items():
-        value = ordered[min(count - 1, int(share * count))]
-        low, high = quantile_ranks(count, share)
-        ends = (ordered[low - 1] if low >= 1 else None, ordered[high - 1] if high <= count else None)
-        figures[label] = (value, *ends)
-    return Latency(name, count, figures, ordered[-1])
+def _series(record: Record, name: str) -> list[Series]:
+    return [one for one in record.series if one.info.name == name]
+
+
+def _latency(name: str, runs: Sequence[Sequence[Series]]) -> Latency:
+    pool = pool_runs([run for run in runs if run])
+    assert pool is not None  # noqa: S101 it has samples
+    known = pool_figures(pool)
+    return Latency(name, pool.samples, {label: known.get(label) for label in _QUANTILES}, int(pool.highs.max()))
 
 
 def headline(verified: Verified) -> str:
@@ -156,7 +169,7 @@ def as_dict(verified: Verified) -> dict[str, Any]:
         ],
         "without_requirement": verified.unasked,
         "latencies_ns": [
-            {"name": one.name, "samples": one.samples, **one.figures, "max": one.most} for one in latencies(verified)
+            {"name": one.name, "samples": one.samples, **one.ends, "max": one.most} for one in latencies(verified)
         ],
         "trends": [
             {

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The choice between candidates that may fly: scores, ties, and what would turn it."""
 
+import math
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from rtqual.engine.analysis.verdict.score import ScoreTable
-from rtqual.engine.mission import Criterion, Mission
+from rtqual.engine.analysis.figure.cells import by_board
+from rtqual.engine.analysis.verdict.score import score_table
+from rtqual.engine.mission import Mission
 from rtqual.protocols.record.schema import Record, Scalar, Series, Timing
-from support.analysis_records import WAKE_UP, maxima, mission, record, wakeups
+from support.analysis_records import WAKE_UP, maxima, measured, mission, record, wakeups
 from support.verdict_records import RANGE, RT, STOCK, judged, standing
 
 JITTER = {**RANGE, "name": "jitter", "statistic": "p95-avg"}
@@ -38,7 +39,7 @@ def test_the_score_chooses_between_two_that_may_fly() -> None:
     assert judged(weighted(3.0, 1.0), rivals()).fly == "a"
     verdict = judged(weighted(1.0, 3.0), rivals())
     assert verdict.fly == "b"
-    assert "a meets them too and scores 0." in verdict.headline
+    assert "a meets them too and scores 1.44 times [" in verdict.headline
 
 
 def test_the_weight_at_which_the_choice_turns_is_exact() -> None:
@@ -48,7 +49,7 @@ def test_the_weight_at_which_the_choice_turns_is_exact() -> None:
     assert found is not None
     points = {one.candidate: [score.score for score in one.scores] for one in verdict.standings}
     (a_range, a_jitter), (b_range, b_jitter) = points["a"], points["b"]
-    turn = 3.0 * (a_range - b_range) / (b_jitter - a_jitter)  # type: ignore[operator]
+    turn = 3.0 * math.log(a_range / b_range) / math.log(b_jitter / a_jitter)  # type: ignore[operator]
     assert float(found[1]) == pytest.approx(turn, rel=1e-2)
     for weight, first in ((turn * 0.999, "a"), (turn * 1.001, "b")):
         assert judged(weighted(3.0, weight), rivals()).standings[0].candidate == first
@@ -90,7 +91,7 @@ def test_zero_and_negative_stability_are_defined() -> None:
     assert scores["b"].figure is not None
     assert scores["b"].figure.value == pytest.approx(-800)
     assert scores["a"].score == 1
-    assert scores["b"].score == pytest.approx(1 / 800)  # one nanosecond, what the samples can tell, to 800
+    assert scores["b"].score == pytest.approx(10.001 / 800)  # 0.1 % of p95, what can be told apart, to 800
     flat = [record(Series.raw([7] * 50, name="l"), candidate=name, seed=seed) for name in "ab" for seed in range(10)]
     assert [one.total for one in judged(mission(["a", "b"], criteria=[JITTER]), flat).standings] == [1, 1]
 
@@ -136,7 +137,7 @@ def test_what_would_change_names_limits_and_needs() -> None:
     assert verdict.fly == "rt"
     assert any(
         text.startswith(
-            "Without the need realtime stock would meet every requirement, but rt would still lead the score, by "
+            "Without the need realtime stock would meet every requirement, but rt would still lead the score, "
         )
         for text in verdict.would_change
     )
@@ -205,12 +206,24 @@ def test_the_order_of_records_changes_nothing() -> None:
 
 def test_of_figures_without_intervals_none_leads_for_certain() -> None:
     """A study may print sizes beside them: the sizes alone separate nobody."""
-    shape = np.array([[1.0, 10.0], [2.0, 10.0]])
-    criteria = tuple(Criterion(name=name, instrument="footprint", scalar=name, weight=1) for name in ("rom", "late"))
-    table = ScoreTable(("a", "b"), criteria, shape, np.array([shape, shape]), np.zeros(2), (None, None), False, {})
-    assert table.lead("a", "b") == (0.25, None)
+    criteria = [
+        {"name": name, "instrument": "cyclictest", "load": "hackbench", "scalar": name, "weight": 1}
+        for name in ("rom", "late")
+    ]
+    records = [
+        record(
+            candidate=name,
+            board="published",
+            scalars={"rom": Scalar(value=rom, unit="B"), "late": Scalar(value=10.0, unit="ns")},
+        )
+        for name, rom in (("a", 1.0), ("b", 2.0))
+    ]
+    asked = mission(["a", "b"], criteria=criteria)
+    (cells,) = [one for one in by_board(asked, "demo", measured(records), {}) if one.board == "published"]
+    table = score_table(asked.criteria, cells, ("a", "b"))
+    assert table.lead("a", "b") == (pytest.approx(math.sqrt(2)), None)
     assert not table.leads("a", "b")
-    assert replace(table, firm=True).leads("a", "b")
+    assert replace(table.beside("a", "b"), firm=True)._lead()[1].low > 1  # type: ignore[union-attr]
 
 
 def test_of_a_candidate_that_only_lacks_a_need_the_verdict_says_what_was_measured() -> None:
@@ -218,8 +231,8 @@ def test_of_a_candidate_that_only_lacks_a_need_the_verdict_says_what_was_measure
     one = mission(needs=["realtime"], requirements=[WAKE_UP], criteria=[RANGE], accept_virtual=False)
     records = [*wakeups("rt", maxima(11_000, 15_000)), *wakeups("stock", maxima(30_000, 34_000))]
     verdict = judged(one, records)
-    assert "stock fails 'need realtime' and scores 0." in verdict.headline
+    assert "stock fails 'need realtime' and scores " in verdict.headline
     without = "Without the need realtime stock would keep every requirement on the emulator, but rt would still lead"
-    assert any(text.startswith(f"{without} the score, by 0.") for text in verdict.would_change)
+    assert any(text.startswith(f"{without} the score, ") for text in verdict.would_change)
     worse = [*wakeups("rt", maxima(30_000, 34_000)), *wakeups("stock", maxima(11_000, 15_000))]
     assert "scores" not in judged(one, worse).headline

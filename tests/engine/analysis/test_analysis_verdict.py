@@ -27,10 +27,10 @@ def test_rt_beats_stock() -> None:
         "rt passes on the emulator and ranks first: it meets all 3 requirements; stock fails 'wake-up under load' ("
     )
     assert [(one.candidate, one.rank, one.may_fly) for one in verdict.standings] == [
-        ("rt", 1, Outcome.MET),
-        ("stock", 2, Outcome.NOT_MET),
+        ("rt", None, Outcome.MET),
+        ("stock", None, Outcome.NOT_MET),
     ]
-    assert standing(verdict, "rt").total == 1
+    assert [one.total for one in verdict.standings] == [None, None], "who is out is not scored"
     assert gate(verdict, "rt").misses == 0
     assert gate(verdict, "stock").misses == 10
     assert "; no deadline miss: one is rarer than 1 in 3,338 (95 %, if independent)" in gate(verdict, "rt").reason
@@ -97,7 +97,7 @@ def test_nothing_is_met_where_nothing_is_required() -> None:
 def test_criteria_alone_rank_and_clear_nobody() -> None:
     verdict = judged(mission(criteria=[RANGE]), RT + STOCK)
     assert verdict.headline.startswith(
-        "No verdict: the mission sets no requirement. By its criteria rt ranks first; stock scores 0."
+        "No verdict: the mission sets no requirement. By its criteria rt ranks first; stock scores "
     )
     assert verdict.headline.endswith(" less. (The mission takes counted instructions for time.)")
     assert (verdict.fly, verdict.first) == (None, "rt")
@@ -257,7 +257,7 @@ def test_one_bad_cpu_fails_though_the_pool_hides_it() -> None:
 
 
 def test_other_numbers_of_cpus_are_a_caveat() -> None:
-    verdict = judged(mission(requirements=[WAKE_UP]), RT + wakeups("rt", [250_000], cpus=4))
+    verdict = judged(mission(["rt"], requirements=[WAKE_UP]), RT + wakeups("rt", [250_000], cpus=4))
     assert verdict.fly == "rt"
     assert any(text.startswith("On 4 CPUs rt breaks 'wake-up under load' (1 of") for text in verdict.caveats)
 

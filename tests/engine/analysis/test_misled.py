@@ -184,12 +184,12 @@ def test_rounding_hides_on_which_side_of_a_limit_an_interval_ends() -> None:
     asked = here(requirements=[{**WAKE_UP, "statistic": "p95"}])
     found = judged(asked, real(runs))
     reason = gate(found).reason
-    assert reason.startswith("p95 100.004 us [99.78 us, 100.005 us] of "), reason
+    assert reason.startswith("p95 100.004 us [99.78 us, 100.1 us] of "), reason
     (told,) = [text for text in found.verdicts[0].would_change if "with a limit of" in text]
-    assert "a limit of 100.005 us or more (now 100 us)" in told
+    assert "a limit of 100.1 us or more (now 100 us)" in told
     page = build(gather(asked, found, [one.manifest for one in real(runs)], {})).decision
     assert page
-    assert "99.78 to 100.005" in str(page.blocks)
+    assert "99.78 to 100.1" in str(page.blocks)
 
 
 @pytest.mark.parametrize("asked", [["rt", "stock"], ["rt"]])

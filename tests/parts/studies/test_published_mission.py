@@ -95,7 +95,7 @@ def test_with_correct_arithmetic_the_study_chose_what_its_rule_picks(chosen: tup
     totals = {one.candidate: one.total for one in verdict.standings}
     may = [one.candidate for one in verdict.standings if one.may_fly == Outcome.MET]
     assert may == ["emlid", "xenomai", "minibian-xenomai"]
-    assert [totals[name] for name in may] == pytest.approx([0.754, 0.581, 0.538], abs=0.0005)
+    assert [totals[name] for name in may] == pytest.approx([0.833, 0.681, 0.638], abs=0.0005)
     assert verdict.headline.startswith("With correct arithmetic the criteria put emlid first, as the study did: emlid")
     assert verdict.board == "published"
 
@@ -105,7 +105,9 @@ def test_the_studys_choice_is_told_where_a_mission_needs_nothing(tmp_path: Path)
     mission = mission.model_copy(update={"mission": mission.mission.model_copy(update={"needs": ()})})
     found = Campaign(mission, "demo", tmp_path).run(Watcher()).records
     (verdict,) = with_choice(mission, analyse(mission, "demo", found, {}, {})).verdicts
-    assert verdict.headline.startswith("With correct arithmetic the criteria put emlid first, as the study did: emlid")
+    assert verdict.headline.startswith(
+        "With correct arithmetic the criteria put raspbian first, where the study chose emlid: raspbian 0.582, emlid"
+    )
     assert {one.may_fly for one in verdict.standings} == {Outcome.UNASKED}
 
 
@@ -120,9 +122,9 @@ def test_the_misprints_hid_how_far_ahead_the_choice_was(chosen: tuple[Path, Verd
     """From the printed differences minibian-xenomai comes second and close; its row was that of Minibian."""
     _, verdict = chosen
     assert verdict.findings[0].startswith(
-        "From the differences as the study printed them the criteria put emlid first too, by 0.037 where it is 0.173"
+        "From the differences as the study printed them the criteria put emlid first too, by 0.012 where it is 0.152"
     )
-    assert "emlid 0.772, minibian-xenomai 0.734 and xenomai 0.635" in verdict.findings[0]
+    assert "emlid 0.750, minibian-xenomai 0.738 and xenomai 0.633" in verdict.findings[0]
     assert any("21 figures that the study prints of these systems do not follow" in one for one in verdict.caveats)
 
 
@@ -131,7 +133,7 @@ def test_scores_are_the_best_figure_over_the_own_one(chosen: tuple[Path, Verdict
     scores = {one.criterion: one for one in verdict.standings[0].scores}
     threads = scores["threads stability, range"]
     assert threads.figure is not None and threads.figure.value == pytest.approx((9.78 - 5.26) * 1e6)
-    assert threads.score == pytest.approx((3.97 - 2.62) / (9.78 - 5.26))
+    assert threads.score == pytest.approx((6.37 - 2.21) / (9.78 - 5.26)), "of those that may fly"
 
 
 def test_needs_come_from_the_text_and_what_it_does_not_say_is_undecided() -> None:

@@ -115,7 +115,7 @@ def _as_printed(
     criteria = [_printed_criterion(one, cells) for one in mission.criteria]
     if criteria == list(mission.criteria):
         return {}
-    table = score_table(criteria, cells)
+    table = score_table(criteria, cells, candidates)
     return {name: total for name in candidates if (total := table.total(name)) is not None}
 
 

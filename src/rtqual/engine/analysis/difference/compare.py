@@ -71,8 +71,7 @@ def mirrored(one: Comparison) -> Comparison:
 
 def is_constant(one: Comparison) -> bool:
     """Whether there is nothing to compare: what a tool prints, as the number of events asked for, and never varies."""
-    interval = one.difference.interval
-    varies = interval is not None and (interval.low, interval.high) != (0, 0)
+    varies = one.difference.interval is not None and not one.difference.interval.least
     return one.statistic not in COMPARED and one.difference.value == 0 and not varies
 
 
@@ -120,7 +119,7 @@ def _comparison(a: Summary, b: Summary, statistic: str, superior: float | None, 
         statistic=statistic,
         unit=of_a.unit,
         difference=apart,
-        ratio=replace(_ratio(of_a, of_b), **_nothing(why)) if of_a.value > 0 and of_b.value > 0 else None,
+        ratio=replace(_ratio(of_a, of_b), **_nothing(why)) if _is_positive(of_a) and _is_positive(of_b) else None,
         superiority=None if why else superior,
         statement=refusal(a, b) or statement(a.group.candidate, b.group.candidate, apart, margin, note),
         margin=margin,
@@ -137,6 +136,12 @@ def _nothing(why: str) -> dict[str, Any]:
 def _ratio(of_a: Figure, of_b: Figure) -> Figure:
     both = _both_sure(of_a, of_b)
     return _figure(of_a, of_b, value=of_a.value / of_b.value, unit="1", interval=ratio(*both) if both else None)
+
+
+def _is_positive(one: Figure) -> bool:
+    """Whether a ratio has a meaning; an open end says nothing against it."""
+    low = one.interval.low if one.interval else one.value
+    return one.value > 0 and (low >= 0 or math.isinf(low))
 
 
 def _both_sure(of_a: Figure, of_b: Figure) -> tuple[Sure, Sure] | None:

@@ -86,6 +86,8 @@ def more_runs(difference: Figure, margin: float | None) -> int | None:
     between = _between(difference)
     if between is None or math.isinf(between.low) or math.isinf(between.high):
         return between.runs_to_close - difference.runs if between and between.runs_to_close else None
+    if between.least:
+        return None
     value, below, above = difference.value, difference.value - between.low, between.high - difference.value
     grown: list[float] = []  # how many times what was measured would do
     if value:
@@ -98,7 +100,7 @@ def more_runs(difference: Figure, margin: float | None) -> int | None:
 def _between(difference: Figure) -> Interval | None:
     """A size is known."""
     if is_size(difference.unit):
-        return Interval(difference.value, difference.value, "read off the systems")
+        return Interval(difference.value, difference.value, "read off the systems", least=True)
     return difference.interval
 
 
@@ -106,8 +108,8 @@ def _missing(difference: Figure, margin: float | None) -> str:
     between = _between(difference)
     if between is None:
         return difference.why_no_interval
-    if between.low == between.high == 0:
-        return "no run shows a difference; equal they can be called within a margin only"
+    if between.least or between.low == between.high:
+        return "no run shows a difference that the clock can tell; equal they can be called within a margin only"
     larger = f", or more than {format_value(margin, difference.unit)}" if margin is not None else ""
     more = more_runs(difference, margin)
     is_open = math.isinf(between.low) or math.isinf(between.high)

@@ -88,10 +88,10 @@ def _between(runs: Sequence[Run], *, idle: bool) -> str:
     sure = 1 / comb(len(runs), len(early)) <= CHANCE
     least, most = min(run.mean for run in early), max(run.mean for run in late)
     what = "mean"
-    if not (idle and least > HALF_MORE * most) and not (sure and least > TENTH_MORE * most):
+    if not (idle and _more(least, most, HALF_MORE)) and not (sure and _more(least, most, TENTH_MORE)):
         least, most = min(run.largest for run in early), max(run.largest for run in late)
         what = "maximum"
-        if not (idle and sure and least > TENTH_MORE * most):
+        if not (idle and sure and _more(least, most, TENTH_MORE)):
             return ""
     return (
         f"has a {what} of {_shown(least)} or more in each of {len(early)} runs at once, "
@@ -99,11 +99,16 @@ def _between(runs: Sequence[Run], *, idle: bool) -> str:
     )
 
 
+def _more(one: float, other: float, times: float) -> bool:
+    """Whether it is so many times the other, or as much above it where the other is negative."""
+    return one > other + (times - 1) * abs(other)
+
+
 def _within(records: Sequence[Record], name: str) -> str:
     """Of runs on the emulator's clock whose samples' order is known."""
     counted = [record for record in records if record.manifest.timing in (Timing.INSTRUCTIONS, Timing.UNTESTED)]
     thirds = [pair for record in counted for one in _of(record, name) if (pair := _thirds(one))]
-    if not thirds or 0.5 ** len(thirds) > CHANCE or not all(first > TENTH_MORE * last for first, last in thirds):
+    if not thirds or 0.5 ** len(thirds) > CHANCE or not all(_more(first, last, TENTH_MORE) for first, last in thirds):
         return ""
     first, last = (float(np.mean(side)) for side in zip(*thirds, strict=True))
     return (

@@ -11,42 +11,56 @@ import numpy as np
 from rtqual.base.words import count, one_in
 from rtqual.engine.analysis.figure.asked import (
     EXTREMES,
+    OF_RUNS,
     QUANTILES,
     RUNS_FOR_INTERVAL,
     RUNS_FOR_MEDIAN,
     RUNS_FOR_STD,
+    UPPER,
+    UPPER_SHARE,
     fraction,
 )
 from rtqual.engine.analysis.figure.intervals import (
     BY_RUNS,
+    FINEST,
     RARE,
     SKEW,
     SKEW_OF_SQUARES,
     FloatArray,
     Sure,
+    at_least_wide,
     difference,
     exceedance_bound,
     mean_interval,
     median_interval,
+    order_interval,
     ratio,
     share_interval,
     sure_correlation,
 )
-from rtqual.engine.analysis.figure.model import Figure, Interval
+from rtqual.engine.analysis.figure.model import Figure, Interval, Spread
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.engine.analysis.figure.spread import run_medians, spread
 from rtqual.engine.analysis.figure.statistics import RELATIVE, evaluate, left_out, lies_in_overflow, mean, quantile
 from rtqual.protocols.record.schema import Kind
 
+_SIGNED = ("p95-avg", "(p95-avg)/p95")  # negative where rare samples lift the average
 STEPS_TO_FOLLOW = 20  # distinct values within a quantile's interval; on fewer it moves in steps, not with the average
 
 
 def pool_figures(pool: Pool) -> dict[str, Figure]:
     """Every statistic the pool can give, in the order to print."""
     medians = run_medians(pool)
-    found = None if medians is None else spread(medians, pool.tail)
+    found = None if medians is None else spread(medians, pool.tail, pool.step)
     figures = {name: _figure(pool, name, value) for name, value in evaluate(pool).items() if math.isfinite(value)}
-    return {name: replace(one, spread=None if name in EXTREMES else found) for name, one in figures.items()}
+    spreads = dict.fromkeys(figures, found) | dict.fromkeys(EXTREMES) | _spreads_of_maxima(pool)
+    return {name: replace(one, spread=spreads[name]) for name, one in figures.items()}
+
+
+def _spreads_of_maxima(pool: Pool) -> dict[str, Spread]:
+    """Runs may differ by their largest samples though their medians are alike."""
+    of_runs = {"max": pool.highs, "max-min": pool.highs - pool.lows}
+    return {name: spread(of_runs["max-min" if "max-min" in name else "max"], pool.tail, pool.step) for name in OF_RUNS}
 
 
 def quantile_figures(pool: Pool, names: Iterable[str], known: Mapping[str, Figure]) -> dict[str, Figure]:
@@ -77,10 +91,12 @@ def closed(interval: Interval, runs: int) -> tuple[Interval | None, str]:
 
 def _figure(pool: Pool, name: str, value: float) -> Figure:
     why = _why_none(pool, name)
-    interval = None if why else _interval(pool, name, value)
+    interval, least = None if why else _interval(pool, name, value), _least(pool, name, value)
+    if interval is not None:
+        interval = at_least_wide(interval, value, least, signed=pool.signed or name in _SIGNED)
     at_least = lies_in_overflow(pool, name, value)
     if interval is not None and (at_least or lies_in_overflow(pool, name, interval.high)):
-        interval = Interval(interval.low, math.inf, interval.method, interval.level)
+        interval = replace(interval, high=math.inf)
     interval, why = (interval, why) if interval is None else closed(interval, pool.runs)
     return Figure(
         value=value,
@@ -91,7 +107,19 @@ def _figure(pool: Pool, name: str, value: float) -> Figure:
         why_no_interval=why,
         at_least=at_least,
         binned=pool.kind == Kind.BINNED and name.startswith(("p", "(p", "std")),
+        least=least,
     )
+
+
+def _least(pool: Pool, name: str, value: float) -> float:
+    """What the measurement can tell apart: one step of the clock, or FINEST of what was measured; of a difference, of
+    the larger one of the two."""
+    if name in ("p95-avg", "(p95-avg)/p95"):
+        size = abs(quantile(pool, "p95"))
+    else:
+        size = float(np.abs(pool.highs).max()) if "max-min" in name else abs(value)
+    least = max(pool.step, FINEST * size)
+    return least / size if name in RELATIVE else least
 
 
 def _why_none(pool: Pool, name: str) -> str:
@@ -101,17 +129,21 @@ def _why_none(pool: Pool, name: str) -> str:
         bound = exceedance_bound(0, pool.samples, 1 - 2 * pool.tail)
         rare = f"; larger ones are rarer than {one_in(bound)} (95 %, if independent)"
         return f"samples give a maximum no upper end{rare if bound <= RARE and name == 'max' else ''}"
-    if name.startswith("median run"):
+    if name in OF_RUNS:
         return why_few(pool.runs, RUNS_FOR_MEDIAN)
     return why_few(pool.runs, RUNS_FOR_STD if name == "std" else RUNS_FOR_INTERVAL)
 
 
 def _interval(pool: Pool, name: str, value: float) -> Interval | None:
-    if name.startswith("median run"):
-        return median_interval(pool.highs if name == "median run max" else pool.highs - pool.lows, tail=pool.tail)
+    if name in OF_RUNS:
+        of_runs = pool.highs - pool.lows if "max-min" in name else pool.highs
+        if name in UPPER:
+            return median_interval(of_runs, tail=pool.tail)
+        return order_interval(of_runs, UPPER_SHARE, tail=pool.tail)
     if name in ("avg", "std"):
         skew = SKEW if name == "avg" else SKEW_OF_SQUARES
-        return mean_interval(value, left_out(pool, name), skew, tail=pool.tail)
+        signed = pool.signed and name == "avg"
+        return mean_interval(value, left_out(pool, name), skew, signed=signed, tail=pool.tail)
     if name in ("p95-avg", "(p95-avg)/p95"):
         return _p95_to_average(pool, value, relative=name in RELATIVE)
     return _quantile_interval(pool, name)
@@ -119,7 +151,7 @@ def _interval(pool: Pool, name: str, value: float) -> Interval | None:
 
 def _quantile_interval(pool: Pool, name: str) -> Interval:
     if pool.kind == Kind.SUMMARY:
-        return mean_interval(quantile(pool, name), left_out(pool, name), tail=pool.tail)
+        return mean_interval(quantile(pool, name), left_out(pool, name), signed=pool.signed, tail=pool.tail)
     q = fraction(name)
     samples = int(pool.together[-1])
     found = share_interval(_shares(pool, q), float(q), samples, tail=pool.tail)
@@ -148,16 +180,18 @@ def _p95_to_average(pool: Pool, value: float, *, relative: bool) -> Interval:
     without = left_out(pool, "avg")
     if pool.kind == Kind.SUMMARY:
         rest = left_out(pool, "p95")
-        return mean_interval(value, 1 - without / rest if relative else rest - without, tail=pool.tail)
-    of_p95, of_average = _quantile_interval(pool, "p95"), mean_interval(average, without, tail=pool.tail)
+        parts = 1 - without / rest if relative else rest - without
+        return mean_interval(value, parts, signed=True, tail=pool.tail)
+    of_p95 = _quantile_interval(pool, "p95")
+    of_average = mean_interval(average, without, signed=pool.signed, tail=pool.tail)
     within = (pool.counts > 0) & (pool.values >= of_p95.low) & (pool.values <= of_p95.high)
     alike = 0.0
     if within.sum() >= STEPS_TO_FOLLOW:
         alike = sure_correlation(-_shares(pool, QUANTILES["p95"]), -without, tail=pool.tail)
     if not relative:
         return difference(Sure(p95, of_p95), Sure(average, of_average), alike)
-    parts = ratio(Sure(average, of_average), Sure(p95, of_p95), alike)  # (p95 - avg) / p95 = 1 - avg / p95
-    return Interval(1 - parts.high, 1 - parts.low, BY_RUNS, runs_to_close=parts.runs_to_close)
+    shares = ratio(Sure(average, of_average), Sure(p95, of_p95), alike)  # (p95 - avg) / p95 = 1 - avg / p95
+    return Interval(1 - shares.high, 1 - shares.low, BY_RUNS, runs_to_close=shares.runs_to_close)
 
 
 def certain_miss(pool: Pool, name: str, limit: float) -> str:
@@ -174,11 +208,37 @@ def certain_miss(pool: Pool, name: str, limit: float) -> str:
     left = float(1 - QUANTILES[name])
     if pool.runs >= RUNS_FOR_MEDIAN and (of_run - below > of_run * left).all() and (of_run * left >= 1).all():
         return f"it is above the limit in each of the {count(pool.runs, 'run')}"
+    beyond = _beyond(pool, limit)
+    if beyond is None or beyond[0] <= left:
+        return ""
+    return f"at least {100 * beyond[0]:.2g} % of the samples are beyond the limit, and {name} allows {100 * left:g} %"
+
+
+def certain_hold(pool: Pool, name: str, limit: float) -> str:
+    """Why a quantile lies at or below a limit for certain, though its own interval may have no upper end; else empty.
+
+    The share of samples beyond the limit is, at the upper end of its interval, no larger than the quantile leaves.
+    Where none is beyond it, that end is the one of independent samples, as for a largest sample.
+    """
+    if name not in QUANTILES or pool.kind == Kind.SUMMARY or pool.incomplete:
+        return ""
+    left, beyond = float(1 - QUANTILES[name]), _beyond(pool, limit)
+    if beyond is None or beyond[1] > left:
+        return ""
+    return f"at most {100 * beyond[1]:.2g} % of the samples are beyond the limit, and {name} allows {100 * left:g} %"
+
+
+def _beyond(pool: Pool, limit: float) -> tuple[float, float] | None:
+    """The interval of the share of samples beyond a limit; None of too few runs, or where an overflow hides them."""
+    if pool.runs < RUNS_FOR_INTERVAL or (pool.ceiling is not None and pool.ceiling <= limit):
+        return None
+    of_run, place = pool.cumulative[:, -1], int(np.searchsorted(pool.values, limit, side="right"))
+    below = pool.cumulative[:, place - 1] if place else np.zeros_like(of_run)
     samples, kept = int(of_run.sum()), float(below.sum() / of_run.sum())
-    if pool.runs < RUNS_FOR_INTERVAL or not 0 < kept < 1:
-        return ""
+    if kept == 1:
+        return 0.0, exceedance_bound(0, samples, 1 - pool.tail)
+    if kept == 0:
+        return None
     per_run: FloatArray = kept + pool.runs * (below - kept * of_run) / samples
-    beyond = 1 - share_interval(per_run, kept, samples, tail=pool.tail).high
-    if beyond <= left:
-        return ""
-    return f"at least {100 * beyond:.2g} % of the samples are beyond the limit, and {name} allows {100 * left:g} %"
+    shares = share_interval(per_run, kept, samples, tail=pool.tail)
+    return 1 - shares.high, 1 - shares.low

@@ -9,9 +9,13 @@ gives the interval:
   number an exact binomial interval of the share, and its ends are looked up among all samples (Woodruff 1952; Korn &
   Graubard 1998). Where fewer than 3.7 effective samples lie beyond a quantile, none of them might have been seen,
   with 2.5 %: that end is open.
-- averages, standard deviations, scalars: Student's t over jackknife pseudo-values, of logarithms where all is positive.
+- averages, standard deviations, scalars: Student's t over jackknife pseudo-values, of logarithms where a figure cannot
+  be negative; whether it can is known before, never read off values that happen to be positive.
+- counts: the same, and at least as wide as an exact interval of a Poisson count: none seen is not none.
 - differences, ratios, the score: from the ends of the figures' own intervals (MOVER: Zou & Donner 2008).
 - medians over runs: order statistics, exact.
+
+No end of an interval lies nearer than one step of the clock or 0.1 % (at_least_wide).
 
 Where a campaign may stop at one of several looks, each of its intervals allows for that (tail in asked.py).
 
@@ -39,7 +43,7 @@ More of it, and what it does not cover, stands in docs/statistics.md; test_cover
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -56,6 +60,7 @@ BY_RUNS = "from how the runs differ"
 SKEW = 4.0  # found by trial on skewed, heavy-tailed, bimodal and quantised samples of 10 to 30 runs
 SKEW_OF_SQUARES = 6.0
 ROUNDING = 1e-9  # relative; what differs by less is the same
+FINEST = 1e-3  # relative; boots of one system differ by as much, which runs of equal boots do not show
 
 
 @dataclass(frozen=True)
@@ -78,10 +83,16 @@ def variances(per_run: FloatArray, skew: float = SKEW) -> tuple[float, float]:
     return plain, plain + skew * float(abs(above**2 - below**2))
 
 
-def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW, *, tail: float = TAIL) -> Interval:
-    """Of a figure that varies smoothly with the runs; `left_out` is what it would be without each of them in turn."""
+def mean_interval(
+    value: float, left_out: FloatArray, skew: float = SKEW, *, signed: bool, tail: float = TAIL
+) -> Interval:
+    """Of a figure that varies smoothly with the runs; `left_out` is what it would be without each of them in turn.
+
+    `signed`: whether the figure can be negative. Logarithms of one that happens to be positive in all runs would leave
+    zero out by themselves.
+    """
     runs = len(left_out)
-    logarithmic = value > 0 and bool((left_out > 0).all())
+    logarithmic = not signed and value > 0 and bool((left_out > 0).all())
     whole, parts = (math.log(value), np.log(left_out)) if logarithmic else (value, left_out)
     if np.ptp(parts) <= ROUNDING * max(1.0 if logarithmic else 0.0, abs(whole)):
         return Interval(value, value, BY_RUNS)
@@ -90,6 +101,29 @@ def mean_interval(value: float, left_out: FloatArray, skew: float = SKEW, *, tai
     if logarithmic:
         return Interval(value * math.exp(-half), value * _exponential(half), BY_RUNS)
     return Interval(value - half, value + half, BY_RUNS)
+
+
+def count_interval(around: Interval, events: float, runs: int, *, tail: float = TAIL) -> Interval:
+    """Of a mean count a run: no narrower than the exact interval of a Poisson count (Garwood 1936).
+
+    None in n runs leaves up to 3.7 / n a run: the rule of three, for both ends.
+    """
+    from scipy import special  # noqa: PLC0415
+
+    low = float(special.gammaincinv(events, tail)) / runs if events else 0.0
+    high = float(special.gammaincinv(events + 1, 1 - tail)) / runs
+    return Interval(max(0.0, min(around.low, low)), max(around.high, high), around.method, around.level)
+
+
+def at_least_wide(interval: Interval, value: float, least: float, *, signed: bool) -> Interval:
+    """With no end nearer to the value than `least`: what the measurement can tell apart.
+
+    Runs that do not differ by as much leave an interval of the `least` width, which no number of runs makes narrower.
+    """
+    low, high = min(interval.low, value - least), max(interval.high, value + least)
+    bounded = low if signed or interval.low < 0 else max(0.0, low)
+    narrow = interval.high - interval.low <= least
+    return replace(interval, low=bounded, high=high, least=narrow)
 
 
 def share_interval(per_run: FloatArray, share: float, samples: int, *, tail: float = TAIL) -> Interval:
@@ -125,14 +159,15 @@ def difference(a: Sure, b: Sure, correlation: float = 0.0) -> Interval:
     value = minus(a.value, b.value)
     low = value - _together(a.value - a.interval.low, b.interval.high - b.value, correlation)
     high = value + _together(a.interval.high - a.value, b.value - b.interval.low, correlation)
-    return Interval(low, high, BY_RUNS, runs_to_close=_later(a.interval, b.interval))
+    least = a.interval.least and b.interval.least
+    return Interval(low, high, BY_RUNS, runs_to_close=_later(a.interval, b.interval), least=least)
 
 
 def ratio(a: Sure, b: Sure, correlation: float = 0.0) -> Interval:
     """Of a / b, both above zero: the difference of their logarithms."""
     found = difference(_logarithm(a), _logarithm(b), correlation)
     low, high = (_exponential(end) for end in (found.low, found.high))
-    return Interval(low, high, BY_RUNS, runs_to_close=found.runs_to_close)
+    return Interval(low, high, BY_RUNS, runs_to_close=found.runs_to_close, least=found.least)
 
 
 def minus(a: float, b: float) -> float:
@@ -167,9 +202,16 @@ def median_interval(values: FloatArray, *, tail: float = TAIL) -> Interval | Non
     """Order-statistic interval of the median of independent values; None where they are too few."""
     if len(values) < max(RUNS_FOR_MEDIAN, math.ceil(1 - math.log2(2 * tail))):
         return None
-    low, high = quantile_ranks(len(values), Fraction(1, 2), tail)
-    ordered = np.sort(values)
-    return Interval(float(ordered[low - 1]), float(ordered[high - 1]), "order statistics of the runs")
+    return order_interval(values, Fraction(1, 2), tail=tail)
+
+
+def order_interval(values: FloatArray, q: Fraction, *, tail: float = TAIL) -> Interval:
+    """Of the q-quantile of independent values; an end is open where they are too few for it."""
+    low, high = quantile_ranks(len(values), q, tail)
+    ordered = np.concatenate([[-math.inf], np.sort(values), [math.inf]])
+    needed = math.ceil(math.log(tail) / math.log(max(q, 1 - q)))
+    close = needed if len(values) < needed else None
+    return Interval(float(ordered[low]), float(ordered[high]), "order statistics of the runs", runs_to_close=close)
 
 
 def exceedance_bound(exceeding: float, n: float, level: float = LEVEL) -> float:
@@ -205,7 +247,7 @@ def _exponential(value: float) -> float:
 def _logarithm(one: Sure) -> Sure:
     low = math.log(one.interval.low) if one.interval.low > 0 else -math.inf
     high = math.log(one.interval.high) if math.isfinite(one.interval.high) else math.inf
-    ends = Interval(low, high, BY_RUNS, runs_to_close=one.interval.runs_to_close)
+    ends = replace(one.interval, low=low, high=high)
     return Sure(math.log(one.value), ends)
 
 

@@ -16,6 +16,7 @@ class Interval:
     method: str  # e.g. "order statistics of the runs"
     level: float = 0.95
     runs_to_close: int | None = None  # about so many runs would close an open end, if they spread like those measured
+    least: bool = False  # the runs do not differ: it is as wide as what the measurement can tell apart
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Figure:
     binned: bool = False  # read from a tool's own bins
     largest_count: float | None = None  # in a run, where every run gives a count; None: it is no count
     spread: Spread | None = None  # of the runs it rests on; None: of one number a run nothing is known
+    least: float = 0.0  # what the measurement can tell apart, in `unit`; 0: not known, or exact
 
 
 @dataclass(frozen=True, order=True)

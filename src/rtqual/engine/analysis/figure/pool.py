@@ -15,6 +15,7 @@ from rtqual.protocols.record.schema import Int64Array, Kind, Series, SeriesInfo
 _KINDS = list(Kind)
 _COARSE = (Kind.BINNED, Kind.SUMMARY)
 _MOST_NS = 2**62
+_TELL_STEP = 5  # distinct values; fewer have a common divisor that is no clock's
 _CUT_NS = 1_000  # what the tools that count microseconds cut off
 
 
@@ -40,6 +41,7 @@ class Pool:
     avg_known: bool  # exactly: no overflow, or the tool printed it to less than the step of its samples
     tail: float = TAIL  # what each end of an interval may miss
     incomplete: bool = False  # the tool saw larger samples than it counted: quantiles and the rest are at least
+    step: float = 1.0  # of the clock: what two samples differ by at least
 
     @property
     def runs(self) -> int:
@@ -51,13 +53,21 @@ class Pool:
         total: Int64Array = self.cumulative.sum(axis=0)
         return total
 
+    @cached_property
+    def signed(self) -> bool:
+        """Whether its samples can be negative; where the least of them is not known, they may."""
+        return not bool((self.lows >= 0).all())
+
     def at_rank(self, rank: int) -> float:
         """The sample of a 1-based rank among those of all runs."""
         return float(self.values[np.searchsorted(self.together, rank)])
 
 
-def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1) -> Pool | None:
-    """Put runs together, the series of a run (its CPUs) as one. None where no run has samples or figures."""
+def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1, step: float = 0.0) -> Pool | None:
+    """Put runs together, the series of a run (its CPUs) as one. None where no run has samples or figures.
+
+    `step`: of the clock, where the records state it; else what divides all samples, if they have values enough to tell.
+    """
     spoken = [[one for one in run if one.total or one.info.reported] for run in runs]
     kept = [run for run in spoken if run]
     if not kept:
@@ -94,6 +104,7 @@ def pool_runs(runs: Sequence[Sequence[Series]], looks: int = 1) -> Pool | None:
         avg_known=all(map(_is_average_exact, overflown)),
         tail=tail(looks),
         incomplete=any(map(is_incomplete, every)),
+        step=step or (float(np.gcd.reduce(values)) if len(values) >= _TELL_STEP else 1.0) or 1.0,
     )
 
 

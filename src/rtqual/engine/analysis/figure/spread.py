@@ -16,17 +16,23 @@ from rtqual.engine.analysis.figure.model import Spread
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.protocols.record.schema import Kind
 
-FACTOR = 2.0  # runs that differ by less are of one kind
+FACTOR = 2.0  # runs that differ by so much are of two kinds where they lie SPREADS apart
 SPREADS = 3.0  # how far apart, in standard deviations of the rest; found by trial: one false alarm in 10 to 50
+CLOSE, FAR = 1.1, 6.0  # the same for runs that differ by less: of ten from one kind 1 in 200 is so far out
 
 
-def spread(values: FloatArray, tail: float = TAIL) -> Spread:
-    """Of one value a run: their ends, and how many stand apart; fewer than RUNS_FOR_INTERVAL do not show that."""
+def spread(values: FloatArray, tail: float = TAIL, least: float = 0.0) -> Spread:
+    """Of one value a run: their ends, and how many stand apart; fewer than RUNS_FOR_INTERVAL do not show that.
+
+    `least`: what two values differ by at least, so that no spread is smaller.
+    """
     low, high, runs = float(values.min()), float(values.max()), len(values)
     odd = 0
-    if runs >= RUNS_FOR_INTERVAL and low > 0:
-        ordered = np.log(np.sort(values))
-        odd = max(_above(ordered), _above(-ordered[::-1]))
+    if runs >= RUNS_FOR_INTERVAL and np.isfinite(values).all():
+        logarithmic = low > 0  # of what can be negative there is no ratio, only a distance in spreads
+        ordered = np.log(np.sort(values)) if logarithmic else np.sort(values)
+        finest = least / float(np.median(values)) if logarithmic else least
+        odd = max(_above(one, finest, logarithmic=logarithmic) for one in (ordered, -ordered[::-1]))
     none_seen = -math.log(tail)
     few = 0 < odd < none_seen
     return Spread(low, high, odd if few else 0, math.ceil(runs * none_seen / odd) if few else 0)
@@ -40,10 +46,11 @@ def run_medians(pool: Pool) -> FloatArray | None:
     return pool.values[places].astype(np.float64)
 
 
-def _above(ordered: FloatArray) -> int:
+def _above(ordered: FloatArray, finest: float, *, logarithmic: bool) -> int:
     """How many of the values, up to half of them, stand above the rest."""
+    close, wide = (math.log(CLOSE), math.log(FACTOR)) if logarithmic else (0.0, math.inf)
     for rest in range(len(ordered) - len(ordered) // 2, len(ordered)):
-        gap = ordered[rest] - ordered[:rest].mean()
-        if gap > math.log(FACTOR) and gap > SPREADS * ordered[:rest].std(ddof=1):
+        gap, deviation = ordered[rest] - ordered[:rest].mean(), max(finest, ordered[:rest].std(ddof=1))
+        if gap > max(wide, SPREADS * deviation) or gap > max(close, FAR * deviation):
             return len(ordered) - rest
     return 0

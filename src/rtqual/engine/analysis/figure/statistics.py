@@ -7,7 +7,8 @@ samples.
 
 max - min and p95 - avg, absolute and relative to max and p95, are the stability measures of the AAReST
 study (its figures 21 to 23). There p95 - avg is printed without its sign; here the sign stays: it is
-negative where rare, very late samples lift the average over p95.
+negative where rare, very late samples lift the average over p95. A part of something needs a zero to count from, so
+where samples can be negative there are no relative figures.
 """
 
 import math
@@ -16,7 +17,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from rtqual.base.units import DURATIONS_NS
-from rtqual.engine.analysis.figure.asked import OF_RUNS, QUANTILES, fraction, samples_needed
+from rtqual.engine.analysis.figure.asked import OF_RUNS, QUANTILES, UPPER_SHARE, fraction, samples_needed
 from rtqual.engine.analysis.figure.intervals import FloatArray
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.protocols.record.schema import Kind
@@ -43,6 +44,11 @@ def left_out(pool: Pool, name: str) -> FloatArray:
     return rest
 
 
+def upper(of_runs: FloatArray) -> float:
+    """What nine of ten runs stay below: the order statistic of rank ceil(0.9 n)."""
+    return float(np.sort(of_runs)[math.ceil(len(of_runs) * UPPER_SHARE) - 1])
+
+
 def _quantile(name: str) -> Callable[[Pool], float]:
     return lambda pool: quantile(pool, name)
 
@@ -56,10 +62,12 @@ STATISTICS: Mapping[str, Callable[[Pool], float]] = {
     "std": lambda pool: float(_std(*(one.sum(keepdims=True) for one in _moments(pool)))[0]),
     "max-min": lambda pool: float(pool.highs.max() - pool.lows.min()),
     "p95-avg": lambda pool: quantile(pool, "p95") - mean(pool),
-    "(max-min)/max": lambda pool: _part(pool.highs.max() - pool.lows.min(), pool.highs.max()),
-    "(p95-avg)/p95": lambda pool: _part(quantile(pool, "p95") - mean(pool), quantile(pool, "p95")),
+    "(max-min)/max": lambda pool: _part(pool, pool.highs.max() - pool.lows.min(), pool.highs.max()),
+    "(p95-avg)/p95": lambda pool: _part(pool, quantile(pool, "p95") - mean(pool), quantile(pool, "p95")),
     "median run max": lambda pool: float(np.median(pool.highs)),
     "median run max-min": lambda pool: float(np.median(pool.highs - pool.lows)),
+    "upper run max": lambda pool: upper(pool.highs),
+    "upper run max-min": lambda pool: upper(pool.highs - pool.lows),
 }
 RELATIVE = frozenset({"(max-min)/max", "(p95-avg)/p95"})
 
@@ -67,6 +75,16 @@ RELATIVE = frozenset({"(max-min)/max", "(p95-avg)/p95"})
 def is_size(unit: str) -> bool:
     """A size is read off a system, not sampled: one reading is enough."""
     return unit == "B"
+
+
+def never_negative(unit: str) -> bool:
+    """Whether nothing in this unit can be less than zero; an offset in a unit of time can."""
+    return is_size(unit) or unit.endswith("/s")
+
+
+def is_count(unit: str, values: FloatArray) -> bool:
+    """Whether these are numbers of something."""
+    return unit == "1" and bool((values >= 0).all() and (values == np.rint(values)).all())
 
 
 def is_of_time(unit: str) -> bool:
@@ -108,8 +126,8 @@ def _std(n: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
     return std
 
 
-def _part(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else math.nan
+def _part(pool: Pool, part: float, whole: float) -> float:
+    return math.nan if whole <= 0 or part > whole or (pool.lows < 0).any() else float(part / whole)
 
 
 def _can_give(pool: Pool, statistic: str) -> bool:
@@ -128,4 +146,6 @@ _INPUTS: Mapping[str, set[str]] = {
     "(p95-avg)/p95": {"p95", "avg"},
     "median run max": {"max"},
     "median run max-min": {"max", "min"},
+    "upper run max": {"max"},
+    "upper run max-min": {"max", "min"},
 }

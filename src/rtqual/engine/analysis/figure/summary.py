@@ -13,16 +13,17 @@ from itertools import chain
 
 import numpy as np
 
+from rtqual.base.units import DURATIONS_NS
 from rtqual.base.words import clean, count, listed
 from rtqual.engine.analysis.figure.asked import tail
 from rtqual.engine.analysis.figure.dependence import dependence
 from rtqual.engine.analysis.figure.early import early_runs, rested
 from rtqual.engine.analysis.figure.figures import pool_figures, quantile_figures, why_few
-from rtqual.engine.analysis.figure.intervals import FloatArray, mean_interval
-from rtqual.engine.analysis.figure.model import Conditions, Distribution, Figure, Group, Summary
+from rtqual.engine.analysis.figure.intervals import FINEST, FloatArray, at_least_wide, count_interval, mean_interval
+from rtqual.engine.analysis.figure.model import Conditions, Distribution, Figure, Group, Interval, Summary
 from rtqual.engine.analysis.figure.pool import Pool, pool_runs
 from rtqual.engine.analysis.figure.spread import spread
-from rtqual.engine.analysis.figure.statistics import is_size
+from rtqual.engine.analysis.figure.statistics import is_count, is_size, never_negative
 from rtqual.engine.boards.guest import guest_of, why_no_hardware
 from rtqual.engine.boards.remote.clock import NOT_COMPARED
 from rtqual.protocols.record.schema import Record, Series, Timing, digest
@@ -76,7 +77,8 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
     """
     names = list(dict.fromkeys(one.info.name for record in records for one in record.series))
     figures: dict[str, Figure] = {}
-    pools = {name: pool_runs(_series(records, name), looks) for name in names}
+    step = _stated_step(records)
+    pools = {name: pool_runs(_series(records, name), looks, step) for name in names}
     for name, pool in pools.items():
         prefix = "" if name == names[0] else f"{name} "
         if pool is not None:
@@ -135,6 +137,7 @@ def _series(records: Sequence[Record], name: str, cpu: int | None = None) -> lis
 def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]:
     """A scalar is one draw a run: its figure is the average over the runs."""
     figures: dict[str, Figure] = {}
+    step = _stated_step(records)
     for name in dict.fromkeys(chain.from_iterable(record.manifest.scalars for record in records)):
         known = [record.manifest.scalars[name] for record in records if name in record.manifest.scalars]
         drawn = [scalar for scalar in known if _is_figure(scalar.value)]  # another is a problem of its record
@@ -142,12 +145,14 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
             continue
         values = np.array([scalar.value for scalar in drawn])
         runs, mean = len(values), float(values.mean())
-        interval = None
+        interval, least = None, 0.0 if is_size(drawn[0].unit) or is_count(drawn[0].unit, values) else FINEST * abs(mean)
+        if drawn[0].unit in DURATIONS_NS:
+            least = max(least, step / DURATIONS_NS[drawn[0].unit])
         seen = f", from {values.min():.6g} to {values.max():.6g}" if runs > 1 else ""
         why = READ_ONCE if is_size(drawn[0].unit) and runs == 1 else why_few(runs, seen=seen)
         if not why:
-            interval = mean_interval(mean, (values.sum() - values) / (runs - 1), tail=tail)
-        of_runs = None if is_size(drawn[0].unit) else spread(values, tail)
+            interval = _of_scalar(values, drawn[0].unit, least, tail)
+        of_runs = None if is_size(drawn[0].unit) else spread(values, tail, least)
         figures[name] = Figure(
             mean,
             drawn[0].unit,
@@ -155,16 +160,29 @@ def _scalar_figures(records: Sequence[Record], tail: float) -> dict[str, Figure]
             runs,
             interval,
             why,
-            largest_count=_largest_count(values, drawn[0].unit),
+            largest_count=float(values.max()) if is_count(drawn[0].unit, values) else None,
             spread=of_runs,
+            least=least,
         )
     return figures
 
 
-def _largest_count(values: FloatArray, unit: str) -> float | None:
-    """Of a figure without a unit that is a whole number in every run."""
-    counted = unit == "1" and bool((values >= 0).all() and (values == np.floor(values)).all())
-    return float(values.max()) if counted else None
+def _of_scalar(values: FloatArray, unit: str, least: float, tail: float) -> Interval:
+    """Of the average over the runs."""
+    runs, mean = len(values), float(values.mean())
+    counted = is_count(unit, values)
+    left_out = (values.sum() - values) / (runs - 1)
+    signed = not never_negative(unit) and not counted
+    interval = mean_interval(mean, left_out, signed=signed, tail=tail)
+    if counted and not values.all():
+        return count_interval(interval, float(values.sum()), runs, tail=tail)
+    return at_least_wide(interval, mean, least, signed=signed)
+
+
+def _stated_step(records: Sequence[Record]) -> float:
+    """The step of the clock as an instrument states it, in ns; 0 where none does."""
+    stated = (one.manifest.scalars[RESOLUTION].value for one in records if RESOLUTION in one.manifest.scalars)
+    return max((step for step in stated if _is_figure(step)), default=0.0)
 
 
 def _by_cpu(records: Sequence[Record], names: Sequence[str], looks: int) -> dict[int | None, Pool]:
@@ -172,7 +190,8 @@ def _by_cpu(records: Sequence[Record], names: Sequence[str], looks: int) -> dict
     cpus = sorted({one.info.cpu for record in records for one in record.series if one.info.cpu is not None})
     if len(cpus) < 2:
         return {}
-    pools = {cpu: pool_runs(_series(records, names[0], cpu), looks) for cpu in cpus}
+    step = _stated_step(records)
+    pools = {cpu: pool_runs(_series(records, names[0], cpu), looks, step) for cpu in cpus}
     return {cpu: pool for cpu, pool in pools.items() if pool}
 
 

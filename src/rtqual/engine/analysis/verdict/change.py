@@ -9,10 +9,10 @@ from rtqual.base.words import count, listed
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, RUNS_FOR_STD, RUNS_TO_JUDGE, figure_name
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.engine.analysis.figure.statistics import is_size
-from rtqual.engine.analysis.figure.wording import digits, span
+from rtqual.engine.analysis.figure.wording import digits
 from rtqual.engine.analysis.verdict.gates import need_name
 from rtqual.engine.analysis.verdict.model import Gate, Outcome, Standing
-from rtqual.engine.analysis.verdict.score import ScoreTable
+from rtqual.engine.analysis.verdict.score import ScoreTable, times
 from rtqual.engine.mission import Mission, Requirement
 
 
@@ -70,12 +70,14 @@ def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | 
 
 def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
     """What readmission would come to in the score."""
-    if fly is None or candidate not in table.candidates or fly not in table.candidates or not table.criteria:
-        return ", its only unmet requirement" if fly is None else ""
-    lead, interval = table.lead(fly, candidate)
-    if lead < 0:
+    if fly is None:
+        return ", its only unmet requirement"
+    lead = table.lead(fly, candidate)
+    if lead is None:
+        return ""
+    if lead[0] < 1:
         return ", and would lead the score"
-    return f", but {fly} would still lead the score, by {lead:.3f}{span(interval, '1') if interval else ''}"
+    return f", but {fly} would still lead the score, {times(*lead)}"
 
 
 def _weights(standings: Sequence[Standing], table: ScoreTable) -> Iterator[str]:

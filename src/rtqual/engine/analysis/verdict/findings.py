@@ -8,10 +8,20 @@ from rtqual.engine.analysis.difference.compare import mirrored
 from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.engine.analysis.difference.shift import turned
 from rtqual.engine.analysis.difference.statement import UNDECIDED, stands_for
+from rtqual.engine.analysis.difference.together import judged_together
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.model import Interval
 from rtqual.engine.analysis.figure.wording import value
-from rtqual.engine.mission import Mission
+from rtqual.engine.mission import Mission, Requirement
+
+
+def compared(
+    mission: Mission, cells: Cells, comparisons: Sequence[Comparison], shifts: Sequence[ShiftFunction]
+) -> tuple[tuple[Comparison, ...], tuple[ShiftFunction, ...]]:
+    """What a verdict says of pairs of candidates: in every required figure, all of which holds together."""
+    wanted = dict.fromkeys(one for requirement in mission.requirements for one in _of(requirement, cells, comparisons))
+    pairs = {(one.a, one.b) for one in wanted}
+    return judged_together(tuple(wanted), [one for one in shifts if (one.a, one.b) in pairs])
 
 
 def findings(
@@ -20,13 +30,16 @@ def findings(
     """Every pair of candidates in every required figure, the smaller one first; then where their samples differ."""
     of_pair = {(one.a, one.b): one for one in shifts}
     for requirement in mission.requirements:
-        wanted = stands_for(cells.compared(requirement))
-        groups = {cells.group(requirement, name) for name in cells.candidates}
-        for one in comparisons:
-            if one.statistic == wanted and one.a in groups and one.b in groups:
-                shift = of_pair.get((one.a, one.b))
-                larger = one.difference.value > 0
-                yield f"{requirement.name}: {_finding(mirrored(one) if larger else one, cells)}{_where(shift, larger)}."
+        for one in _of(requirement, cells, comparisons):
+            shift = of_pair.get((one.a, one.b))
+            larger = one.difference.value > 0
+            yield f"{requirement.name}: {_finding(mirrored(one) if larger else one, cells)}{_where(shift, larger)}."
+
+
+def _of(requirement: Requirement, cells: Cells, comparisons: Sequence[Comparison]) -> Iterator[Comparison]:
+    wanted = stands_for(cells.compared(requirement))
+    groups = {cells.group(requirement, name) for name in cells.candidates}
+    return (one for one in comparisons if one.statistic == wanted and one.a in groups and one.b in groups)
 
 
 def _finding(one: Comparison, cells: Cells) -> str:

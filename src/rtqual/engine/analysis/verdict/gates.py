@@ -15,6 +15,7 @@ from rtqual.base.units import DURATIONS_NS, format_value
 from rtqual.base.words import count, listed, one_in, share, under
 from rtqual.engine.analysis.figure.asked import (
     EXTREMES,
+    NONE_SEEN,
     QUANTILES,
     RUNS_TO_JUDGE,
     TAIL,
@@ -25,7 +26,7 @@ from rtqual.engine.analysis.figure.asked import (
 )
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.comparable import fewer_runs
-from rtqual.engine.analysis.figure.figures import certain_miss, pool_figures
+from rtqual.engine.analysis.figure.figures import certain_hold, certain_miss, pool_figures
 from rtqual.engine.analysis.figure.intervals import RARE, exceedance_bound
 from rtqual.engine.analysis.figure.lost import Losses
 from rtqual.engine.analysis.figure.model import Distribution, Figure, Group, Summary
@@ -227,6 +228,8 @@ def _judge(requirement: Requirement, name: str, one: Figure, pool: Pool | None, 
         return Outcome.NOT_MET, why
     if one.runs < RUNS_TO_JUDGE and not is_size(one.unit):
         return Outcome.UNDECIDED, f"; {count(one.runs, 'run')}, {RUNS_TO_JUDGE} are needed"
+    if upper and (why := _held(limit, name, one, pool, step)):
+        return Outcome.MET, f"; {why}"
     low, high = _between(name, one)
     if name in _OF_TWO:  # what is subtracted is cut too
         low -= step
@@ -255,6 +258,15 @@ def _broken(requirement: Requirement, name: str, one: Figure, pool: Pool | None,
         return ""
     why = certain_miss(pool, name, limit) if pool is not None else ""
     return f"; {why}" if why else None
+
+
+def _held(limit: float, name: str, one: Figure, pool: Pool | None, step: float) -> str:
+    """Why an upper limit is kept whatever the figure's own interval; empty where that is not sure. A count that must be
+    none is kept as far as was measured, as a largest sample below its limit is."""
+    if limit == 0 and one.largest_count == 0:
+        high = one.interval.high if one.interval else NONE_SEEN / one.runs
+        return f"none seen, so fewer than {high:.2g} a run (95 %)"
+    return certain_hold(pool, name, limit - step) if pool is not None else ""
 
 
 def _between(name: str, one: Figure) -> tuple[float, float]:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from rtqual.base.words import listed, some
 from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
 from rtqual.engine.analysis.figure.cells import Cells
-from rtqual.engine.analysis.figure.wording import span
 from rtqual.engine.analysis.verdict.clock import clock_of
 from rtqual.engine.analysis.verdict.gates import shortfall
 from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
-from rtqual.engine.analysis.verdict.score import ScoreTable
+from rtqual.engine.analysis.verdict.score import ScoreTable, times
 from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.record.schema import Timing
@@ -91,6 +90,7 @@ def headline(
         what = f"this scale does not measure {some(unplanned, 'requirements')}"
         return f"No verdict: {'; '.join([what, *(_beside(one, table, first) for one in told)])}."
     may = [one for one in standings if one.keeps]
+    may.sort(key=lambda one: one.candidate != first)
     if any(one.seen == Outcome.UNASKED for one in may):
         return _without_requirements(mission, ground, standings, may, table, first)
     others = "; ".join(_beside(one, table, first) for one in standings if one.candidate != first)
@@ -123,7 +123,7 @@ def _without_requirements(
     first: str | None,
 ) -> str:
     """Nothing is met where nothing is required: at most the criteria rank."""
-    tied = [one.candidate for one in may if one.rank == may[0].rank]
+    tied = _tied(may)
     ranked = bool(mission.criteria and first)
     others = [one for one in standings if one.candidate != first and (ranked or one not in may)]
     told = "".join(f"; {_beside(one, table, first)}" for one in others)
@@ -144,14 +144,20 @@ def _no_choice(
     emulated = ground == Ground.EMULATED or any(one.may_fly == Outcome.INDICATIVE for one in standings)
     nothing = "No ranking on the emulator" if emulated else "No verdict"
     if len(may) > 1:
-        tied = [one.candidate for one in may if one.rank == may[0].rank]
+        tied = _tied(may)
         meet = _meets(may[0]).replace("meets", "meet")
-        return f"{nothing}: {listed(tied)} {meet}, {_tie(tied, table)}."
+        open_ = "".join(f"; {_beside(one, table, None)}" for one in standings if one.seen == Outcome.UNDECIDED)
+        return f"{nothing}: {listed(tied)} {meet}, {_tie(tied, table)}{open_}."
     if any(one.seen == Outcome.UNDECIDED for one in standings):
         return f"{nothing}: {others}."
     if emulated and any(one.may_fly != Outcome.NOT_MET for one in standings):
         return f"No candidate meets every limit on the emulator: {others}. To judge them, measure on the board."
     return f"No candidate may fly: {others}.{_by_what(ground)}"
+
+
+def _tied(may: Sequence[Standing]) -> list[str]:
+    """Those that nobody leads for certain; all where nothing ranks them."""
+    return [one.candidate for one in may if one.rank in (None, 1)] or [one.candidate for one in may]
 
 
 def _by_what(ground: Ground) -> str:
@@ -198,22 +204,25 @@ def _tie(tied: Sequence[str], table: ScoreTable) -> str:
         return f"and {some(list(table.loose), 'criteria')} cannot rank them ({reasons})"
     if not table.criteria:
         return "and no criterion was measured for all of them"
-    lead, interval = table.lead(*tied[:2])
-    if interval is None or interval.low > 0:
+    lead = table.lead(*tied[:2]) if len(tied) > 1 else None
+    if lead is None:
+        return f"and no criterion compares {listed(tied[:2])}"
+    if lead[1] is None:
         return f"and the lead of {tied[0]} rests on criteria without an interval from {RUNS_FOR_INTERVAL} or more runs"
-    return f"and their scores do not tell them apart (lead {lead:.3f}{span(interval, '1')})"
+    return f"and their scores do not tell them apart ({times(*lead)})"
 
 
 def _scores(one: Standing, table: ScoreTable, fly: str | None) -> str:
-    """By how much less than the chosen one, where both have a score, it is the lower for certain, and it rests on half
-    of the criteria's weight or more."""
-    if fly is None or one.total is None or table.total(fly) is None or table.share < LEAST_SHARE:
+    """How many times less than the chosen one, where criteria of half of the weight or more compare them and it is less
+    for certain."""
+    pair = table.beside(fly, one.candidate) if fly is not None else None
+    lead = table.lead(str(fly), one.candidate) if pair else None
+    if pair is None or lead is None or pair.share < LEAST_SHARE:
         return ""
-    lead, interval = table.lead(fly, one.candidate)
-    if not one.keeps and not table.leads(fly, one.candidate):
+    if not (one.keeps or table.leads(str(fly), one.candidate)):
         return ""
-    part = "" if table.share == 1 else f", by {100 * table.share:.0f} % of the criteria's weight"
-    return f" and scores {lead:.3f}{span(interval, '1')} less{part}"
+    part = "" if pair.share == 1 else f", by {100 * pair.share:.0f} % of the criteria's weight"
+    return f" and scores {times(*lead)} less{part}"
 
 
 def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
@@ -221,8 +230,7 @@ def _beside(one: Standing, table: ScoreTable, fly: str | None) -> str:
     if one.seen == Outcome.UNASKED:
         return f"{one.candidate} {_scores(one, table, fly).removeprefix(' and ') or 'has no score'}"
     if one.seen == Outcome.MET:
-        too = f"{one.candidate} meets them too"
-        return f"{too}{_scores(one, table, fly)}"
+        return f"{one.candidate} meets {'them too' if fly else 'every requirement'}{_scores(one, table, fly)}"
     failed = [gate for gate in one.gates if gate.outcome == Outcome.NOT_MET]
     broken = [gate for gate in one.gates if gate.seen == Outcome.NOT_MET]
     if broken:

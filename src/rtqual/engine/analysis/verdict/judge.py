@@ -13,7 +13,7 @@ from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import DETAIL, Measured
 from rtqual.engine.analysis.figure.wording import value
 from rtqual.engine.analysis.verdict.change import would_change
-from rtqual.engine.analysis.verdict.findings import findings
+from rtqual.engine.analysis.verdict.findings import compared, findings
 from rtqual.engine.analysis.verdict.gates import beyond, gates, limit_text
 from rtqual.engine.analysis.verdict.headline import NOT_MEASURED, ground_of, headline
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
@@ -56,8 +56,8 @@ def judge(
         _verdict(
             mission,
             cells,
-            (*findings(mission, cells, comparisons, shifts), *apart.get(cells.board, ())),
-            comparisons,
+            compared(mission, cells, comparisons, shifts),
+            apart.get(cells.board, ()),
             configs,
             tuple(differs.get(cells.board, ())),
         )
@@ -68,18 +68,17 @@ def judge(
 def _verdict(
     mission: Mission,
     cells: Cells,
-    found: tuple[str, ...],
-    comparisons: Sequence[Comparison],
+    pairs: tuple[Sequence[Comparison], Sequence[ShiftFunction]],
+    apart: Sequence[str],
     configs: Mapping[str, Known],
     differs: tuple[str, ...],
 ) -> Verdict:
-    table = score_table(mission.criteria, cells)
     unplanned = tuple(one for one in mission.requirements if one.name in cells.unplanned)
-    standings = _standings(mission, cells, table, configs)
+    table, standings = _standings(mission, cells, configs)
     ground = ground_of(mission, cells)
     flies = ground != Ground.REFERENCE
-    first = _choice([one for one in standings if one.keeps]) if flies else None
-    left = undecided(mission, cells, standings, table, comparisons, first)
+    first = _choice(standings, table) if flies else None
+    left = undecided(mission, cells, standings, table, pairs[0], first)
     return Verdict(
         board=cells.board,
         ground=ground,
@@ -87,7 +86,7 @@ def _verdict(
         first=first,
         headline=headline(mission, cells, ground, standings, table, first, [one.name for one in unplanned]),
         standings=standings,
-        findings=found,
+        findings=(*findings(mission, cells, *pairs), *apart),
         would_change=would_change(mission, standings, table, first) if flies else (),
         caveats=tuple(
             dict.fromkeys([*_not_measured(unplanned), *told(mission, cells, left), *_caveats(mission, cells, table)])
@@ -104,24 +103,29 @@ def _may_fly(standings: Sequence[Standing], first: str | None) -> bool:
     return any(one.candidate == first and one.may_fly == Outcome.MET for one in standings)
 
 
-def _choice(may: Sequence[Standing]) -> str | None:
-    """The only candidate that may fly, or the only one that ranks first; nobody is the only one if nothing is asked."""
-    first = [one for one in may if one.rank is not None and one.rank == may[0].rank]
-    if len(first) == 1 or (len(may) == 1 and may[0].seen == Outcome.MET):
-        return may[0].candidate
+def _choice(standings: Sequence[Standing], table: ScoreTable) -> str | None:
+    """The candidate beside which every other is out or surely behind: of equal ones that were judged by luck, the one
+    that was decided first would fly. Nobody is the only one if nothing is asked."""
+    left = [one for one in standings if one.seen != Outcome.NOT_MET]
+    for one in (one for one in left if one.keeps):
+        others = [other.candidate for other in left if other is not one]
+        if all(table.leads(one.candidate, other) for other in others) and (others or one.seen == Outcome.MET):
+            return one.candidate
     return None
 
 
-def _standings(mission: Mission, cells: Cells, table: ScoreTable, configs: Mapping[str, Known]) -> tuple[Standing, ...]:
-    """All candidates: those that may fly first, then by total; equal ranks where no lead is certain."""
+def _standings(mission: Mission, cells: Cells, configs: Mapping[str, Known]) -> tuple[ScoreTable, tuple[Standing, ...]]:
+    """The scores of those that are not out; and all candidates: those that may fly first, then by total."""
     asked = [one for one in mission.requirements if one.name not in cells.unplanned]
     judged = {name: gates(mission.mission.needs, asked, cells, name, configs.get(name)) for name in cells.candidates}
     may_fly = {name: _worst((gate.outcome for gate in judged[name]), cells, name) for name in cells.candidates}
     seen = {name: _worst((gate.seen for gate in judged[name]), cells, name) for name in cells.candidates}
+    left = [name for name in cells.candidates if seen[name] != Outcome.NOT_MET]
+    table = score_table(mission.criteria, cells, left)
     totals = {name: table.total(name) for name in cells.candidates}
     ordered = sorted(cells.candidates, key=lambda name: (_ORDER.index(seen[name]), -(totals[name] or 0.0)))
-    ranks = _ranks(ordered, seen, table)
-    return tuple(
+    ranks = {name: 1 + sum(table.leads(other, name) for other in left) for name in left if totals[name] is not None}
+    return table, tuple(
         Standing(
             candidate=name,
             may_fly=may_fly[name],
@@ -149,19 +153,6 @@ def _worst(of_gates: Iterable[Outcome], cells: Cells, candidate: str) -> Outcome
 
 def _usable(cells: Cells, candidate: str) -> bool:
     return any(not one.summary.problems for one in cells.of(candidate))
-
-
-def _ranks(ordered: Sequence[str], seen: Mapping[str, Outcome], table: ScoreTable) -> dict[str, int]:
-    """1 for the first. A candidate that cannot be told from the best of a rank shares that rank."""
-    ranks: dict[str, int] = {}
-    best = ""
-    for place, name in enumerate((name for name in ordered if table.total(name) is not None), start=1):
-        if best and seen[best] == seen[name] and not table.leads(best, name):
-            ranks[name] = ranks[best]
-        else:
-            ranks[name] = place
-            best = name
-    return ranks
 
 
 def _refusals(judged: Sequence[Gate], cells: Cells, candidate: str) -> Iterator[str]:

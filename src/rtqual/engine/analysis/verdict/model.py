@@ -65,13 +65,13 @@ class Score:
 
 @dataclass(frozen=True)
 class Standing:
-    """A candidate's place. All are ranked by what was measured; those that may fly come first."""
+    """A candidate's place; those that may fly come first. Those that are out have no score and no rank."""
 
     candidate: str
     may_fly: Outcome  # MET: every gate is met, of one at least
     seen: Outcome  # the same by whatever clock: MET where only the emulator says so
-    rank: int | None  # None: nothing to rank it by; equal where the figures do not tell two candidates apart
-    total: float | None  # weighted mean of the scores; None: nothing to compare with
+    rank: int | None  # 1 and one for each that surely leads it; None: nothing to rank it by, or out
+    total: float | None  # weighted geometric mean of the scores; None: nothing to compare with, or out
     gates: tuple[Gate, ...]
     scores: tuple[Score, ...]
     refusals: tuple[str, ...]  # why no verdict is given on this candidate

@@ -70,18 +70,16 @@ def _may_be_decided(one: Comparison, cells: Cells) -> bool:
     a, b = (cells.measured[group].summary for group in (one.a, one.b))
     if a.problems or b.problems or unlike(a, b, one.statistic) or one.statistic in EXTREMES:
         return False
-    between = one.difference.interval
-    return between is None or (between.low, between.high) != (0, 0)
+    return one.difference.interval is None or not one.difference.interval.least
 
 
 def _lead(mission: Mission, cells: Cells, standings: Sequence[Standing], table: ScoreTable) -> Iterator[Open]:
     """The criteria where they leave several candidates first."""
-    may = [one for one in standings if one.keeps]
-    tied = [one.candidate for one in may if one.rank is not None and one.rank == may[0].rank]
+    tied = [one.candidate for one in standings if one.rank == 1]
     if len(tied) < 2:
         return
-    lead, interval = table.lead(*tied[:2])
-    if table.criteria and lead == 0 and interval is not None and interval.low == interval.high:
+    lead = table.lead(*tied[:2])
+    if lead and lead[1] and lead[1].least:
         return
     for criterion in mission.criteria:
         timings = [one.summary.timing for name in tied if (one := cells.find(criterion, name))]
