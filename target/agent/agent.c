@@ -38,7 +38,7 @@
 
 #include "../common/crc32.h"
 #include "machine.h"
-#include "../observers/rest.h"
+#include "rest.h"
 
 enum { FW_DIRECTORY = 0x19 }; /* QEMU's docs/specs/fw_cfg */
 

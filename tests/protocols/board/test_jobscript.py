@@ -240,3 +240,11 @@ def test_a_job_that_begins_later_tells_so_and_after_a_reset_none_waits(later_s: 
     script = jobscript.render(Job(measure=Command(("true",))), 1, later_s=later_s)
     assert rested_s(script, tmp_path, "rest_ns=20\n") == (str(1 + later_s), fact)
     assert rested_s(script, tmp_path, f"{RESET}=1\n")[0] == ""
+
+
+def test_a_guest_s_loads_are_stopped_before_the_result_is_sent_and_a_board_s_are_left_alone() -> None:
+    """Beside a load a PREEMPT_RT kernel sent 512 octets in minutes, and a good run was ended at its deadline."""
+    job = Job(measure=Command(("true",)), loads=(Command(("sleep", "9")),))
+    script = jobscript.render(job, 1)
+    assert 0 <= script.find("kill -STOP -1") < script.find("rtqual-agent send")
+    assert "kill -STOP" not in jobscript.render(job, 1, leave="exit 0")

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "../common/crc32.h"
-#include "../agent/machine.h"
+#include "machine.h"
 #include "rest.h"
 
 #define LEAST_SHARE 100 /* of one CPU over a window that is 1 %; a thread that runs 300 us each 50 ms takes 0.6 % */
