@@ -35,6 +35,10 @@ _PROGRAMS = (
     "tar",
     "umount",
 )
+_TRYBOOT = (
+    "; not looked at: whether its kernel passes the word on (the Raspberry Pi's own do, mainline does not), "
+    "and autoboot.txt, whose tryboot_a_b=1 keeps tryboot.txt from being read"
+)
 _LOOK = """\
 boot=$({find})
 echo "boot=$boot"
@@ -136,7 +140,8 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
         what, _, mend = reason.partition("\t")
         yield Found("one-shot entry", False, what, mend)
     if not told.get("why_not"):
-        yield Found("one-shot entry", True, f"by {settings.switch}")
+        unseen = _TRYBOOT if settings.switch == "tryboot" else ""
+        yield Found("one-shot entry", True, f"by {settings.switch}{unseen}")
     yield Found("time", True, f"clock source {_one(told, 'clocksource')}, adjtimex {_one(told, 'time_status')}")
 
 

@@ -20,6 +20,7 @@ from rtqual.engine.boards.remote.settings import Lost, Refused, Settings
 
 _CONNECT_S, _ALIVE_S, _ALIVE_TIMES, _PERSIST_S = 5, 5, 2, 60
 _SSH_FAILED = 255
+_NO_COMMON_KEY = "no matching host key type found"  # an old dropbear has RSA with SHA-1 alone
 _SLICE_S = 0.5  # looked at so often
 SAID_MOST_B, FILE_MOST_B = 2**20, 2**28  # of what a command prints; of a file, as a result
 _BYTES_PER_S = 50_000  # no link of a board is taken to be slower
@@ -107,6 +108,12 @@ class Ssh:
             raise Refused(
                 f"{self.where}: another host key answers than the pinned one: if the board is new, write its host_key "
                 "(ssh-keyscan -t ed25519)"
+            )
+        if code == _SSH_FAILED and _NO_COMMON_KEY in text:
+            offer = text.rpartition("Their offer:")[2].strip()[:80] or "nothing that it names"
+            raise Refused(
+                f"{self.where} answers, with host keys only that ssh takes no more ({offer}): give it an ed25519 or "
+                "ECDSA host key, or a newer dropbear or sshd (docs/boards.md)"
             )
         if code == _SSH_FAILED and any(sign in text for sign in _NO_ENTRY):
             raise Refused(f"{self.where} does not let us in: {last}; put your public key into its authorized_keys")
