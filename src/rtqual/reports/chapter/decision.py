@@ -11,7 +11,8 @@ from rtqual.reports.material import Material
 from rtqual.reports.page.document import Beside, Block, Paragraph, VerdictBox, bullets
 from rtqual.reports.page.text import number, prose
 
-_MOST_BESIDE = 3  # candidates whose columns fit in half of the page
+_MOST_BESIDE, _LONG = 2, 18  # candidates whose columns fit in half of the page, and characters of their names
+_MOST_ROWS = 9  # requirements on the first page; those that are not simply met come first
 _MOST = 6  # candidates on the first page; every one stands among the evidence
 
 
@@ -31,9 +32,10 @@ def _camera(material: Material) -> Iterator[Block]:
 
 def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:
     yield from bullets("The candidates differ in more than the kernel", verdict.differs, "open")
-    table = gate_matrix(material, verdict, most=_MOST)
+    table = gate_matrix(material, verdict, most=_MOST, rows=_MOST_ROWS)
     plots = decisive(material, verdict)
-    if plots and len(verdict.standings) <= _MOST_BESIDE:
+    narrow = len(verdict.standings) <= _MOST_BESIDE and all(len(one.candidate) <= _LONG for one in verdict.standings)
+    if plots and narrow:
         yield Beside((table,), plots)
     else:
         yield table

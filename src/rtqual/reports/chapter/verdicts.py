@@ -84,8 +84,9 @@ def _ranking(material: Material, verdict: Verdict) -> Table:
     return material.numbering.table(f"Candidates: {_LEGEND}{by_score if scored else ''}", columns, rows)
 
 
-def gate_matrix(material: Material, verdict: Verdict, most: int | None = None) -> Table:
-    """Requirements down, candidates across, `most` of them; the needs that every candidate meets share a row."""
+def gate_matrix(material: Material, verdict: Verdict, most: int | None = None, rows: int | None = None) -> Table:
+    """Requirements down, candidates across, `most` of them and so many `rows`; the needs that every candidate meets
+    share a row."""
     notes = Notes()
     measured = {r.name for r in material.mission.requirements}
     standings = verdict.standings[:most]
@@ -97,23 +98,29 @@ def gate_matrix(material: Material, verdict: Verdict, most: int | None = None) -
         for name in names
         if name not in measured and all(gates[key].outcome == Outcome.MET for key in gates if key[0] == name)
     ]
+    asked = [name for name in names if name not in plain]
+    shown = sorted(
+        asked, key=lambda name: all(gate.outcome == Outcome.MET for (of, _), gate in gates.items() if of == name)
+    )
+    shown = asked if rows is None or len(asked) <= rows else shown[:rows]
     results = (result(verdict, standing) for standing in standings)
-    rows = [[Cell("Result"), *(Cell(text, tone=TONES[outcome]) for text, outcome in results)]]
-    for requirement in (name for name in names if name not in plain):
+    matrix = [[Cell("Result"), *(Cell(text, tone=TONES[outcome]) for text, outcome in results)]]
+    for requirement in shown:
         limit = next(prose(g.limit) for (name, _), g in gates.items() if name == requirement)
         row = [Cell(prose(requirement), limit if requirement in measured else "")]
         for candidate in candidates:
             gate = gates.get((requirement, candidate))
             row.append(_gate_cell(material, verdict, gate, notes) if gate else Cell("-"))
-        rows.append(row)
+        matrix.append(row)
     if plain:
-        shown = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
-        rows.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *shown])
+        met = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
+        matrix.append([Cell(prose(", ".join(plain).replace(", need ", ", "))), *met])
     left = len(verdict.standings) - len(standings)
     more = f"; {count(left, 'more candidate')} below" if left else ""
+    more += f"; {count(len(asked) - len(shown), 'more requirement')} in chapter 4" if len(shown) < len(asked) else ""
     columns = [Column("Requirement", False), *material.columns(candidates)]
     caption = f"Requirements, {verdict.board} board: {_LEGEND}{more}"
-    return material.numbering.table(caption, columns, rows, notes.listed())
+    return material.numbering.table(caption, columns, matrix, notes.listed())
 
 
 def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -> Cell:

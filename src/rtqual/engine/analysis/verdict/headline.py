@@ -17,6 +17,7 @@ from rtqual.protocols.record.schema import Timing
 
 NOT_MEASURED = "nothing was measured"
 TO_FLY = "To fly it, measure on the board."
+MOST_BESIDE = 3  # candidates that a headline tells beside the first
 LEAST_SHARE = 0.5  # of the criteria's weight: a score by less is shown and ranks, and the headline does not tell it
 _RANKS_FIRST, _WAS_TRIED = "ranks first on the emulator", "was tried on the emulator"
 
@@ -93,7 +94,7 @@ def headline(
     may.sort(key=lambda one: one.candidate != first)
     if any(one.seen == Outcome.UNASKED for one in may):
         return _without_requirements(mission, ground, standings, may, table, first)
-    others = "; ".join(_beside(one, table, first) for one in standings if one.candidate != first)
+    others = _few([_beside(one, table, first) for one in standings if one.candidate != first])
     if first is None:
         return _no_choice(ground, standings, may, table, others)
     return _chosen(first, ground, standings, may[0], others)
@@ -108,6 +109,14 @@ def _chosen(first: str, ground: Ground, standings: Sequence[Standing], best: Sta
         return f"{first} passes on the emulator{leads}: {found}{_by_what(ground)} {TO_FLY}"
     verb = "Fly" if len(standings) > 1 else "Cleared to fly"
     return f"{verb} {first}: {found}{_by_what(ground)}"
+
+
+def _few(clauses: Sequence[str]) -> str:
+    """A headline has room for some; the tables below it have all."""
+    more = len(clauses) - MOST_BESIDE
+    if more < 2:
+        return "; ".join(clauses)
+    return "; ".join([*clauses[:MOST_BESIDE], f"{more} more candidates stand below"])
 
 
 def _unasked(verdict: Verdict, one: Standing) -> str:

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The first page holds what decides, however many candidates and requirements there are."""
+
+import pytest
+
+from rtqual.engine.analysis.evidence import analyse
+from rtqual.reports.material import gather
+from rtqual.reports.page.document import Beside, Document, Table
+from rtqual.reports.view import build
+from support.analysis_records import WAKE_UP, mission, wakeups
+
+_LONG = "debian-rt-tailored-to-the-mission"
+
+
+def made(names: list[str], requirements: int) -> Document:
+    asked = [{**WAKE_UP, "name": f"limit {number}", "at_most": f"{30 + number} us"} for number in range(requirements)]
+    one = mission(names, requirements=asked)
+    records = [run for k, name in enumerate(names) for run in wakeups(name, [20_000 + 15_000 * k] * 10, n=100)]
+    return build(gather(one, analyse(one, "demo", records, {}), [run.manifest for run in records], {}))
+
+
+def table_of(document: Document) -> tuple[Table, bool]:
+    assert document.decision
+    for block in document.decision.blocks:
+        if isinstance(block, Beside):
+            return block.tables[0], True
+        if isinstance(block, Table):
+            return block, False
+    raise AssertionError("no table")
+
+
+@pytest.mark.parametrize(
+    ("candidates", "long", "beside"), [(1, False, True), (2, False, True), (2, True, False), (3, False, False)]
+)
+def test_a_plot_stands_beside_a_table_that_leaves_it_room(candidates: int, long: bool, beside: bool) -> None:
+    names = [f"{_LONG if long else 'rt'}-{number}" for number in range(candidates)]
+    assert table_of(made(names, 2))[1] == beside
+
+
+def test_of_many_requirements_those_that_are_not_met_come_first_and_the_rest_is_counted() -> None:
+    document = made(["a", "b", "c"], 30)
+    table, _ = table_of(document)
+    broken = [row[0].text for row in table.rows if any("not met" in cell.text for cell in row[1:])]
+    assert len(table.rows) <= 10 and len(broken) == 9
+    assert "21 more requirements" in table.caption
+
+
+def test_a_headline_of_eight_candidates_tells_some_and_counts_the_rest() -> None:
+    document = made([f"{_LONG}-{number}" for number in range(8)], 3)
+    assert document.decision
+    assert document.decision.headline.count(_LONG) <= 5
+    assert "more candidates" in document.decision.headline
