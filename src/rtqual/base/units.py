@@ -7,7 +7,7 @@ text ('12.35 us'); a page sets the same figure as print does ('12.35 µs', 12,34
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema
 DURATIONS_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9, "d": 86400 * 10**9}
 SIZES_B = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 LONGEST = 2**63  # values go into 64-bit integers
-AS_WRITTEN = "as written"  # validation context of what a person wrote: a bare number has lost its unit
+# Validation context of what a person wrote: a bare number has lost its unit. A mission's has its own names too.
+AS_WRITTEN: Mapping[str, tuple[str, ...]] = {}
 _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*")
 
 
@@ -47,7 +48,7 @@ def parse_size_b(text: str) -> int:
 
 def _read(parse: Callable[[str], int]) -> BeforeValidator:
     def read(value: object, info: ValidationInfo) -> object:
-        if isinstance(value, str) or info.context == AS_WRITTEN:
+        if isinstance(value, str) or info.context is not None:
             return parse(str(value))
         return value
 

@@ -6,6 +6,7 @@ cluster/    cells of emulated boards on other machines
 explain/    why a sample was late
 images/     system images to flash, and cards for boards without a network
 importers/  what other tools measured, as records
+programs/   the user's own software, judged job by job
 query/      the records of many campaigns in SQL
 studies/    five published studies
 tailor/     a kernel cut down to a mission

@@ -8,7 +8,7 @@ rtqual, and the job is a script for the guest.
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,6 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 from rtqual.base.child import with_us
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
+from rtqual.engine.boards import jobs
+from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.find import find
 from rtqual.engine.candidates.roots import MEMORY_MIB
 from rtqual.protocols.board import Job, Left, Machine, Rebuilt, Recorded
@@ -45,6 +47,7 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
     """Run the rebuilt command, which `show` is told before, in an empty folder, and read its result as campaigns do."""
     record = read(path)
     inputs = record.inputs
+    trusted.require_record(inputs, str(path))
     row = row_of(inputs.board, inputs.artefacts)
     if row is None or row.rebuilt is None:
         raise BadInput(f"{path}: {(row or Row).why_not_again.format(board=inputs.board)}")
@@ -70,9 +73,12 @@ def _again(path: Path, show: Callable[[str], None]) -> Reproduction:
         result = folder / "result"
         if not result.exists() or not result.stat().st_size:
             raise RunFailed(f"{path}: its command gave no result: {done.stderr.strip()[-200:]}")
-        content = result.read_bytes()
+        content, log = result.read_bytes(), folder / jobs.LOG
+        seen = {jobs.LOG: log.read_text(errors="replace")} if job.watched and log.exists() else {}
     kept = {k: v for k, v in record.manifest.provenance.facts.items() if k.endswith("_size_b")}
+    kept |= {jobs.PROCESSOR: row.architecture.name} if row.architecture else {}
     outcome = row.outcome(Left(content, job.collect, kept, rebuilt.command, str(path)))
+    outcome = replace(outcome, files={**outcome.files, **seen})
     measurement = instrument.read(parameters, outcome, cpus=inputs.cpus)
     same = samples_digest(measurement.series, measurement.scalars) == record.manifest.samples_sha256
     text = "the same samples" if same else f"other samples (the record's clock: {record.manifest.timing})"

@@ -13,6 +13,7 @@ machine.py  the machines that QEMU emulates
 unpacked.py a PC's kernel unpacked by the host
 saved.py    booted guests, kept in the cache
 guest.py    whether a machine is a guest of a hypervisor
+jobs.py     what a plugin is told to see the jobs of programs; btf.py, calls.py: of the kernel's own tables
 monitor.py  QEMU through its monitor: a guest saved and restored
 trial.py    whether this machine can start a guest at all
 parts.py    the parts of a recorded run, found by their hashes

@@ -25,6 +25,7 @@ from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.disk import blank_disk
 from rtqual.base.errors import RunFailed, SystemDied, naming
 from rtqual.base.scratch import scratch
+from rtqual.engine.boards import jobs
 from rtqual.engine.boards.machine import Emulator, emulator_for
 from rtqual.engine.boards.monitor import Steps, drive, killed, memory_options, monitor_options, option, restore, save
 from rtqual.engine.boards.parts import part
@@ -115,12 +116,15 @@ class VirtualBoard(Board):
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         guest = self._boot_once()
         script = self._script(job, seed)
+        spec, facts = self._jobs_spec if job.watched else (None, {})
         started = time.monotonic()
         with scratch() as folder:
             memory = memory_options(guest.memory, self.machine.memory_mib, share=False)
-            self._emulate(folder, script, ["-incoming", "defer", *memory], restore(guest.devices), timeout_s)
+            extra = ["-incoming", "defer", *memory, *(self._noting_jobs(spec, folder / jobs.LOG) if spec else ())]
+            self._emulate(folder, script, extra, restore(guest.devices), timeout_s)
             console = self._console(folder)
             frame = (folder / "result").read_bytes()
+            seen = {jobs.LOG: (folder / jobs.LOG).read_text(errors="replace")} if spec else {}
             full = f"; {folder.parent} is full: make room" if shutil.disk_usage(folder).free < _NO_ROOM_B else ""
         try:
             files = jobscript.unpack(frame, self.where)
@@ -128,17 +132,39 @@ class VirtualBoard(Board):
             failed = SystemDied if isinstance(error, SystemDied) and not full else RunFailed
             raise failed(f"{error}{full}; its last lines: {last_lines(console)}") from None
         jobscript.check(job, files, self.where)
-        return jobscript.outcome(
+        outcome = jobscript.outcome(
             files,
-            {**jobscript.facts(files), "hypervisor": f"QEMU {self._emulator.version()}, TCG"},
+            {**jobscript.facts(files), "hypervisor": f"QEMU {self._emulator.version()}, TCG", **facts},
             console=console,
             wall_s=time.monotonic() - started,
-            command=self._command(Path(), script.relative_to(self._scratch.parent)),
+            command=self.by_hand(job, seed),
         )
+        return replace(outcome, files={**outcome.files, **seen})
 
     def by_hand(self, job: Job, seed: int) -> tuple[str, ...]:
         """The command of the uninterrupted run, for the folder above `scratch`."""
-        return self._command(Path(), self._script(job, seed).relative_to(self._scratch.parent))
+        spec = self._jobs_spec[0] if job.watched else None
+        noting = self._noting_jobs(spec.relative_to(self._scratch.parent), Path(jobs.LOG)) if spec else ()
+        return (*self._command(Path(), self._script(job, seed).relative_to(self._scratch.parent)), *noting)
+
+    def _noting_jobs(self, spec: Path, log: Path) -> tuple[str, ...]:
+        """A plugin that changes nothing of the guest's time."""
+        return ("-plugin", f"file={option(self._emulator.plugin(jobs.PLUGIN))},spec={option(spec)},log={option(log)}")
+
+    @cached_property
+    def _jobs_spec(self) -> tuple[Path | None, dict[str, str]]:
+        """What the plugin that notes jobs is told, and facts for it; None, and the reason, where it cannot be."""
+        architecture = self.kernel.architecture
+
+        def ask(job: Job) -> str:
+            return self.run(job, seed=1, timeout_s=_BOOT_TIMEOUT_S).stdout
+
+        try:
+            symbols = jobs.symbols(ask, self.artefacts(), architecture)
+            text = jobs.spec(symbols, self._image.read_bytes(), architecture)
+        except RunFailed as error:
+            return None, {jobs.NOT_SEEN: str(error)}
+        return self._job_file(text, ".spec"), {jobs.PROCESSOR: architecture.name}
 
     def _script(self, job: Job, seed: int) -> Path:
         later_s = 0 if seed % 2 else _LATER_S
@@ -189,8 +215,8 @@ class VirtualBoard(Board):
         finally:
             os.close(memory)
 
-    def _job_file(self, script: str) -> Path:
-        path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}.sh"
+    def _job_file(self, script: str, suffix: str = ".sh") -> Path:
+        path = self._scratch / "jobs" / f"{hashlib.sha256(script.encode()).hexdigest()[:16]}{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f".{path.stem}-{threading.get_ident()}.{os.getpid()}")  # swept when we are killed
         try:

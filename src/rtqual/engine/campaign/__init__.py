@@ -10,6 +10,7 @@ cost.py        the time and the disk they need
 feasible.py    whether they can run on this machine
 foresee.py     what a scale cannot judge, whatever is measured
 run.py         their runs; runner.py: those that parts make elsewhere
+trusted.py     which programs of the user's own may run
 provenance.py  where a record comes from
 folder.py      a campaign's folder: its files, who writes them, its lock
 annex.py       evidence beside the records, which parts bring

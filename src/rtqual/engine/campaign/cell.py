@@ -10,7 +10,7 @@ from rtqual.protocols.board import PATIENCE, Job, Machine
 from rtqual.protocols.board.registry import Row
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.load import Shape
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.own import load_of
 
 _LEAST_TIMEOUT_S = 60.0
 
@@ -58,7 +58,7 @@ class Cell:
 
     def job(self) -> Job:
         """The instrument's job with the load beside it."""
-        load = all_loads()[self.load]
+        load = load_of(self.load, self.shape)
         job = self.instrument.job(self.parameters, cpus=self.cpus, seed=self.seed)
         return replace(
             job,

@@ -14,7 +14,7 @@ from rtqual.engine.candidates.linked import look
 from rtqual.engine.candidates.roots import programs_of
 from rtqual.engine.candidates.rtos import COMPILER
 from rtqual.engine.mission import Candidate, Need, Rtos
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load.own import load_of
 
 _MODULE = ".ko"
 
@@ -45,7 +45,7 @@ def why_not(candidate: Candidate) -> str:
 
 def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:
     """Why this cell cannot run where its candidate can."""
-    wanted = (cell.instrument.program, *all_loads()[cell.load].programs)
+    wanted = (cell.instrument.program, *load_of(cell.load, cell.shape).programs)
     if cell.candidate.root:
         held = programs_of(cell.candidate.root, needs)
         absent = [name for name in wanted if name not in held]

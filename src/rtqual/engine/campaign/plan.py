@@ -14,11 +14,13 @@ from itertools import product
 
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.campaign.cell import Cell
-from rtqual.engine.mission import Mission, PlannedCell
+from rtqual.engine.mission import Mission, Plan, PlannedCell, Program
 from rtqual.engine.mission.values import AUTO
 from rtqual.protocols.board.registry import Row
+from rtqual.protocols.instrument import Parameters
 from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.load import Shape
+from rtqual.protocols.load.own import OwnLoad, shape_of
 
 
 def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = None) -> list[Cell]:
@@ -28,12 +30,9 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     """
     rounds: dict[int, dict[tuple[Group, int], Cell]] = {}
     for part in mission.scale(scale).plan:
-        parameters = {
-            name: all_instruments()[name].parameters.model_validate(mission.parameters_for(scale, name, part))
-            for name in part.instruments
-        }
+        parameters = {name: _parameters(mission, scale, name, part) for name in part.instruments}
         for candidate, name, load in product(mission.candidates_of(part), part.instruments, part.loads):
-            shape = all_loads()[load].shape.model_validate(mission.loads[load]) if load in mission.loads else None
+            shape = _shape(mission, load)
             for places in _alike(mission.places_of(part, candidate)):
                 first = places[0]
                 for cpus in (first.cpus(),) if first.cpus else part.cpus:
@@ -51,6 +50,31 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
     ordered = [cell for number in sorted(rounds) for cell in rounds[number].values()]
     together = [cell for cell in ordered if not cell.place.here and not cell.place.switched]
     return [*(cell for cell in ordered if cell.place.here), *together, *in_blocks(ordered)]
+
+
+def _parameters(mission: Mission, scale: str, name: str, part: Plan) -> Parameters:
+    instrument = all_instruments()[name]
+    parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
+    settled: Parameters = instrument.settled(parameters, mission.folder)
+    return settled
+
+
+def _shape(mission: Mission, load: str) -> Shape | None:
+    """How a load runs, where it is not as usual; of the mission's own, what it runs."""
+    if load not in mission.loads:
+        return None
+    shape = shape_of(load).model_validate(mission.loads[load])
+    if isinstance(shape, OwnLoad) and shape.program:
+        program = next(one for one in mission.programs if one.name == shape.program)
+        return all_instruments()[program.instrument].as_load(own_parameters(mission, program), shape)
+    return shape
+
+
+def own_parameters(mission: Mission, program: Program) -> Parameters:
+    """Of a program of the mission's own, at no scale."""
+    instrument = all_instruments()[program.instrument]
+    settled: Parameters = instrument.settled(instrument.parameters.model_validate({"program": program}), mission.folder)
+    return settled
 
 
 def _alike(places: Sequence[Row]) -> list[list[Row]]:

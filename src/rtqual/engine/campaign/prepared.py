@@ -8,13 +8,16 @@ from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.campaign.plan import own_parameters
 from rtqual.engine.candidates import linked, rtos
 from rtqual.engine.candidates.kernel import kernel_of
+from rtqual.engine.candidates.ready import with_files
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.mission import Candidate, Mission
 from rtqual.protocols.board.registry import Start, Starts
 from rtqual.protocols.board.system import Kernel, Rtos
-from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.own import OwnLoad, load_of
 from rtqual.protocols.part import keyed
 
 
@@ -34,8 +37,9 @@ class Prepared:
         for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
             if starts is Starts.IMAGE:
                 tell(f"{name} ({candidate.named})")
-                of, given = candidate.rtos, candidate.image
-                self._ready[name] = linked.prepare(name, of, Path(given)) if of and given else rtos.prepare(name)
+                system, given = candidate.rtos, candidate.image
+                ready = linked.prepare(name, system, Path(given)) if system and given else rtos.prepare(name)
+                self._ready[name] = ready
                 continue
             architecture = candidate.architecture
             assert architecture is not None, "of a kernel"  # noqa: S101
@@ -44,10 +48,10 @@ class Prepared:
                 tools[architecture] = guest_tools(architecture)
             instruments = [cell.instrument for cell in cells if cell.candidate == candidate]
             programs = {name for one in instruments for name in (one.program, *one.beside)}
-            self._ready[name] = self._kernel(candidate, tools[architecture], programs, tell)
-            loads = {
-                program for cell in cells if cell.candidate == candidate for program in all_loads()[cell.load].programs
-            }
+            of = [cell for cell in cells if cell.candidate == candidate]
+            kernel = self._kernel(candidate, tools[architecture], programs, tell)
+            self._ready[name] = with_files(kernel, self._own_files(of, architecture))
+            loads = {program for cell in of for program in load_of(cell.load, cell.shape).programs}
             self._programs[name] = tuple(sorted(programs | loads))
 
     def _kernel(
@@ -61,6 +65,19 @@ class Prepared:
             under_root = keyed("roots", candidate.root, f'{candidate.name}: root = "{candidate.root}"')
             kernel = under_root(kernel, candidate.root, self._mission.mission.needs, tools)
         return kernel
+
+    def _own_files(self, cells: Sequence[Cell], architecture: Architecture) -> dict[str, Path]:
+        """What the guests hold of the user's."""
+        files: dict[str, Path] = {}
+        for parameters, instrument in {cell.parameters: cell.instrument for cell in cells}.items():
+            files |= instrument.files(parameters, architecture)
+        named = {cell.shape.program for cell in cells if isinstance(cell.shape, OwnLoad)}
+        for program in self._mission.programs:
+            if program.name in named:
+                files |= all_instruments()[program.instrument].files(
+                    own_parameters(self._mission, program), architecture
+                )
+        return files
 
     def start(self, candidate: Candidate) -> Start:
         """What the candidate's board is opened with."""

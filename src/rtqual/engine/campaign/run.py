@@ -3,7 +3,7 @@
 
 import math
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +19,7 @@ from rtqual.base.interrupt import threads
 from rtqual.base.scratch import sweep
 from rtqual.engine.analysis.figure.model import Group, LeftOut
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.annex import all_annexes
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.folder import Result
@@ -30,7 +31,7 @@ from rtqual.engine.campaign.provenance import kernel_complaints, missing_cpus, p
 from rtqual.engine.campaign.stated import Before, before, is_of, why_waits
 from rtqual.engine.candidates.printed import systems
 from rtqual.engine.mission import Mission
-from rtqual.protocols.board import Board, Machine
+from rtqual.protocols.board import Board, Job, Machine, Outcome
 from rtqual.protocols.board.registry import Row, all_boards
 from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Inputs, Manifest, Record, Timing, digest
@@ -52,7 +53,7 @@ class Watcher:
 class Campaign:
     """A mission at a scale and its plan, made once; what it gives is kept in `folder` (folder.py), and with it what is
     known of runs that left no record, in this call or an earlier one (lost.py). `cells`: where they are not those of a
-    scale of the mission's."""
+    scale of the mission's; `run_programs`: the user lets programs of the mission's own run (trusted.py)."""
 
     def __init__(
         self,
@@ -63,9 +64,10 @@ class Campaign:
         workers: int = 2,
         cluster: str = "",
         cells: Sequence[Cell] | None = None,
+        run_programs: bool = False,
     ) -> None:
         self.mission, self.scale, self.workers = mission, scale, workers
-        self._cluster = cluster
+        self._cluster, self._run_programs = cluster, run_programs
         self.folder = folder
         self._looks = Looks(mission, scale) if cells is None else None
         self.cells = plan(mission, scale) if cells is None else list(cells)  # as many as there may be
@@ -85,6 +87,7 @@ class Campaign:
             sweep({cache_dir(), *cache_dir().iterdir()})
         for instrument in {cell.instrument.name: cell.instrument for cell in self.cells}.values():
             instrument.sweep()
+        self._require_trust()
         self._tell = watcher.preparing
         self._prepared.prepare(self.cells, watcher.preparing)
         keys: dict[Cell, Inputs] = {}
@@ -110,6 +113,14 @@ class Campaign:
         """What candidates brought of how they came to be."""
         brought = {one.file: one.gather for one in all_annexes()}
         return {file: gather(entries) for file, entries in self._prepared.entries.items() if (gather := brought[file])}
+
+    def _require_trust(self) -> None:
+        """Nothing of the mission's own runs unless the user said so."""
+        own = [one for cell in self.cells if trusted.own_code(one := self.inputs(cell, artefacts={}))]
+        where = str(self.mission.path or self.mission.mission.name)
+        if own and self._cluster:
+            raise BadInput(f"{where}: programs of its own are not handed out: run it without --cluster")
+        trusted.require(own, where, lets=self._run_programs)
 
     def _after_a_look(self, keys: Mapping[Cell, Inputs], failures: Mapping[Group, str], watcher: Watcher) -> list[Cell]:
         """The further cells of a campaign that is not decided."""
@@ -314,6 +325,8 @@ class Campaign:
         measurement = cell.instrument.read(cell.parameters, outcome, cpus=cell.cpus)
         complaints = kernel_complaints(outcome.console, resets=cell.instrument.resets)
         problems = (*measurement.problems, *outcome.problems, *complaints, *missing_cpus(outcome.facts, cell.cpus))
+        if cell.repeat and job.watched:
+            problems = (*problems, *_disturbed(board, job, cell, outcome))
         measurement = replace(measurement, problems=problems)
         timing = Timing.UNTESTED if cell.place.repeats else Timing.REAL
         made = provenance(cell, outcome, started, self.mission.sha256)
@@ -331,6 +344,19 @@ def _beside(group: Group, records: Sequence[Record], *, alike: bool) -> LeftOut:
     unit = headlines[0].info.unit if headlines else ""
     seeds = tuple(sorted(one.inputs.seed for one in records))
     return LeftOut(group, seeds, alike, float(max(known)) if known else None, unit)
+
+
+def _disturbed(board: Board, job: Job, cell: Cell, watched: Outcome) -> Iterator[str]:
+    """Whether watching changed what a program did: it is run once more, and nobody looks."""
+    alone = board.run(replace(job, watched=False), seed=cell.seed, timeout_s=cell.timeout_s)
+    differing = [name for name, text in alone.files.items() if watched.files.get(name) != text]
+    if (alone.exit_code, alone.stdout, alone.status) != (
+        watched.exit_code,
+        watched.stdout,
+        watched.status,
+    ) or differing:
+        what = f"its {differing[0]} differs" if differing else "it ended otherwise"
+        yield f"watching changed what the program did: {what} when nobody looks"
 
 
 def _system(cell: Cell) -> tuple[Row, str, Machine]:

@@ -2,12 +2,14 @@
 """From a kernel's files, laid out as in Debian's packages, to a candidate that a board boots."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.initramfs import contents
+from rtqual.engine.initramfs.overlay import overlaid
 from rtqual.protocols.board.system import Kernel
 
 
@@ -51,6 +53,14 @@ def make_ready(
         facts={**_module_counts(package.tree, release), **(facts or {})},
         carried=extra or {},
     )
+
+
+def with_files(kernel: Kernel, files: Mapping[str, Path]) -> Kernel:
+    """A kernel whose guests hold these files of the user's too, by path."""
+    if not files:
+        return kernel
+    images = (overlaid(kernel.initramfs, files), overlaid(kernel.disk_initramfs, files))
+    return replace(kernel, initramfs=images[0], disk_initramfs=images[1], carried={**kernel.carried, **files})
 
 
 def _module_counts(tree: Path, release: str) -> dict[str, str]:

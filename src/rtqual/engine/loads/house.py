@@ -12,6 +12,7 @@ from pydantic import Field
 from rtqual.engine.loads import wifi
 from rtqual.protocols.board import Command
 from rtqual.protocols.load import Load, Shape
+from rtqual.protocols.load.own import stress_ng
 
 
 class HackbenchShape(Shape):
@@ -27,10 +28,6 @@ def _hackbench(shape: HackbenchShape) -> tuple[Command, ...]:
     given = f"{' -p' if shape.pipes else ''} -P -g {shape.groups}"
     given += "" if shape.descriptors == HackbenchShape().descriptors else f" -f {shape.descriptors}"
     return (Command(("sh", "-c", f"while hackbench{given} -l 100 > /dev/null; do :; done")),)
-
-
-def _stress_ng(*arguments: str) -> tuple[Command, ...]:
-    return (Command(("stress-ng", "--quiet", "--timeout", "0", "--no-rand-seed", "--temp-path", ".", *arguments)),)
 
 
 # 4 MiB arrays: larger than the caches of a small flight computer, small enough for its RAM.
@@ -50,19 +47,19 @@ LOADS = (
     Load(
         name="stress-cpu",
         title="Computation on every CPU (stress-ng cpu)",
-        background=_stress_ng("--cpu", "0"),  # 0: one for each CPU
+        background=stress_ng("--cpu", "0"),  # 0: one for each CPU
         programs=("stress-ng",),
     ),
     Load(
         name="stress-memory",
         title="Memory bandwidth on every CPU (stress-ng stream)",
-        background=_stress_ng(*_STREAM),
+        background=stress_ng(*_STREAM),
         programs=("stress-ng",),
     ),
     Load(
         name="stress-io",
         title="Writing, reading and syncing files (stress-ng hdd and io)",
-        background=_stress_ng(*_FILES),
+        background=stress_ng(*_FILES),
         programs=("stress-ng",),
     ),
     Load(
@@ -86,7 +83,7 @@ LOADS = (
     Load(
         name="stress-all",
         title="hackbench, computation, memory bandwidth and files (stress-ng), all at once",
-        background=(*_hackbench(HackbenchShape()), *_stress_ng("--cpu", "0", *_STREAM, *_FILES)),
+        background=(*_hackbench(HackbenchShape()), *stress_ng("--cpu", "0", *_STREAM, *_FILES)),
         programs=("hackbench", "stress-ng"),
     ),
 )

@@ -2,7 +2,7 @@
 """The mission file: what the flight engineer wrote -> typed model, or one line on what is wrong with it.
 
 model.py       the tables, as types; candidate.py: those of a candidate; board.py: of a board;
-               verify.py: of what is verified
+               verify.py: of what is verified; program.py: of the user's own software
 table.py       what they have in common
 values.py      the kinds of values in them
 load.py        reading and checking a file
@@ -27,6 +27,7 @@ from rtqual.engine.mission.model import (
     Requirement,
     Scale,
 )
+from rtqual.engine.mission.program import Program
 from rtqual.engine.mission.schema import mission_schema
 from rtqual.engine.mission.table import Statistic
 from rtqual.engine.mission.values import Quantity
@@ -47,6 +48,7 @@ __all__ = [
     "Plan",
     "PlannedCell",
     "Preempt",
+    "Program",
     "Quantity",
     "Requirement",
     "RootSystem",

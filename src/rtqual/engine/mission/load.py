@@ -21,11 +21,13 @@ from rtqual.engine.mission.board import problems_of_plan
 from rtqual.engine.mission.candidate import Candidate
 from rtqual.engine.mission.explain import Problem, dotted, problems_in, shown, suggest
 from rtqual.engine.mission.model import Mission, Plan, PlannedCell
+from rtqual.engine.mission.program import instruments_of
 from rtqual.engine.mission.schema import mission_schema
 from rtqual.engine.mission.toml_lines import KeyPath, key_lines, line_of
 from rtqual.engine.mission.values import AUTO
 from rtqual.protocols.board.registry import Row
 from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.load.own import own_loads, shape_of
 from rtqual.protocols.load.registry import all_loads
 
 MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
@@ -121,8 +123,14 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
     too_large = list(_large_integers(document))
     if too_large:
         return None, too_large
+    listed_loads = document.get("load")
+    if isinstance(listed_loads, list):
+        named, problems = _named(listed_loads)
+        mission, others = (None, []) if problems else _checked({**document, "load": named})
+        return mission, problems or [_in_list(one, list(named)) for one in others]
+    own = {"instrument": instruments_of(document), "load": own_loads(listed_loads)}
     try:
-        mission = Mission.model_validate(document, context=AS_WRITTEN, by_alias=True, by_name=False)
+        mission = Mission.model_validate(document, context={**AS_WRITTEN, **own}, by_alias=True, by_name=False)
     except ValidationError as error:
         return None, problems_in(error, mission_schema())
     repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
@@ -136,6 +144,32 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         *_load_problems(mission),
         *verify_problems(mission),
     ]
+
+
+def _named(loads: list[Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """[[load]] as tables by their names."""
+    named: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for n, one in enumerate(loads):
+        name = one.get("name") if isinstance(one, dict) else None
+        if not isinstance(one, dict):
+            problems.append(Problem(("load", n), f"{shown(one)} is not allowed; write a table [[load]]"))
+        elif not isinstance(name, str):
+            problems.append(Problem(("load", n, "name"), "is missing: what plans call the load", is_missing=True))
+        elif name in named:
+            problems.append(Problem(("load", n, "name"), f"{shown(name)} is the name of another load already"))
+        else:
+            named[name] = {key: value for key, value in one.items() if key != "name"}
+    return named, problems
+
+
+def _in_list(problem: Problem, names: list[str]) -> Problem:
+    """Where it stands in a file that has [[load]]."""
+    table, *rest = problem.path or ("",)
+    if table != "load" or not rest or rest[0] not in names:
+        return problem
+    inner = rest[1:] or ["name"]
+    return Problem(("load", names.index(str(rest[0])), *inner), problem.message, problem.is_missing)
 
 
 def _large_integers(value: object, path: KeyPath = ()) -> Iterator[Problem]:
@@ -153,6 +187,7 @@ def _repeated_names(mission: Mission) -> Iterator[Problem]:
         ("requirement", mission.requirements),
         ("criterion", mission.criteria),
         ("goal", mission.goals),
+        ("program", mission.programs),
     ):
         names = [entry.name for entry in entries]
         for n, name in enumerate(names):
@@ -227,10 +262,20 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
                 elif name not in names:
                     message = f"unknown candidate {shown(name)}; {suggest(name, names)}"
                     yield Problem((*path, "candidates", i), message)
+            yield from _program_problems(mission, plan)
             yield from problems_of_plan(mission.boards, plan.boards, mission.candidates_of(plan), path)
             for candidate in mission.candidates_of(plan):
                 for place in mission.places_of(plan, candidate):
                     yield from _problems_of_board(candidate, place, plan, path)
+
+
+def _program_problems(mission: Mission, plan: Plan) -> Iterator[Problem]:
+    """Programs of which nothing is asked."""
+    for n, program in enumerate(mission.programs):
+        if program.instrument in plan.instruments and not program.tasks and not program.outputs:
+            advice = "write [[program.task]], of which `rtqual program tasks` prints some, or [[program.output]]"
+            yield Problem(("program", n), f"is planned and measures nothing; {advice}")
+            return
 
 
 def _auto_problems(mission: Mission) -> Iterator[Problem]:
@@ -267,7 +312,7 @@ def _problems_of_board(candidate: Candidate, place: Row, plan: Plan, path: KeyPa
     if place.cpus and plan.cpus != (1,):
         yield Problem((*path, "cpus"), f"{place.why_cpus.format(candidate.named)}; {advice} without cpus")
     for i, name in enumerate(plan.loads):
-        if (place.here or place.switched) and not all_loads()[name].local:
+        if (place.here or place.switched) and name in all_loads() and not all_loads()[name].local:
             yield Problem((*path, "loads", i), f"{name!r} runs in a guest only; {advice} without it")
         if not place.linux and name != "none":
             yield Problem((*path, "loads", i), f"{name!r} is a Linux program; {advice} without it")
@@ -295,13 +340,19 @@ def _parameter_problems(mission: Mission) -> Iterator[Problem]:
 
 
 def _load_problems(mission: Mission) -> Iterator[Problem]:
+    programs = [one.name for one in mission.programs]
     for name, table in mission.loads.items():
         yield from _problems_of_load(name, table)
+        program = table.get("program") if name not in all_loads() else None
+        if program is not None and program not in programs:
+            yield Problem(
+                ("load", name, "program"), f"unknown program {shown(program)}; {suggest(str(program), programs)}"
+            )
 
 
 def _problems_of_load(name: str, table: Mapping[str, object]) -> Iterator[Problem]:
     try:
-        all_loads()[name].shape.model_validate(table)
+        shape_of(name).model_validate(table)
     except ValidationError as error:
         yield from problems_in(error, mission_schema(), lambda loc: ("load", name, *loc))
 

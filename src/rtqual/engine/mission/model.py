@@ -14,6 +14,7 @@ from rtqual.base.units import DURATIONS_NS, DurationNs
 from rtqual.engine.mission.board import BoardTable
 from rtqual.engine.mission.candidate import Candidate
 from rtqual.engine.mission.explain import At, suggest
+from rtqual.engine.mission.program import Program
 from rtqual.engine.mission.table import Figure, Table, one_limit, one_of
 from rtqual.engine.mission.values import (
     AUTO,
@@ -221,6 +222,8 @@ class Mission(Table):
     """Weighted preferences, one [[criterion]] each."""
     document: Paper = Field(Paper())
     """The report's number, date and signatures, one [document]."""
+    programs: tuple[Program, ...] = Field((), alias="program")
+    """The user's own software, one [[program]] each; "program-NAME" is then an instrument (docs/programs.md)."""
     goals: tuple[Goal, ...] = Field((), alias="goal")
     """What the docking camera's ways are to reach, one [[goal]] each."""
     verify: Verify | None = None
@@ -228,7 +231,8 @@ class Mission(Table):
     parameters: ParameterTables = Field({})
     """Parameters of instruments that hold at every scale, one [parameters.INSTRUMENT] each."""
     loads: dict[LoadName, dict[str, Any]] = Field({}, alias="load")
-    """How a load runs where it is not as it is by default, one [load.NAME] each."""
+    """How a load runs where it is not as it is by default, one [load.NAME] each; and loads of the user's own, which may
+    be written as [[load]] too, each with its name."""
     scales: Annotated[dict[Slug, Scale], NonEmpty] = Field(alias="scale")
     """How much to measure, one [scale.NAME] each; "demo" is the one used unless another is asked for."""
 
@@ -256,6 +260,11 @@ class Mission(Table):
         derived = self.model_copy()
         derived._path, derived._sha256, derived._is_derived = mission.path, mission.sha256, True
         return derived
+
+    @property
+    def folder(self) -> Path:
+        """What the paths in it are relative to."""
+        return self.path.parent if self.path else Path()
 
     def scale(self, name: str = DEFAULT_SCALE) -> Scale:
         """The scale of that name. Raises BadInput with the names there are."""
@@ -290,5 +299,6 @@ class Mission(Table):
 
     def parameters_for(self, scale: str, instrument: str, plan: Plan | None = None) -> dict[str, Any]:
         """An instrument's parameters as they are written: those of the plan over the scale's over the mission's."""
-        tables = (self.parameters, self.scale(scale).parameters, plan.parameters if plan else {})
+        own = {one.instrument: {"program": one} for one in self.programs}
+        tables = (own, self.parameters, self.scale(scale).parameters, plan.parameters if plan else {})
         return {name: value for table in tables for name, value in table.get(instrument, {}).items()}

@@ -92,18 +92,22 @@ class Known:
 
     names: Callable[[], Mapping[str, object]]
     what: str
+    own_pattern: str = ""  # how names of the mission's own begin
 
     def check(self, name: str, info: ValidationInfo) -> str:
         own = info.context.get(self.what, ()) if isinstance(info.context, Mapping) else ()
-        if name not in self.names() and name not in own:
-            raise ValueError(f"unknown {self.what} {shown(name)}; {suggest(name, [*self.names(), *own])}")
+        allowed = [*self.names(), *own]  # one of a family is known by the mission that names it
+        if info.context is not None and name not in allowed:
+            raise ValueError(f"unknown {self.what} {shown(name)}; {suggest(name, allowed)}")
         return name
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return with_info_after_validator_function(self.check, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"type": "string", "enum": [*self.names()]}
+        if not self.own_pattern:  # the schema cannot know what a mission calls its own
+            return {"type": "string", "examples": [*self.names()]}
+        return {"type": "string", "oneOf": [{"enum": [*self.names()]}, {"pattern": self.own_pattern}]}
 
 
 def _published(name: str) -> str:
@@ -168,7 +172,7 @@ Release = Annotated[str, *matching(r"[A-Za-z0-9][\w.+~-]*", "a kernel release, a
 BootParameter = Annotated[
     str, *matching(r"[!-~]+", "one kernel parameter: write each as its own string, without blanks")
 ]
-InstrumentName = Annotated[str, Known(all_instruments, "instrument")]
+InstrumentName = Annotated[str, Known(all_instruments, "instrument", "^program-[a-z0-9]")]
 LoadName = Annotated[str, Known(all_loads, "load")]
 PublishedSystem = Annotated[
     str,

@@ -3,6 +3,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -29,6 +30,9 @@ def init(
     candidate: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     deadline: str | None = None,
     load: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    program: Path | None = None,
+    runs_for: str = "3 s",
+    run_programs: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Write a mission of your own from a template (docs/init.md).
 
@@ -48,7 +52,18 @@ def init(
         How late a thread may wake at most, as "100 us".
     load
         What disturbs meanwhile, as hackbench; may be repeated.
+    program
+        In place of a template: a program of yours, which is run once and watched; its threads become tasks.
+    runs_for
+        How long that program is looked at.
+    run_programs
+        Let that program run.
     """
+    if program is not None:
+        begin = import_module("rtqual.parts.programs.begin").begin
+        written = begin(program, file, runs_for, lets=run_programs, tell=tell)
+        _say_next(written, "a mission with its threads as tasks: set their deadlines", " --run-programs")
+        return 0
     from rtqual.engine.mission.explain import suggest  # noqa: PLC0415
     from rtqual.stages import init as stage  # noqa: PLC0415 - what it looks at is slow to load
 
@@ -73,11 +88,15 @@ def init(
     _check_deadline(limit)
     path = file or Path(f"{kind}.toml")
     stage.init(path, stage.Wanted(kind, where, limit, loads, packages))
-    shown = quote(str(path))
-    LITERAL.print(f"{path}: a mission to measure as it stands, and to change.", highlight=False, soft_wrap=True)
-    LITERAL.print(f"Next: rtqual mission check {shown}", highlight=False, soft_wrap=True)
-    LITERAL.print(f"then: rtqual select {shown}", highlight=False, soft_wrap=True)
+    _say_next(path, "a mission to measure as it stands, and to change", "")
     return 0
+
+
+def _say_next(path: Path, what: str, flag: str) -> None:
+    shown = quote(str(path))
+    LITERAL.print(f"{path}: {what}.", highlight=False, soft_wrap=True)
+    LITERAL.print(f"Next: rtqual mission check {shown}", highlight=False, soft_wrap=True)
+    LITERAL.print(f"then: rtqual select {shown}{flag}", highlight=False, soft_wrap=True)
 
 
 def _abouts(kinds: "Mapping[str, Kind]") -> str:

@@ -34,11 +34,14 @@ class Run:
         Guests at a time, 1 or 2.
     dry_run
         List the cells with the time and disk they need, and stop.
+    run_programs
+        Let the programs and loads run that the mission brings, as they are now (docs/programs.md).
     """
 
     out: Path | None = None
     jobs: int = 2
     dry_run: Annotated[bool, Parameter(negative="")] = False
+    run_programs: Annotated[bool, Parameter(negative="")] = False
     as_json: Json = False
 
     def load(self, mission: Path, scale: str) -> Mission:
@@ -61,7 +64,8 @@ class Run:
         from rtqual.face.terminal.progress import Display  # noqa: PLC0415
         from rtqual.face.terminal.verdict import as_dict, print_verdicts  # noqa: PLC0415
 
-        campaign = Campaign(mission, scale, self.folder(mission, scale), workers=self.jobs, cluster=cluster)
+        folder, lets = self.folder(mission, scale), self.run_programs
+        campaign = Campaign(mission, scale, folder, workers=self.jobs, cluster=cluster, run_programs=lets)
         if self.dry_run:
             _print_plan(campaign, as_json=self.as_json)
             return 0

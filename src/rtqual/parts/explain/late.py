@@ -15,6 +15,7 @@ import numpy as np
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.verdict.clock import of_board
 from rtqual.engine.instruments.late import LATE
+from rtqual.engine.mission.program import PREFIX
 from rtqual.parts.explain.stage import Asked
 from rtqual.parts.explain.timeline import Timeline
 from rtqual.parts.explain.told import told
@@ -45,6 +46,7 @@ class Told:
     watching: tuple[Watching, ...]  # by CPU
     left_out: int  # later ones than those that were kept, of which the trace did not tell all
     timelines: tuple[Timeline, ...]  # the latest sample first
+    names: tuple[str, ...] = ()  # of the samples' series, where they are of several
 
 
 def kept(records: Mapping[Path, Record]) -> list[Path]:
@@ -55,7 +57,9 @@ def kept(records: Mapping[Path, Record]) -> list[Path]:
 def of(path: Path, record: Record, asked: Asked) -> Told:
     """Raises BadInput where nothing of what is asked was kept, or what was kept is not of this record's samples."""
     manifest = record.manifest
-    late = sorted(manifest.late or [], key=lambda one: (-one.value_ns, one.cpu, one.number))
+    late = sorted(manifest.late or [], key=lambda one: (-one.value_ns, one.series, one.cpu, one.number))
+    if manifest.inputs.instrument.startswith(PREFIX):
+        return _of_program(path, record, late, asked)
     try:
         both = _by_cpu(record, UNWATCHED), _by_cpu(record, WATCHED)
         _require_its_own(late, both[1], manifest.inputs.instrument)
@@ -82,6 +86,37 @@ def of(path: Path, record: Record, asked: Asked) -> Told:
         watching=tuple(_watching(cpu, both[0][cpu], one) for cpu, one in both[1].items()),
         left_out=later - sum(one.value_ns > least_ns for one in late),
         timelines=tuple(chosen),
+    )
+
+
+def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: Asked) -> Told:
+    """Jobs of a program's tasks: nothing was slowed down by looking."""
+    manifest = record.manifest
+    values = {one.info.name: np.concatenate([*(one.ordered() or ())] or [[]]) for one in record.series}
+    for one in late:
+        series = values.get(one.series, ())
+        if not 1 <= one.number <= len(series) or series[one.number - 1] != one.value_ns:
+            raise BadInput(
+                f"{path}: there is no job {one.number} of {one.series!r} with {one.value_ns} ns: measure again"
+            )
+    chosen = [one for one in late if asked.sample in (None, one.number)]
+    above = 0 if asked.above_ns is None else sum(one.value_ns > asked.above_ns for one in chosen)
+    if asked.sample is None:
+        chosen = chosen[: max(asked.worst, above)]
+    if not chosen:
+        raise BadInput(f"{path}: keeps its {len(late)} latest jobs, and none of those asked for")
+    return Told(
+        record=manifest.hash[:16],
+        path=path,
+        candidate=manifest.inputs.candidate,
+        load=manifest.inputs.load,
+        board=manifest.inputs.board,
+        timing=of_board(manifest.inputs.board, manifest.timing),
+        seed=manifest.inputs.seed,
+        watching=(),
+        left_out=0,
+        timelines=tuple(map(told, chosen)),
+        names=tuple(one.series for one in chosen),
     )
 
 

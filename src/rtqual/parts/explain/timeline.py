@@ -31,6 +31,8 @@ class Kind(StrEnum):
     LOCK = "lock wait"
     PREEMPT_OFF = "preemption off"
     OTHER = "another thread"
+    SIBLING = "another thread of the program"
+    WAIT = "waits within its job"
     FAULT = "page fault"
     RETURN = "back to the thread"
     OWN = "the thread itself"

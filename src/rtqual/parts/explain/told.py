@@ -16,6 +16,9 @@ _KINDS = {
     "thread": Kind.OTHER,
     "switch": Kind.SCHEDULING,
     "untold": Kind.UNNAMED,
+    "own": Kind.OWN,
+    "sibling": Kind.SIBLING,
+    "wait": Kind.WAIT,
 }
 _IDLE = "swapper/"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Why samples were late, on the terminal and as JSON."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -15,10 +15,11 @@ from rtqual.parts.explain.late import Told, Watching
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.stage import Explained
 from rtqual.parts.explain.tally import Tally, Waterfall
-from rtqual.parts.explain.timeline import Timeline
+from rtqual.parts.explain.timeline import Kind, Timeline
 from rtqual.parts.explain.wording import calls, cause, described, plain
 from rtqual.protocols.record.schema import Timing
 
+_HELD_NS = 20_000  # a timer that is later waited for more than its interrupt
 _SMALL = 0.01  # of a sample: parts below it share a line
 CLOCK = "Times count instructions (2 ns each): they tell causes and rank kernels, and are no time of real hardware."
 
@@ -40,11 +41,15 @@ def print_explained(console: Console, explained: Sequence[Explained]) -> None:
 def print_late(console: Console, runs: Sequence[Told]) -> None:
     for one in runs:
         what = f"{one.candidate} {under(one.load)} on the {one.board} board, seed {one.seed}"
-        title = f"{what}: told by its own kernel in the run ({one.record})"
+        by = "watched from outside of the guest" if one.names else "told by its own kernel"
+        title = f"{what}: {by} in the run ({one.record})"
         console.print(Text(clean(title), "bold"), soft_wrap=True)
         several = len(one.watching) > 1
-        for line in one.timelines:
-            _print_timeline(console, line, where=f" on CPU {line.cpu}" if several else "")
+        for number, line in enumerate(one.timelines):
+            where = f" on CPU {line.cpu}" if several else ""
+            _print_timeline(console, line, where=f" of {one.names[number]}" if one.names else where)
+            for text in mended(line) if one.names else ():
+                console.print(Text(clean(f"  {text}")), soft_wrap=True)
         console.print()
         if one.left_out:
             later = count(one.left_out, "sample")
@@ -54,6 +59,21 @@ def print_late(console: Console, runs: Sequence[Told]) -> None:
         console.print()
     if any(one.timing != Timing.REAL for one in runs):
         console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def mended(line: Timeline) -> Iterator[str]:
+    """What would help a late job of a program, where its parts say so."""
+    causes = line.causes
+    worst = next(iter(causes))
+    if worst == Kind.SIBLING:
+        yield "The program's own priorities did it: another of its threads went first, and no kernel mends that."
+    held = causes.get(Kind.DELIVERY, 0)
+    if held > _HELD_NS and any(part.kind == Kind.DELIVERY and part.thread for part in line.parts):
+        yield (
+            f"Its timer came {format_ns(held)} late while others ran. On PREEMPT_RT timers of timer_create and timerfd "
+            "expire in the threads ktimers/N, at SCHED_FIFO 1: give these a priority above the program's "
+            '(kernel_threads = { "ktimers/*" = 99 }, docs/programs.md).'
+        )
 
 
 def moved(one: Watching, where: str) -> str:

@@ -38,9 +38,14 @@ class Job:
     folder: Literal["memory", "root", "usb"] = "memory"  # where the job's folder lies: memory | root | usb
     modules: tuple[str, ...] = ()  # kernel modules to load first
     version: tuple[str, ...] = ()  # prints the program's version
+    watched: bool = False  # whether the jobs of what rtqual-program starts are noted, where the board can
 
     def as_inputs(self) -> dict[str, Any]:
-        return asdict(self)
+        """For records: those of jobs without it tell nothing of watching."""
+        said = asdict(self)
+        if not self.watched:
+            del said["watched"]
+        return said
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,16 @@
 """Instruments: programs that measure. One small adapter each: parameters in, a job out, typed samples back."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from rtqual.base.architecture import Architecture
 from rtqual.protocols.board import Job, Outcome
+from rtqual.protocols.load.own import OwnLoad
 from rtqual.protocols.record.schema import Measurement
 
 
@@ -45,6 +49,21 @@ class Instrument(ABC):
     @abstractmethod
     def read(self, parameters: Any, outcome: Outcome, *, cpus: int) -> Measurement:
         """Raises RunFailed when the output is not what the program prints."""
+
+    def settled(self, parameters: Any, folder: Path) -> Any:
+        """The parameters with what else decides a run; `folder`: what a mission's paths are relative to.
+
+        Raises BadInput where something is missing.
+        """
+        return parameters
+
+    def files(self, parameters: Any, architecture: Architecture) -> Mapping[str, Path]:
+        """Path in the guest -> file of the user's. Raises BadInput where one does not fit."""
+        return {}
+
+    def as_load(self, parameters: Any, shape: OwnLoad) -> OwnLoad:
+        """Of a program of the mission's own: what runs where a load names it."""
+        return shape
 
     @abstractmethod
     def seconds(self, parameters: Any, load: str) -> float:

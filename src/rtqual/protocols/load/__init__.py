@@ -18,7 +18,8 @@ class Shape(BaseModel):
     @property
     def told(self) -> dict[str, Any]:
         """For records: those that are not as they are by default."""
-        return {f"load: {name}": value for name, value in self.model_dump(mode="json", exclude_defaults=True).items()}
+        said = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return {f"load: {name}": value for name, value in said.items()}
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ class Inputs(_Model):
 class LatePart(_Model):
     """Of a late sample, as a tracer of the system it was measured on told it."""
 
-    source: Literal["before", "nmi", "irq", "softirq", "thread", "switch", "untold"]
+    source: Literal["before", "nmi", "irq", "softirq", "thread", "switch", "untold", "own", "sibling", "wait"]
     begin_ns: Count  # since the timer's expiry
     duration_ns: Count
     name: OneLine  # of the interrupt, softirq or thread; what ran until the timer's interrupt came
@@ -184,6 +184,7 @@ class LateSample(_Model):
 
     number: Count  # among its CPU's samples, from 1
     cpu: Count
+    series: OneLine = ""  # where an instrument has several; of the CPU's own where it is empty
     value_ns: Count
     parts: list[LatePart]
     calls: list[OneLine]  # what the timer's interrupt hit, the innermost last

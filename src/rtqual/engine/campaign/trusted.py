@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Which programs of others this user lets run: a mission with a program or a load of its own is code.
+
+What a run executes beside rtqual's and Debian's programs is known by the hash of its instrument, its parameters (which
+hold the mission's table and every file's sha256) and its job's command lines. `--run-programs` lets those of a mission
+run and notes their hashes; nothing else does. So a byte that changes is asked for again, and a folder that somebody
+sent runs nothing here.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.words import listed
+from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.record.schema import Inputs, digest
+
+_LARGEST_B = 2**24
+_LETS = "look at what they are, then give --run-programs"
+
+
+def own_code(inputs: Inputs) -> str:
+    """What a run executes that is neither rtqual's nor Debian's, by its name; empty where nothing."""
+    names = [inputs.instrument] if "program" in inputs.parameters else []
+    names += [f"load {inputs.load}"] if inputs.load not in all_loads() and inputs.load != "none" else []
+    return listed(names)
+
+
+def _hash(inputs: Inputs) -> str:
+    job = {name: one for name, one in inputs.job.items() if name not in ("collect", "version")}
+    return digest([inputs.instrument, inputs.load, inputs.parameters, job])
+
+
+def require(every: Iterable[Inputs], where: str, *, lets: bool = False) -> None:
+    """Raises BadInput where a run executes what the user did not let run. `lets`: he does so now, once for all."""
+    wanted = {_hash(one): own_code(one) for one in every if own_code(one)}
+    if not wanted:
+        return
+    known = _known()
+    new = {sha256: name for sha256, name in wanted.items() if sha256 not in known}
+    if new and not lets:
+        names = listed(list(dict.fromkeys(new.values())))
+        raise BadInput(f"{where}: runs programs that are not rtqual's ({names}): {_LETS}")
+    if new:
+        _note(new)
+
+
+def require_record(inputs: Inputs, where: str) -> None:
+    """Raises BadInput where a recorded run executes what the user did not let run."""
+    if own_code(inputs) and _hash(inputs) not in _known():
+        raise BadInput(
+            f"{where}: ran a program that is not rtqual's ({own_code(inputs)}), and it was never let run here: measure "
+            "it with its mission and --run-programs"
+        )
+
+
+def _file() -> Path:
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state"
+    return Path(base) / "rtqual" / "run-programs"
+
+
+def _known() -> frozenset[str]:
+    try:
+        with _file().open() as file:
+            return frozenset(line.partition(" ")[0] for line in file.read(_LARGEST_B).splitlines())
+    except FileNotFoundError:
+        return frozenset()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunFailed(f"{_file()}: cannot be read ({error}): delete it") from None
+
+
+def _note(new: dict[str, str]) -> None:
+    file = _file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w") as out:
+            out.writelines(f"{sha256} {name}\n" for sha256, name in sorted(new.items()))
+    except OSError as error:
+        raise RunFailed(f"{file}: cannot be written: {error.strerror}") from None

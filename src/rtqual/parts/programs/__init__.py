@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""The user's own software, unmodified, as an instrument: judged by the jobs of its threads and by what it prints.
+
+instrument.py  how it runs and is read
+files.py       what is laid into a guest for it
+report.py      what rtqual-program says of its run
+trace.py       what its threads did, from the log of a plugin
+jobs.py        jobs of a thread, and what their time was made of
+judged.py      from jobs to the figures of tasks
+output.py      series that it prints itself
+tasks.py       what there is to judge of it; command.py: `rtqual program`
+part.py        what registers it
+begin.py       a whole mission for it
+"""

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""What is laid into a guest for a program of the user's: the binary, its files, the libraries it is linked with."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from rtqual.base.apt import Package, fetch_closure
+from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
+from rtqual.base.cache import sha256_file
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.engine.initramfs.contents import find, guest_file, guest_tools
+from rtqual.engine.mission.program import Program
+
+if TYPE_CHECKING:
+    from elftools.elf.segments import InterpSegment
+
+SUPERVISOR = "rtqual-program"
+BESIDE = "rtqual-beside"  # the same as a load: it is not watched
+_MACHINES = {AMD64.name: "EM_X86_64", ARM64.name: "EM_AARCH64", ARMHF.name: "EM_ARM"}
+_NAMED = {"EM_X86_64": "x86-64", "EM_AARCH64": "64-bit ARM", "EM_ARM": "32-bit ARM", "EM_386": "32-bit x86"}
+_LEFT_OUT = ("usr/share/doc/", "usr/share/man/", "usr/share/locale/", "usr/share/lintian/", "usr/share/info/")
+_OURS = ("/init", "/bin/busybox", "/bin/sh")
+_OURS_BELOW = ("/usr/bin/rtqual-", "/etc/rtqual/", "/lib/modules/", "/proc/", "/sys/", "/dev/", "/run/result/")
+_MOST_FILES, _MOST_B = 20_000, 192 * 2**20  # a guest has 512 MiB for all
+_SCRIPT = b"#!"
+
+
+def place_of(program: Program) -> str:
+    """Where its binary lies in a guest: in all guests at the same place."""
+    named = next(_binaries(program))
+    return named if _in_packages(program, named) else f"/opt/{program.name}/{Path(named).name}"
+
+
+def folder_of(program: Program) -> str:
+    """Where it starts in a guest: in memory."""
+    return program.folder or f"/run/{program.name}"
+
+
+def hashes(program: Program, folder: Path) -> dict[str, str]:
+    """sha256 of all files of the user's by their places; of binaries by the processor. Raises BadInput."""
+    found: dict[str, str] = {}
+    binaries = {"": program.binary} if isinstance(program.binary, str) else dict(program.binary)
+    for processor, named in binaries.items():
+        if not _in_packages(program, named):
+            found[f"binary {processor}".strip()] = sha256_file(_file(program, folder, named, "binary"))
+    for place, file in _own_files(program, folder):
+        found[place] = sha256_file(file)
+    if program.libraries != "debian":
+        for file in sorted(_folder(program, folder).iterdir()):
+            if file.is_file():
+                found[f"library {file.name}"] = sha256_file(file)
+    return found
+
+
+def laid(program: Program, folder: Path, architecture: Architecture) -> dict[str, Path]:
+    """Path in the guest -> file. Raises BadInput where one is missing or for another processor."""
+    named = program.binary_for(architecture.name)
+    if named is None:
+        raise BadInput(
+            f"program {program.name}: has no binary for {architecture.name}: give it one, or plan without it"
+        )
+    supervisor = guest_file(SUPERVISOR + architecture.suffix)
+    files = {f"usr/bin/{SUPERVISOR}": supervisor, f"usr/bin/{BESIDE}": supervisor}
+    packages = _packages(program, architecture)
+    files |= _of_packages(packages)
+    place = place_of(program).lstrip("/")
+    if _in_packages(program, named):
+        if place not in files:
+            raise BadInput(f"program {program.name}: its packages have no {named}")
+    else:
+        files[place] = _file(program, folder, named, "binary")
+    own = dict(_own_files(program, folder))
+    for at in own:
+        if at in _OURS or at.startswith(_OURS_BELOW):
+            raise BadInput(
+                f"program {program.name}: files: {at} is a place of rtqual's own in the guest; choose another"
+            )
+    files |= {at.lstrip("/"): file for at, file in own.items()}
+    trees = [package.tree for package in (*guest_tools(architecture), *packages)]
+    where = [] if program.libraries == "debian" else [_folder(program, folder)]
+    for at in (place, *(at.lstrip("/") for at in own)):
+        files |= _libraries(program, at, files, where, trees, architecture, strict=at == place)
+    size = sum(file.stat().st_size for file in files.values())
+    if len(files) > _MOST_FILES or size > _MOST_B:
+        raise BadInput(
+            f"program {program.name}: its {len(files):,} files have {size / 2**20:.0f} MiB; a guest takes "
+            f"{_MOST_FILES:,} and {_MOST_B // 2**20} MiB"
+        )
+    return files
+
+
+def _binaries(program: Program) -> Iterator[str]:
+    yield from (program.binary,) if isinstance(program.binary, str) else dict(program.binary).values()
+
+
+def _in_packages(program: Program, named: str) -> bool:
+    return bool(program.packages) and named.startswith("/")
+
+
+def _file(program: Program, folder: Path, named: str, key: str) -> Path:
+    file = folder / Path(named).expanduser()
+    try:
+        mode = file.stat().st_mode
+    except OSError as error:
+        raise BadInput(f"program {program.name}: {key}: {file} cannot be read: {error.strerror}") from None
+    if not stat.S_ISREG(mode):
+        raise BadInput(f"program {program.name}: {key}: {file} is no file")
+    if key == "binary" and not mode & 0o111:
+        raise BadInput(f"program {program.name}: {key}: {file} is not to be executed: `chmod +x` it")
+    return file
+
+
+def _folder(program: Program, folder: Path) -> Path:
+    where = folder / Path(program.libraries).expanduser()
+    if not where.is_dir():
+        raise BadInput(f'program {program.name}: libraries: {where} is no folder; write a folder, or "debian"')
+    return where
+
+
+def _own_files(program: Program, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Place in the guest and file, of all that `files` names."""
+    count = 0
+    for place, named in sorted(program.files.items()):
+        source = folder / Path(named).expanduser()
+        if not source.is_dir():
+            yield place, _file(program, folder, named, "files")
+            continue
+        for file in sorted(source.rglob("*")):
+            if file.is_file():
+                count += 1
+                if count > _MOST_FILES:
+                    raise BadInput(f"program {program.name}: files: {source} holds more than {_MOST_FILES:,} files")
+                yield f"{place}/{file.relative_to(source)}", file
+
+
+def _packages(program: Program, architecture: Architecture) -> list[Package]:
+    """Those that the guest does not have anyway."""
+    if not program.packages:
+        return []
+    there = {tool.sha256 for tool in guest_tools(architecture)}
+    return [one for one in fetch_closure(program.packages, architecture=architecture) if one.sha256 not in there]
+
+
+def _of_packages(packages: Sequence[Package]) -> dict[str, Path]:
+    files: dict[str, Path] = {}
+    for package in packages:
+        for file in sorted(package.tree.rglob("*")):
+            place = str(file.relative_to(package.tree))
+            if place.startswith(_LEFT_OUT) or file.is_dir():
+                continue
+            real = _resolved(file, package.tree, packages)
+            if real:
+                files.setdefault(place, real)
+    return files
+
+
+def _resolved(file: Path, tree: Path, packages: Sequence[Package]) -> Path | None:
+    """A link's file: links of packages are meant for a root of their own, and may go to another package."""
+    for _ in range(8):
+        if not file.is_symlink():
+            return file if file.is_file() else None
+        target = file.readlink()
+        place = Path(str(target).lstrip("/")) if target.is_absolute() else (file.parent / target).relative_to(tree)
+        plain = Path(*_without_dots(place.parts))
+        trees = [one.tree for one in packages if (one.tree / plain).is_symlink() or (one.tree / plain).exists()]
+        if not trees:
+            return None
+        tree, file = trees[0], trees[0] / plain
+    return None
+
+
+def _without_dots(parts: Sequence[str]) -> list[str]:
+    plain: list[str] = []
+    for part in parts:
+        if part == "..":
+            plain = plain[:-1]
+        elif part != ".":
+            plain.append(part)
+    return plain
+
+
+def _libraries(
+    program: Program,
+    place: str,
+    files: dict[str, Path],
+    where: Sequence[Path],
+    trees: Sequence[Path],
+    architecture: Architecture,
+    *,
+    strict: bool,
+) -> dict[str, Path]:
+    """The libraries that a file needs, with what these need. `strict`: it must be a program for the processor."""
+    triplet = architecture.triplet
+    found: dict[str, Path] = {}
+    waiting = list(_needed(program, files[place], architecture, strict=strict))
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen or "/" in name:
+            continue
+        seen.add(name)
+        given = next((one / name for one in where if (one / name).is_file()), None)
+        laid_already = any(f"{one}/{name}" in files for one in _places(triplet))
+        if laid_already and not given:
+            continue
+        try:
+            library = given or find(trees, _places(triplet), name)
+        except RunFailed:
+            raise BadInput(
+                f"program {program.name}: /{place} needs {name}, which "
+                f"{'is neither in its libraries nor in' if where else 'is not in'} the guest's packages: "
+                'name the Debian package that has it (packages = ["..."]), or lay it there (files)'
+            ) from None
+        library = library.resolve()
+        if name.startswith("ld-linux"):
+            found[f"lib64/{name}" if "x86-64" in name else f"lib/{name}"] = library
+        found[f"lib/{triplet}/{name}"] = library
+        waiting += _needed(program, library, architecture, strict=False)
+    return found
+
+
+def _places(triplet: str) -> tuple[str, ...]:
+    return (f"lib/{triplet}", f"usr/lib/{triplet}", "usr/lib", "lib", "lib64")
+
+
+def _needed(program: Program, file: Path, architecture: Architecture, *, strict: bool) -> Iterator[str]:
+    """Libraries and loader that a file asks for. Raises BadInput for one that the processor does not run."""
+    from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load
+    from elftools.elf.dynamic import DynamicSection  # noqa: PLC0415
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415
+
+    with file.open("rb") as content:
+        begin = content.read(len(_SCRIPT))
+        if begin == _SCRIPT:
+            return
+        try:
+            elf = ELFFile(content)
+            machine = str(elf.header["e_machine"])
+            if machine != _MACHINES[architecture.name]:
+                if not strict:
+                    return
+                is_of = _NAMED.get(machine, machine)
+                raise BadInput(
+                    f"program {program.name}: {file} is for {is_of}, the candidate for "
+                    f'{_NAMED[_MACHINES[architecture.name]]}: give binary = {{ {architecture.name} = "..." }}'
+                )
+            for segment in elf.iter_segments("PT_INTERP"):
+                yield Path(cast("InterpSegment", segment).get_interp_name()).name
+            for section in elf.iter_sections():
+                if isinstance(section, DynamicSection):
+                    yield from (str(tag.needed) for tag in section.iter_tags("DT_NEEDED"))  # type: ignore[attr-defined]
+        except (ELFError, ValueError, KeyError, AssertionError, TypeError, OverflowError):
+            if strict:
+                raise BadInput(f"program {program.name}: {file} is neither a program (ELF) nor a script (#!)") from None

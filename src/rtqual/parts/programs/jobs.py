@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""Jobs of a thread: due, started, finished, and where the time went.
+
+A job begins when the thread is released from its release point and ends when it enters that point again: not when it
+blocks, for a call whose moment has passed does not block, and that is the overrun. It is *due* at the moment that the
+thread itself asked a timer for; where no timer released it, at the moment when it was woken, and by whom is told.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from rtqual.parts.programs.trace import Did, Point, Step, Thread, Trace, ran
+from rtqual.protocols.record.schema import LatePart
+
+_MOST_PARTS = 64  # of a job that are told one by one
+_SKIPPED = 1.5  # periods between two releases: one at least did not come
+
+
+@dataclass
+class Job:
+    """One activation of a thread; times of the trace's clock."""
+
+    due_ns: int
+    timed: bool  # whether a timer says when it was due
+    woken_ns: int
+    by: int  # the thread that woke it: of a timer's interrupt, the one that it hit
+    started_ns: int
+    finished_ns: int = 0  # 0: it was at work when the watching ended
+    ran_ns: int = 0
+    expired_ns: int = 0  # when its timer did; 0 where none released it
+    waits: Counter[Point] = field(default_factory=Counter)  # at points of its own, from its start on
+    locked: int = 0  # waits inside the kernel
+    preempted: int = 0
+    first: int = 0  # its first step among the thread's
+    last: int = 0
+
+    @property
+    def response_ns(self) -> int:
+        return self.finished_ns - self.due_ns
+
+    @property
+    def start_ns(self) -> int:
+        """From its due time to its first instruction."""
+        return self.started_ns - self.due_ns
+
+
+def waits_of(thread: Thread) -> Counter[Point]:
+    """How often a thread waited at each point."""
+    counted: Counter[Point] = Counter()
+    point: Point | None = None
+    for step in thread.steps:
+        if step.did is Did.ENTER:
+            point = step.point
+        elif step.did is Did.WAITS and point:
+            counted[point] += 1
+    return counted
+
+
+def release_point(thread: Thread, call: str | None = None) -> Point | None:
+    """Where it waits most often; of the points of a system call, where one is named. None where it never waits."""
+    counted = waits_of(thread)
+    chosen = [(times, point) for point, times in counted.items() if call in (None, point.call)]
+    return max(chosen, default=(0, None), key=lambda one: one[0])[1]
+
+
+class _Release:
+    """A thread in its release point's call, until it is released."""
+
+    def __init__(self, entered: Step, number: int, pending: Step | None) -> None:
+        self.entered, self.number = entered, number
+        self.asked_ns = entered.due_ns
+        self.expired = pending  # a timer that expired while the job before was at work
+        self.waits = False
+        self.woken: Step | None = None
+
+    def job(self, started_ns: int, number: int) -> Job:
+        due_ns = self.expired.due_ns if self.expired else self.asked_ns
+        expired_ns = self.expired.ns if self.expired else 0
+        if not due_ns:
+            due_ns = self.woken.ns if self.woken else self.entered.ns
+        timed = bool(self.expired or self.asked_ns)
+        woken = self.woken or self.entered
+        return Job(due_ns, timed, woken.ns, woken.by, started_ns, expired_ns=expired_ns, first=number)
+
+
+class _Walk:
+    """Through a thread's steps."""
+
+    def __init__(self, point: Point) -> None:
+        self.point = point
+        self.done: list[Job] = []
+        self.job: Job | None = None
+        self._release: _Release | None = None
+        self._pending: Step | None = None  # a timer that expired while a job was at work
+        self._at: Point | None = None
+        self._runs_since: int | None = None
+
+    def take(self, number: int, step: Step) -> None:
+        if step.did is Did.ENTER:
+            self._leaves_release()
+            self._at = step.point
+        if self.job and self._runs_since is not None and step.did is not Did.EXPIRED:
+            self.job.ran_ns += step.ns - self._runs_since
+            self._runs_since = step.ns
+        match step.did:
+            case Did.ENTER if step.point == self.point:
+                self._finishes(number, step)
+            case Did.EXPIRED:
+                self._expires(step)
+            case Did.WOKEN if self._release and self._release.waits and not self._release.woken:
+                self._release.woken = step
+            case Did.RUNS:
+                self._runs(number, step)
+            case Did.WAITS | Did.LOCKED | Did.PREEMPTED:
+                self._stops(step)
+            case Did.ENDED:
+                self.job = self._release = None  # it ends within its last job, which is none
+
+    def _leaves_release(self) -> None:
+        """It did not wait at its release point: the moment had passed."""
+        if self._release and not self._release.waits:
+            self.job = self._release.job(self._release.entered.ns, self._release.number)
+            self._runs_since, self._release = self.job.started_ns, None
+
+    def _finishes(self, number: int, step: Step) -> None:
+        if self.job:
+            self.job.finished_ns, self.job.last = step.ns, number
+            self.done.append(self.job)
+        self.job, self._release, self._pending = None, _Release(step, number, self._pending), None
+
+    def _expires(self, step: Step) -> None:
+        if self._release and not self._release.woken:
+            self._release.expired = step
+        elif self.job:
+            self._pending = step
+
+    def _runs(self, number: int, step: Step) -> None:
+        if self._release and self._release.woken:
+            self.job, self._release = self._release.job(step.ns, number), None
+        self._runs_since = step.ns
+
+    def _stops(self, step: Step) -> None:
+        self._runs_since = None
+        if self._release and step.did is Did.WAITS:
+            self._release.waits = True
+        elif self.job and step.did is Did.WAITS and self._at:
+            self.job.waits[self._at] += 1
+        elif self.job:
+            self.job.locked += step.did is Did.LOCKED
+            self.job.preempted += step.did is Did.PREEMPTED
+
+
+def jobs(thread: Thread, point: Point) -> list[Job]:
+    """Of a thread's release point, in order. The last may not have finished."""
+    walk = _Walk(point)
+    for number, step in enumerate(thread.steps):
+        walk.take(number, step)
+    if walk.job:
+        walk.job.last = len(thread.steps)
+        walk.done.append(walk.job)
+    return walk.done
+
+
+def chained(some: Sequence[Job], upstream: Sequence[Job], tid: int) -> list[Job]:
+    """Jobs that another task's jobs release, due when those were. Jobs that it did not release are left out.
+
+    Each of `upstream`'s jobs releases as many as it wakes while it is at work; `tid` is its thread's.
+    """
+    found, at = [], 0
+    for job in some:
+        while at < len(upstream) and upstream[at].finished_ns and upstream[at].finished_ns < job.woken_ns:
+            at += 1
+        if at < len(upstream) and job.by == tid and upstream[at].started_ns <= job.woken_ns:
+            job.due_ns, job.timed = upstream[at].due_ns, upstream[at].timed
+            found.append(job)
+    return found
+
+
+def skipped(some: Sequence[Job], period_ns: int) -> list[int]:
+    """How many releases did not come before each job but the first, by the gaps between due times."""
+    gaps = (b.due_ns - a.due_ns for a, b in pairwise(some))
+    return [round(gap / period_ns) - 1 if gap >= _SKIPPED * period_ns else 0 for gap in gaps]
+
+
+def row_of_misses(missed: Sequence[bool]) -> int:
+    """The longest row of deadlines missed one after the other."""
+    longest = row = 0
+    for one in missed:
+        row = row + 1 if one else 0
+        longest = max(longest, row)
+    return longest
+
+
+def parts(job: Job, thread: Thread, trace: Trace) -> list[LatePart]:
+    """What the time from due to finished was, without a gap: they add up to the response time.
+
+    before: until its timer expired, or somebody woke it, with who ran; thread: it could run, and another thread did;
+    sibling: it could run, and another thread of the same program did, which no kernel mends; switch: it could run, and
+    nobody else is known to have run; own: it ran; wait: it waited, at a system call of its
+    own or for a lock in the kernel.
+    """
+    found = [*_joined(_parts(job, thread, trace))]
+    if len(found) > _MOST_PARTS:
+        rest = found[_MOST_PARTS - 1 :]
+        lasted = sum(one.duration_ns for one in rest)
+        found[_MOST_PARTS - 1 :] = [
+            LatePart(source="untold", begin_ns=rest[0].begin_ns, duration_ns=lasted, name=f"{len(rest)} further parts")
+        ]
+    return found
+
+
+def _parts(job: Job, thread: Thread, trace: Trace) -> Iterator[LatePart]:
+    due_ns = job.due_ns
+    at_ns, at = due_ns, None
+    first = thread.steps[job.first]
+    cpu = first.cpu
+
+    def part(source: str, begin_ns: int, end_ns: int, name: str) -> LatePart:
+        return LatePart.model_validate(
+            {"source": source, "begin_ns": begin_ns - due_ns, "duration_ns": end_ns - begin_ns, "name": name}
+        )
+
+    def others(source: str, begin_ns: int, end_ns: int) -> Iterator[LatePart]:
+        for begin, end, who in ran(trace.cpus.get(cpu, ()), begin_ns, end_ns):
+            if who is None or who.tid in (0, thread.tid):
+                yield part("before" if source == "before" else "switch", begin, end, "")
+                continue
+            sibling = source == "thread" and who.tid in trace.threads
+            yield part("sibling" if sibling else source, begin, end, f"{who.name}:{who.tid}")
+
+    released_ns = min(max(due_ns, job.expired_ns or job.woken_ns), job.finished_ns)
+    yield from others("before", due_ns, released_ns)
+    yield from others("thread", released_ns, max(released_ns, job.started_ns))
+    at_ns, doing = max(released_ns, job.started_ns), "own"
+    for step in thread.steps[job.first : job.last + 1]:
+        end_ns = min(step.ns, job.finished_ns)
+        if step.did is Did.ENTER:
+            at = step.point
+        if step.did is Did.EXPIRED or (step.did is Did.ENTER and step.ns < job.finished_ns):
+            continue
+        if end_ns > at_ns:
+            if doing == "own":
+                yield part("own", at_ns, end_ns, "")
+            elif doing == "ready":
+                yield from others("thread", at_ns, end_ns)
+            else:
+                yield part("wait", at_ns, end_ns, doing.removeprefix("wait "))
+            at_ns = end_ns
+        cpu = step.cpu
+        match step.did:
+            case Did.RUNS:
+                doing = "own"
+            case Did.PREEMPTED | Did.WOKEN:
+                doing = "ready" if doing != "own" or step.did is Did.PREEMPTED else doing
+            case Did.WAITS:
+                doing = f"wait {at or ''}"
+            case Did.LOCKED:
+                doing = "wait lock in the kernel"
+
+
+def _joined(some: Iterator[LatePart]) -> Iterator[LatePart]:
+    """Parts of the same kind that follow each other are one."""
+    last: LatePart | None = None
+    for one in some:
+        if not one.duration_ns:
+            continue
+        if last and (last.source, last.name) == (one.source, one.name):
+            last = last.model_copy(update={"duration_ns": last.duration_ns + one.duration_ns})
+            continue
+        if last:
+            yield last
+        last = one
+    if last:
+        yield last

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""From what a program's threads did to the figures of its tasks: jobs, responses, misses; why the latest were late."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from statistics import median
+
+from rtqual.base.words import clean, count, listed
+from rtqual.engine.mission.program import Program, Task
+from rtqual.parts.programs.jobs import Job, chained, jobs, parts, release_point, row_of_misses, skipped
+from rtqual.parts.programs.report import Report
+from rtqual.parts.programs.trace import Point, Thread, Trace
+from rtqual.protocols.record.schema import LateSample, Measurement, Scalar, Series
+
+RESPONSE, START = "response", "start"
+_LATEST = 5  # jobs of each task whose parts are kept
+_SHOWN = 6  # threads that a refusal names
+_UNLIKE = 0.01  # of jobs released in another way than the mission says: more of them are a problem
+
+
+@dataclass
+class Judged:
+    """A task's jobs in the time that is judged, and of the releases that never came how many."""
+
+    task: Task
+    thread: Thread
+    point: Point
+    every: list[Job]  # of the whole run
+    inside: list[Job] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)  # before each job that is inside
+    unfinished: int = 0  # jobs at the end whose deadline had passed
+
+    @property
+    def finished(self) -> list[Job]:
+        return [job for job in self.inside if job.finished_ns]
+
+    @property
+    def missed(self) -> list[bool]:
+        """In the order of their releases, those that never came too."""
+        found: list[bool] = []
+        deadline = self.task.deadline
+        for job, gone in zip(self.inside, self.skipped, strict=True):
+            found += [True] * gone
+            if job.finished_ns:
+                found.append(deadline is not None and job.response_ns > deadline)
+        return found + [True] * self.unfinished
+
+
+def judged(program: Program, trace: Trace, report: Report) -> Measurement:
+    """Figures of all tasks; a task that no thread fits, or several, is a problem and has none."""
+    problems = [] if trace.whole else ["the program did so much that not all of its events were kept"]
+    offset = trace.clock_ns
+    begin_ns, end_ns = (report.begin or 0) - offset, (report.end or 0) - offset
+    found: dict[str, Judged] = {}
+    for task in _in_order(program.tasks):
+        thread, why = _thread_of(task, trace)
+        point = release_point(thread, task.waits_at) if thread else None
+        if thread is None or point is None:
+            problems.append(why or f"task {task.name}: its thread {_named(thread)} never waits, so it has no jobs")
+            continue
+        every = jobs(thread, point)
+        if task.after:
+            if task.after not in found:
+                continue  # told of that one
+            before = found[task.after]
+            every = chained(every, before.every, before.thread.tid)
+        one = Judged(task, thread, point, every)
+        _take(one, begin_ns, end_ns)
+        found[task.name] = one
+        problems += _problems(one)
+    series: list[Series] = []
+    scalars: dict[str, Scalar] = {}
+    late: list[LateSample] = []
+    absent = {}
+    for task in program.tasks:
+        if task.name not in found or not found[task.name].finished:
+            absent[f"{task.name} {RESPONSE}"] = "no job of it was seen"
+            continue
+        one = found[task.name]
+        series += _series(one)
+        scalars |= _scalars(one)
+        late += _late(one, trace)
+    scalars |= {f"kernel thread {clean(one.name)}": Scalar(value=one.after, unit="1") for one in report.raised}
+    return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late))
+
+
+def _in_order(tasks: Sequence[Task]) -> Iterator[Task]:
+    """Each after the one that releases it."""
+    done: set[str] = set()
+    waiting = list(tasks)
+    while waiting:
+        ready = [task for task in waiting if task.after is None or task.after in done] or waiting
+        done |= {task.name for task in ready}
+        waiting = [task for task in waiting if task not in ready]
+        yield from ready
+
+
+def _thread_of(task: Task, trace: Trace) -> tuple[Thread | None, str]:
+    """Or why there is none."""
+    fitting = [one for one in trace.threads.values() if _fits(task, one)]
+    fitting.sort(key=lambda one: one.order)
+    if task.nth is not None:
+        fitting = fitting[task.nth - 1 : task.nth]
+    if len(fitting) == 1:
+        return fitting[0], ""
+    if fitting:
+        which = listed([_named(one) for one in fitting[:_SHOWN]])
+        return (
+            None,
+            f"task {task.name}: {count(len(fitting), 'thread')} fit it ({which}): say nth, priority or waits_at",
+        )
+    there = sorted(trace.threads.values(), key=lambda one: one.prio)[:_SHOWN]
+    has = listed([_named(one) for one in there]) or "none"
+    return None, f"task {task.name}: no thread fits it; the program's threads were {has}"
+
+
+def _fits(task: Task, thread: Thread) -> bool:
+    if task.thread is not None and not fnmatchcase(thread.name, task.thread):
+        return False
+    if task.priority is not None and thread.priority != task.priority:
+        return False
+    return task.waits_at is None or release_point(thread, task.waits_at) is not None
+
+
+def _named(thread: Thread | None) -> str:
+    return f"{clean(thread.name)} at priority {thread.priority}" if thread else "?"
+
+
+def _take(one: Judged, begin_ns: int, end_ns: int) -> None:
+    """Jobs that were due in the time that is judged."""
+    period, deadline = one.task.period, one.task.deadline
+    gone = [0, *skipped(one.every, period)] if period and one.every else [0] * len(one.every)
+    for job, before in zip(one.every, gone, strict=True):
+        if not begin_ns <= job.due_ns < end_ns:
+            continue
+        if not job.finished_ns:
+            one.unfinished += deadline is not None and job.due_ns + deadline < end_ns
+            continue
+        one.inside.append(job)
+        one.skipped.append(before if len(one.inside) > 1 else 0)
+
+
+def _problems(one: Judged) -> Iterator[str]:
+    task, some = one.task, one.finished
+    timed = sum(job.timed for job in some)
+    if task.released_by == "timer" and len(some) - timed > _UNLIKE * len(some):
+        yield f"task {task.name}: {len(some) - timed} of {count(len(some), 'job')} were released by no timer"
+    if task.released_by == "wake" and timed > _UNLIKE * len(some):
+        yield f"task {task.name}: {timed} of {count(len(some), 'job')} were released by a timer"
+
+
+def _series(one: Judged) -> list[Series]:
+    some, name = one.finished, one.task.name
+    return [
+        Series.raw([job.response_ns for job in some], name=f"{name} {RESPONSE}"),
+        Series.raw([job.start_ns for job in some], name=f"{name} {START}"),
+    ]
+
+
+def _scalars(one: Judged) -> dict[str, Scalar]:
+    some, task = one.finished, one.task
+    missed = one.missed
+    figures: dict[str, tuple[float, str]] = {"jobs": (len(missed), "1")}
+    if task.deadline:
+        figures["missed"] = (sum(missed), "1")
+        figures["longest row missed"] = (row_of_misses(missed), "1")
+    if task.period:
+        figures["skipped"] = (sum(one.skipped), "1")
+    gaps = [b.due_ns - a.due_ns for a, b in pairwise(some)]
+    if gaps and all(job.timed for job in some):
+        figures["period p50"] = (median(gaps), "ns")
+        if task.period:
+            figures["drift"] = (100 * (median(gaps) / task.period - 1), "%")
+    figures["preempted"] = (sum(job.preempted > 0 for job in some), "1")
+    figures["blocked"] = (sum(bool(job.waits or job.locked) for job in some), "1")
+    lasted = some[-1].finished_ns - some[0].started_ns
+    if lasted > 0:
+        figures["CPU share"] = (100 * sum(job.ran_ns for job in some) / lasted, "%")
+    return {f"{task.name} {name}": Scalar(value=value, unit=unit) for name, (value, unit) in figures.items()}
+
+
+def _late(one: Judged, trace: Trace) -> Iterator[LateSample]:
+    """The latest jobs in parts."""
+    numbered = list(enumerate(one.finished, 1))
+    numbered.sort(key=lambda pair: (-pair[1].response_ns, pair[0]))
+    name = f"{one.task.name} {RESPONSE}"
+    for number, job in numbered[:_LATEST]:
+        told, cpu = parts(job, one.thread, trace), one.thread.steps[job.first].cpu
+        yield LateSample(number=number, cpu=cpu, series=name, value_ns=job.response_ns, parts=told, calls=[])

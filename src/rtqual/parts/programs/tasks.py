@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""What there is to judge of a program: it is run once, and every thread that waits for something is told as a task."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from rtqual.base.architecture import AMD64, ARCHITECTURES
+from rtqual.base.errors import BadInput, RunFailed
+from rtqual.base.scratch import scratch
+from rtqual.base.units import format_ns
+from rtqual.base.words import clean
+from rtqual.engine.boards.jobs import LOG, NOT_SEEN, PROCESSOR
+from rtqual.engine.campaign import trusted
+from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.campaign.plan import own_parameters
+from rtqual.engine.campaign.prepared import Prepared
+from rtqual.engine.mission import Mission, Program
+from rtqual.parts.programs.jobs import Job, jobs, release_point
+from rtqual.parts.programs.report import NAME, read_report
+from rtqual.parts.programs.trace import Point, Thread, Trace, read
+from rtqual.protocols.board import Machine
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.record.schema import Inputs
+
+_LEAST_JOBS = 5
+_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A thread with its jobs. `call`: where it names the release point better than how often it waits there."""
+
+    thread: Thread
+    point: Point
+    jobs: tuple[Job, ...]
+    wakers: tuple[str, ...]  # the threads of the program that wake it, the most frequent first
+
+    @property
+    def timed(self) -> bool:
+        return sum(job.timed for job in self.jobs) > len(self.jobs) / 2
+
+    @property
+    def period_ns(self) -> int | None:
+        """The median between due times, where its own timer releases it."""
+        gaps = [b.due_ns - a.due_ns for a, b in pairwise(self.jobs)]
+        return round(median(gaps)) if gaps and self.timed else None
+
+
+@dataclass(frozen=True)
+class Looked:
+    """All threads of a program in a run of so many ns."""
+
+    program: str
+    candidate: str
+    lasted_ns: int
+    seen: tuple[Seen, ...]  # those with jobs, the highest priority first
+    others: tuple[Thread, ...]  # those without
+    ended: str  # how, where it was no success
+
+
+def look(
+    mission: Mission, name: str | None, candidate: str | None, *, lets: bool, tell: Callable[[str], None]
+) -> Looked:
+    """Run a program of the mission once, under its first candidate that the virtual board boots, and say what its
+    threads did. Raises BadInput where there is none, RunFailed where it did not run."""
+    program = _named(mission, name)
+    cell = _cell(mission, program, candidate)
+    inputs = Inputs(
+        candidate=cell.candidate.name, instrument=cell.instrument.name, load="none", board=cell.board, cpus=1, seed=1,
+        parameters=cell.parameters.model_dump(mode="json"), job=cell.job().as_inputs(),
+    )  # fmt: skip
+    trusted.require([inputs], str(mission.path), lets=lets)
+    prepared = Prepared(mission)
+    prepared.prepare([cell], tell)
+    tell(f"runs {program.name} under {cell.candidate.name}")
+    with scratch() as folder:
+        start = prepared.start(cell.candidate)
+        board = cell.place.open(replace(start, machine=Machine(), scratch=folder / "scratch", tell=tell))
+        outcome = board.run(replace(cell.job(), watched=True), seed=1, timeout_s=cell.timeout_s)
+    if LOG not in outcome.files:
+        raise RunFailed(outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs"))
+    architecture = next((one for one in ARCHITECTURES if one.name == outcome.facts.get(PROCESSOR)), AMD64)
+    trace = read(outcome.files[LOG], architecture)
+    report = read_report(outcome.files.get(f"{NAME}.report", ""))
+    seen, others = threads_of(trace)
+    said = outcome.files.get(f"{NAME}.err", "") + outcome.files.get(f"{NAME}.out", "")
+    words = said.strip().splitlines()[-1:] or ["(nothing)"]
+    ended = f"it ended with exit code {outcome.exit_code}; its last words: {clean(words[0])[:200]!r}"
+    return Looked(program.name, cell.candidate.name, report.lasted_ns, seen, others, ended if outcome.exit_code else "")
+
+
+def _named(mission: Mission, name: str | None) -> Program:
+    names = [one.name for one in mission.programs]
+    if not names:
+        raise BadInput(f"{mission.path}: has no [[program]] to look at (docs/programs.md)")
+    if name is not None and name not in names:
+        raise BadInput(f"{mission.path}: has no program {name!r}, but {', '.join(names)}")
+    return next(one for one in mission.programs if name in (None, one.name))
+
+
+def _cell(mission: Mission, program: Program, candidate: str | None) -> Cell:
+    for one in mission.candidates:
+        place = one.place
+        if candidate in (None, one.name) and place and place.starts and place.linux and place.repeats:
+            parameters = own_parameters(mission, program)
+            return Cell(one, all_instruments()[program.instrument], parameters, "none", 1, 1, place)
+    raise BadInput(
+        f"{mission.path}: has no candidate {candidate or ''} that the virtual board boots".replace("  ", " ")
+    )
+
+
+def threads_of(trace: Trace) -> tuple[tuple[Seen, ...], tuple[Thread, ...]]:
+    """Threads with jobs, by priority; and those without."""
+    seen: list[Seen] = []
+    others: list[Thread] = []
+    for thread in trace.threads.values():
+        point = release_point(thread)
+        some = [job for job in jobs(thread, point) if job.finished_ns] if point else []
+        if point is None or len(some) < _LEAST_JOBS:
+            others.append(thread)
+            continue
+        wakers = Counter(job.by for job in some if not job.timed)
+        known = [trace.threads[tid].name for tid, _ in wakers.most_common() if tid in trace.threads]
+        seen.append(Seen(thread, point, tuple(some), tuple(dict.fromkeys(known))))
+    seen.sort(key=lambda one: (one.thread.prio, one.thread.order))
+    return tuple(seen), tuple(others)
+
+
+def tables(seen: Sequence[Seen]) -> str:
+    """As [[program.task]], to be pasted into the mission."""
+    named = Counter(one.thread.name for one in seen)
+    names: list[str] = []
+    text = ""
+    for one in seen:
+        name = _SLUG.sub("-", one.thread.name.lower()).strip("-") or "task"
+        while name in names:
+            name = f"{name}-{len(names) + 1}"
+        names.append(name)
+        lines = ["[[program.task]]", f'name = "{name}"', *_which(one, seen, alone=named[one.thread.name] == 1)]
+        released = "timer" if one.timed else "wake"
+        lines.append(f'released_by = "{released}"{_by(one)}')
+        if one.period_ns:
+            lines.append(f'period = "{_round(one.period_ns)}"  # seen: {format_ns(one.period_ns)}')
+        worst = max(job.response_ns for job in one.jobs)
+        lines.append(f'# deadline = "..."  # of {len(one.jobs)} jobs the longest took {format_ns(worst)}')
+        text += "\n".join(lines) + "\n\n"
+    return text
+
+
+def _which(one: Seen, seen: Sequence[Seen], *, alone: bool) -> list[str]:
+    quoted = clean(one.thread.name).replace("\\", "?").replace('"', "?").replace("*", "?").replace("[", "?")
+    lines = [f'thread = "{quoted}"']
+    if alone:
+        return lines
+    alike = [other for other in seen if other.thread.name == one.thread.name]
+    if len({other.thread.priority for other in alike}) == len(alike):
+        return [*lines, f"priority = {one.thread.priority}"]
+    same = [
+        other for other in alike if other.thread.priority == one.thread.priority and other.point.call == one.point.call
+    ]
+    lines += [f"priority = {one.thread.priority}", f'waits_at = "{one.point.call}"']
+    return lines if len(same) == 1 else [*lines, f"nth = {same.index(one) + 1}"]
+
+
+def _by(one: Seen) -> str:
+    by = f", by {', '.join(one.wakers[:3])}" if one.wakers else ""
+    return f"  # at {one.point}{by}"
+
+
+def _round(period_ns: int) -> str:
+    """As somebody would have written it: 4 ms, where 3,999,996 ns were seen."""
+    for digits in (1, 2, 3, 4):
+        written = format_ns(float(f"{period_ns:.{digits}g}"))
+        value, unit = written.split()
+        scale = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}.get(unit, 0)
+        if scale and abs(float(value.replace(",", "")) * scale / period_ns - 1) < 0.001:
+            return f"{value.replace(',', '')} {unit}"
+    return f"{period_ns} ns"
