@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The example's loop in a guest: watched at no cost, and seen as it sees itself."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rtqual.protocols.record.store import read
+from support.command import Run
+
+_EXAMPLE = Path(__file__).parents[3] / "examples" / "loop250"
+
+
+@pytest.mark.guest
+def test_jobs_from_outside_are_those_that_the_program_sees(
+    tmp_path: Path, rtqual: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    loop = tmp_path / "loop250"
+    subprocess.run(["gcc", "-O2", "-static", "-pthread", "-o", loop, _EXAMPLE / "loop250.c"], check=True)
+    text = (_EXAMPLE / "loop250.toml").read_text().replace('["500", "70"]', '["100", "70"]')
+    stock = text[text.index('[[candidate]]\nname = "debian"\n') : text.index("[[program]]")]
+    (tmp_path / "loop.toml").write_text(text.replace(stock, ""))
+    done = rtqual("select", tmp_path / "loop.toml", "--scale", "try", "--run-programs", "--out", tmp_path / "out")
+    assert "program-loop250" in done.stderr
+    records = [read(path) for path in sorted((tmp_path / "out" / "records").iterdir())]
+    assert sorted(one.manifest.repeat for one in records) == [0, 1]
+    # The second run was made once more with nobody watching: it would have said that the program's output differs.
+    assert [one.manifest.problems for one in records] == [[], []]
+    first = records[0]
+    assert first.manifest.scalars["control missed"].value == 0
+    taken = {one.info.name: np.concatenate([*(one.ordered() or ())]) for one in first.series}
+    assert (len(taken["late"]), len(taken["control start"])) == (100, 99)  # it ends within its last job
+    further = taken["late"][:99] - taken["control start"]  # the way back to user space, and the clock's reading
+    assert further.max() - further.min() <= 100
+    path = next((tmp_path / "out" / "records").glob("*-0"))
+    said = rtqual("explain", path).stdout
+    assert "control response" in said
+    assert "the thread itself" in said
