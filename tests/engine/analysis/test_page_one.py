@@ -94,3 +94,14 @@ def test_a_score_by_less_than_half_of_the_weight_is_not_in_the_headline(
     shares = [line for line in to_prometheus(asked, analyse(asked, "demo", records(), {})).splitlines()
               if line.startswith("rtqual_score_share{")]  # fmt: skip
     assert len(shares) == 2
+
+
+def test_the_evidence_is_told_against_the_missions_duration() -> None:
+    taken = wakeups("rt", [20_000] * 10, n=300, parameters={"interval": 1_000_000})
+    (verdict,) = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", taken, {}).verdicts
+    (told,) = [one for one in verdict.caveats if "wake-ups" in one]
+    assert "3,600,000 wake-ups" in told and "3,000 without a miss" in told
+    assert "fewer than 3,594 misses" in told  # 1 - 0.05 ** (1 / 3000) of them: the rule of three
+    late = wakeups("rt", [200_000] * 10, n=300, parameters={"interval": 1_000_000})
+    (verdict,) = analyse(mission(["rt"], requirements=[WAKE_UP]), "demo", late, {}).verdicts
+    assert not [one for one in verdict.caveats if "wake-ups" in one]

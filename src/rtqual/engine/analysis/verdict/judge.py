@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """What the records support: gates first, then the weighted score, and never more than the intervals allow."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from rtqual.base.units import format_value
 from rtqual.base.words import count, listed, some, under
 from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.engine.analysis.difference.statement import fits
-from rtqual.engine.analysis.figure.asked import Asked, ranked_by
+from rtqual.engine.analysis.figure.asked import LEVEL, Asked, ranked_by
 from rtqual.engine.analysis.figure.cells import Cells, by_board
+from rtqual.engine.analysis.figure.intervals import exceedance_bound
 from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import DETAIL, Measured
 from rtqual.engine.analysis.figure.wording import value
@@ -32,6 +35,7 @@ ACCEPTED_CAVEAT = (
 )
 ACCEPTED_LINE = "Judged on the emulator: the mission takes counted instructions for time (accept-virtual)"
 HOST_TIMED_CAVEAT = "host-timed, so the same run gives other figures another time"
+_NONE_SEEN = -math.log(1 - LEVEL)  # where so many are expected, none is drawn with 5 %
 _MOST_PLACES = 4  # named in a caveat
 _ORDER = (Outcome.MET, Outcome.UNASKED, Outcome.UNDECIDED, Outcome.NOT_MET)
 
@@ -184,12 +188,35 @@ def _caveats(mission: Mission, cells: Cells, table: ScoreTable) -> Iterator[str]
         if group not in cells.measured:
             why = cells.losses(group).text or f"gave no record: {cells.failures[group]}"
             yield f"{group.instrument} {under(group.load)}, {group.candidate}: {why}."
+    yield from _exposure(mission, cells)
     yield from _missing(cells)
     for one in cells.left_out:
         yield f"{one.group.instrument} {under(one.group.load)}: {one.text}."
     yield from _left_out(table)
     yield from _unused_margins([*mission.requirements, *mission.criteria], cells)
     yield from _on_other_cpus(mission, cells)
+
+
+def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
+    """What no miss among the samples says of the mission's duration, at the rate of the instrument."""
+    for requirement in (one for one in mission.requirements if one.at_most and one.statistic == "max"):
+        for name in cells.candidates:
+            found = cells.find(requirement, name)
+            interval_ns = found.summary.conditions.parameters.get("interval") if found else None
+            if found is None or not isinstance(interval_ns, int) or interval_ns <= 0 or found.summary.problems:
+                continue
+            summary, wakeups = found.summary, mission.mission.duration // interval_ns
+            drawn = summary.distribution
+            if not wakeups or drawn is None or drawn.overflow or beyond(drawn, requirement.limit.value):
+                continue
+            shown = math.ceil(wakeups * exceedance_bound(0, summary.samples, LEVEL))
+            enough = math.ceil(_NONE_SEEN * wakeups)
+            lasts = format_value(mission.mission.duration, "ns")
+            yield (
+                f"'{requirement.name}' of {name}: {lasts} are {wakeups:,} wake-ups; "
+                f"{summary.samples:,} without a miss show fewer than {shown:,} misses in them (95 %, if independent); "
+                f"fewer than one takes {enough:,} samples, {format_value(enough * interval_ns, 'ns')} of measurement."
+            )
 
 
 def _missing(cells: Cells) -> Iterator[str]:
