@@ -25,6 +25,7 @@ TERMS = {
     "PREEMPT_RT": "Linux whose interrupt handlers and locks give way to a real-time thread.",
     "requirement": "A gate: a candidate that does not meet it is out.",
     "run": "One execution of an instrument, with a seed of its own; runs of one kind share all else.",
+    "upper run max": "What the largest samples of nine of ten runs stay below: it sees bad runs, a median does not.",
     "undecided": "The measurement does not suffice: more runs or samples are needed, as the reason says.",
     "virtual board": "An emulated computer (QEMU) on which kernels are compared.",
     "wake-up latency": "How long after its timer a real-time thread runs.",
