@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Part, Row, Section
+from rtqual.protocols.part import Command, Keyed, Part, Row, Section
 
 PART = Part(
     "docking",
@@ -23,5 +23,6 @@ PART = Part(
         Section(20, "rtqual_docking.chapter:camera", "LIDAR"),
         Section(30, "rtqual_docking.chapter_docking:docking", "Docking"),
     ),
+    verified=(Keyed(10, "rtqual_docking.procedure:instruments", "ds325-flight"),),
     annexes=(Row(30, "rtqual_docking.approach:APPROACH"),),
 )  # fmt: skip

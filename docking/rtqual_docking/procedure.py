@@ -18,11 +18,12 @@ from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure import peer
 from rtqual.engine.procedure.figures import figures
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.played import LOG_SERIES, OCTET, PREFIX
 from rtqual.engine.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled, script
 from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
-from rtqual.protocols.record.schema import Measurement, Record, Scalar, Series
+from rtqual.protocols.record.schema import Measurement, Scalar, Series
 from rtqual_docking import air
 from rtqual_docking.output import of_emulator
 from rtqual_docking.script import (
@@ -41,9 +42,7 @@ from rtqual_docking.script import (
     flown,
 )
 
-PREFIX = "procedure-"
 GROUND, LOG, REPORT = "rtqual-ground", "ground.log", "report"
-LOG_SERIES, OCTET = "log", "octet"
 _GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.
@@ -204,14 +203,3 @@ def instruments(
 
 def _kept(log: str) -> Series:
     return Series.raw(np.frombuffer(log.encode(), np.uint8).astype(np.int64), name=LOG_SERIES, unit=OCTET)
-
-
-def log_of(record: Record) -> str:
-    """The log that a record keeps; empty where it keeps none. What is no octet becomes a mark that no log has."""
-    for one in record.series:
-        chunks = one.ordered() if one.info.name == LOG_SERIES and one.info.unit == OCTET else None
-        if chunks is not None:
-            octets = np.concatenate([np.zeros(0, np.int64), *chunks])
-            sound = bool(((octets >= 0) & (octets < 128)).all())
-            return octets.astype(np.uint8).tobytes().decode("ascii") if sound else "\0"
-    return ""

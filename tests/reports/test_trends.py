@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.played import LOG_SERIES, OCTET
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.trends import Trend, trends
-from rtqual_docking.procedure import LOG_SERIES, OCTET
 from support.analysis_records import record
 from support.ground_log import Log, definition, procedure
 

@@ -19,11 +19,11 @@ from rtqual.engine.candidates import carried
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure import model
 from rtqual.engine.procedure.compliance import Compliance
+from rtqual.engine.procedure.played import PREFIX, log_of
 from rtqual.protocols.record.schema import Record, Series, Timing
 from rtqual.protocols.record.store import Store
 from rtqual.reports.verification import Verified, latencies
 from rtqual.stages import verify as stage
-from rtqual_docking.procedure import PREFIX, log_of
 from support.analysis_records import record
 from support.built import built
 from support.command import Run

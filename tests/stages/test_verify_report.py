@@ -20,6 +20,7 @@ from rtqual.engine.procedure.compliance import Compliance, control
 from rtqual.engine.procedure.judge import Judgement
 from rtqual.engine.procedure.kept import Procedures
 from rtqual.engine.procedure.load import load_procedures
+from rtqual.engine.procedure.played import PREFIX
 from rtqual.face.terminal.verify import print_verified
 from rtqual.protocols.record.schema import Timing, digest
 from rtqual.reports.control import build
@@ -27,7 +28,6 @@ from rtqual.reports.page.render import to_html, to_markdown
 from rtqual.reports.trends import Trend
 from rtqual.reports.verification import as_dict, to_junit
 from rtqual.stages.verify import verified_in
-from rtqual_docking.procedure import PREFIX
 from support.command import Run
 from support.ground_log import TOP, definition
 from support.made_verification import made

@@ -83,6 +83,7 @@ class Part:
     printed: tuple[Row, ...] = ()  # candidates that nothing runs: engine/candidates/printed.py
     roots: tuple[Keyed, ...] = ()  # by a candidate's root: what puts its kernel under one
     ways: tuple[Keyed, ...] = ()  # by how a board is reached without a network: what opens it
+    verified: tuple[Keyed, ...] = ()  # by the program that [verify] plays procedures to: what makes instruments of them
     forms: tuple[Keyed, ...] = ()  # by what `rtqual import` reads beside files of tools: a function of its arguments
     runners: tuple[Keyed, ...] = ()  # by an option of select: engine/campaign/runner.py
     annexes: tuple[Row, ...] = ()  # engine/campaign/annex.py: Annex

@@ -162,6 +162,12 @@ def group_of(record: Manifest) -> Group:
     return Group(inputs.instrument, inputs.load, inputs.board, inputs.cpus, inputs.candidate)
 
 
+def facts_of(records: Sequence[Manifest], fact: str) -> list[str]:
+    """Return the values that a fact has in records, each once; those without it are left out."""
+    found = dict.fromkeys(one.provenance.facts.get(fact, "none") for one in records)
+    return [value for value in found if value != "none"]
+
+
 def _cell_name(cell: Group | str) -> str:
     if isinstance(cell, Group):
         return f"{cell.candidate}: {cell.instrument} {load_text(cell.load)}, {place(cell)}"

@@ -19,8 +19,8 @@ from rtqual.engine.analysis.figure.intervals import mean_interval
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.procedure.figures import ACCEPTED, POSE_AGE, figures
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.played import log_of
 from rtqual.protocols.record.schema import Record
-from rtqual_docking.procedure import log_of
 
 # What is looked at: figure -> unit of what it grows by in an hour.
 QUANTITIES = {"memory": "B", ACCEPTED: "ns", POSE_AGE: "ns", "deadline_misses": "1", "frames_lost": "1"}

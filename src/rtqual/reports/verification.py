@@ -21,10 +21,10 @@ from rtqual.engine.mission import Mission
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, Result, Row, Run
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.played import LOG_SERIES, PREFIX
 from rtqual.protocols.record.schema import Record, Series
 from rtqual.reports.machine.junit import Case, Suite, as_xml
 from rtqual.reports.trends import Trend
-from rtqual_docking.procedure import LOG_SERIES, PREFIX
 
 _WORSE = (Result.PASSED, Result.UNKNOWN, Result.FAILED)
 _QUANTILES = ("p50", "p99", "p99.9")

@@ -28,15 +28,16 @@ from rtqual.engine.procedure.kept import Procedures
 from rtqual.engine.procedure.load import procedures_of
 from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.peer import judged as judged_by_log
-from rtqual.engine.procedure.script import FRAME_FILE, STATE_FILE
+from rtqual.engine.procedure.played import PREFIX, log_of
+from rtqual.engine.procedure.script import FRAME_FILE, PROGRAM, STATE_FILE
 from rtqual.protocols.board.registry import Row
+from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import Store, read
 from rtqual.reports.control import FORMS, write_control
 from rtqual.reports.page.document import AS_USUAL, Printed
 from rtqual.reports.trends import trends
 from rtqual.reports.verification import Verified, open_by
-from rtqual_docking.procedure import PREFIX, instruments, log_of
 
 SMOKE, FULL, SOAK = "smoke", "full", "soak"
 SCALES = (SMOKE, FULL)  # of procedures; SOAK has its segments, as many as fill its hours
@@ -121,6 +122,7 @@ def campaign(asked: Plan, folder: Path, workers: int, seeds: int = 1) -> Campaig
     candidate = next(one for one in asked.mission.candidates if one.name == asked.verify.candidate)
     place = _place(asked, candidate)
     cpus, camera = place.cpus() if place.cpus else 1, asked.verify.camera
+    instruments = keyed("verified", PROGRAM, f"[verify] of {PROGRAM}")
     cells = [
         Cell(candidate, one, one.parameters(), asked.verify.load, cpus, seed=seed, place=place)
         for seed in range(1, seeds + 1)

@@ -16,9 +16,9 @@ from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.compliance import Compliance, Run, control, unasked
 from rtqual.engine.procedure.judge import Judgement, judge
 from rtqual.engine.procedure.load import load_procedures
+from rtqual.engine.procedure.played import LOG_SERIES, OCTET, log_of
 from rtqual.engine.procedure.script import KEY, compiled, script
 from rtqual.protocols.record.schema import Inputs, Manifest, Provenance, Record, Series, Timing
-from rtqual_docking.procedure import LOG_SERIES, OCTET, log_of
 from support.ground_log import START_STOP, TOP, definition, good, procedure
 
 WRONG = {

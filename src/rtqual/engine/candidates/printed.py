@@ -3,10 +3,30 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from rtqual.engine.analysis.figure.model import Conditions
 from rtqual.protocols import part
 from rtqual.protocols.record.schema import Record
+
+
+class Operations(Protocol):
+    """What others printed of operations that the probe measures too, of one of their systems."""
+
+    @property
+    def system(self) -> str: ...
+    @property
+    def statistic(self) -> str: ...  # as rtqual calls it
+    @property
+    def figures_ns(self) -> Mapping[str, float]: ...  # by the probe's names of the operations
+    @property
+    def charted(self) -> bool: ...  # least, average, largest and deviation of each are drawn side by side
+    @property
+    def conditions(self) -> Conditions: ...
+    @property
+    def place(self) -> str: ...  # where they are printed
+    @property
+    def told(self) -> str: ...  # that, who measured them and how, in sentences
 
 
 @dataclass(frozen=True)
@@ -17,6 +37,7 @@ class Printed:
     records: Callable[[str, str, str], Iterable[Record]]  # of a system, as a candidate, of the mission with that hash
     needs: Callable[[Any], Mapping[str, Any]]  # of a mission: candidate -> what is said of its needs
     judged: Callable[[Any, Any], Any]  # a mission and its evidence -> the evidence with what was chosen there
+    operations: Callable[[str], tuple[Operations, ...]]  # of a family of the probe
 
 
 def printed() -> tuple[Printed, ...]:

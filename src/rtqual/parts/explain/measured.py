@@ -14,6 +14,7 @@ from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, PROBES
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.figures import ACCEPTED, answers
+from rtqual.engine.procedure.played import PREFIX, log_of
 from rtqual.parts.explain.context import Slice
 from rtqual.parts.explain.matching import Matched, Sample, match
 from rtqual.parts.explain.roles import EMULATOR, GROUND, STREAM, Players, Roles, between, logged
@@ -22,7 +23,7 @@ from rtqual.parts.explain.trace import Trace
 from rtqual.protocols.board import Outcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.record.schema import Record, Series, samples_digest
-from rtqual_docking.procedure import PREFIX, Played, instruments, log_of
+from rtqual_docking.procedure import Played, instruments
 from rtqual_docking.ways import WAYS
 
 _WAYS = {one.name: one for one in WAYS}

@@ -15,13 +15,12 @@ from rtqual.engine.analysis.figure.comparable import unlike_conditions
 from rtqual.engine.analysis.figure.model import Summary
 from rtqual.parts.studies.audit import Finding
 from rtqual.parts.studies.beside import CYCLES, Beside, Published, matching
-from rtqual.parts.studies.catalogue import Study, study
+from rtqual.parts.studies.catalogue import study
 from rtqual.parts.studies.choice import misprints
+from rtqual.parts.studies.operations import study_text
 from rtqual.parts.studies.records import places
-from rtqual.protocols.record.facts import COMMAND, PRINTED_IN
-from rtqual.protocols.record.schema import Manifest
 from rtqual.reports.chapter.tools import parameters
-from rtqual.reports.material import FOOTPRINT, Material, Place, group_of
+from rtqual.reports.material import FOOTPRINT, Material, facts_of
 from rtqual.reports.page.document import Block, Cell, Column, Note, Notes, Paragraph, Table, bullets, numbers, texts
 from rtqual.reports.page.text import TIMING_MARK, clean, load_text, number, prose, readable
 
@@ -75,15 +74,6 @@ def _misprints(material: Material) -> Iterator[Table]:
 
 def _with_unit(one: Finding) -> str:
     return f"{readable(one.column)} [{study(one.study).table(one.table).unit_of(one.column)}]"
-
-
-def printed_in(material: Material, one: Place) -> tuple[str, ...]:
-    """Where the figures of a published place are printed, and how the study measured them."""
-    records = [r for r in material.of_board(one.board) if group_of(r) in {s.group for s in one.summaries}]
-    return tuple(
-        f"{title}: {'; '.join(_values(records, fact))}."
-        for title, fact in (("Printed in", PRINTED_IN), ("The study's command", COMMAND))
-    )
 
 
 def _measured(material: Material) -> Iterator[list[Summary]]:
@@ -172,17 +162,10 @@ def _printed(figure: Published | None, notes: Notes) -> Cell:
     return Cell(figure.text, f"→ {figure.finding.recomputed_text.partition(' [')[0]}", notes.mark(remark))
 
 
-def study_text(source: Study) -> str:
-    about = source.source
-    measured_with = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
-    author = f" ({about.author})" if about.author else ""
-    return f"Study {source.key}: {about.title}{author}; {measured_with}."
-
-
 def _board(material: Material, board: str) -> str:
     """The machine, the kernels and the clock of ours."""
     records = [r for r in material.of_board(board) if r.inputs.instrument != FOOTPRINT]
-    machine = " under ".join(filter(None, (listed(_values(records, fact)) for fact in ("processor", "hypervisor"))))
+    machine = " under ".join(filter(None, (listed(facts_of(records, fact)) for fact in ("processor", "hypervisor"))))
     kernels = {f"{r.inputs.candidate} {r.provenance.kernel.split()[0]}": None for r in records if r.provenance.kernel}
     tools = dict.fromkeys(f"{name} {version}" for r in records for name, version in sorted(r.provenance.tools.items()))
     clock = "its clock counts executed instructions" if any(TIMING_MARK[s] for s in material.timings(board)) else ""
@@ -193,8 +176,3 @@ def _board(material: Material, board: str) -> str:
         clock,
     )
     return f"Here, {board} board: {'; '.join(part for part in parts if part)}."
-
-
-def _values(records: Sequence[Manifest], fact: str) -> list[str]:
-    found = dict.fromkeys(r.provenance.facts.get(fact, "none") for r in records)
-    return [value for value in found if value != "none"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from rtqual.base.units import DURATIONS_NS
+from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.model import Conditions
 from rtqual.parts.studies.catalogue import Cell, Study, Table, study
 
@@ -14,6 +15,13 @@ _SPACES = ("user", "kernel")
 _MS = DURATIONS_NS["ms"]
 _SAMPLES = 500  # "at least 500 iterations of one operation"
 _SERIES = {f"{object_} workload": f"{object_} workload: time" for object_ in ("mq", "mutex", "sem")}
+
+
+def study_text(source: Study) -> str:
+    about = source.source
+    measured_with = "; ".join(filter(None, (about.hardware, listed(about.systems), listed(about.tools))))
+    author = f" ({about.author})" if about.author else ""
+    return f"Study {source.key}: {about.title}{author}; {measured_with}."
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,15 @@ class Operations:
     def conditions(self) -> Conditions:
         lengths = () if self.samples is None else (self.samples, self.samples)
         return Conditions({} if self.interval_ns is None else {"interval": self.interval_ns}, lengths)
+
+    @property
+    def place(self) -> str:
+        return f"study {self.source.source.key}, {self.table.place}"
+
+    @property
+    def told(self) -> str:
+        method = self.source.source.method
+        return f"{study_text(self.source)} {self.table.place}: {self.table.caption}. Its method: {method}."
 
 
 def operations(family: str) -> tuple[Operations, ...]:

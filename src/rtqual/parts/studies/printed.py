@@ -4,6 +4,7 @@
 from rtqual.engine.candidates.printed import Printed
 from rtqual.parts.studies.catalogue import systems
 from rtqual.parts.studies.choice import stated_needs, with_choice
+from rtqual.parts.studies.operations import operations
 from rtqual.parts.studies.records import records
 
-PRINTED = Printed(systems, records, stated_needs, with_choice)
+PRINTED = Printed(systems, records, stated_needs, with_choice, operations)

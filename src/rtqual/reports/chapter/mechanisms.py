@@ -12,10 +12,10 @@ from rtqual.base.words import listed
 from rtqual.engine.analysis.figure.comparable import unlike_conditions
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.analysis.figure.operations import median_ratio, rank_correlation
+from rtqual.engine.candidates import printed as others
+from rtqual.engine.candidates.printed import Operations
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, Probe
 from rtqual.engine.mission import PUBLISHED
-from rtqual.parts.studies.chapter_beside import study_text
-from rtqual.parts.studies.operations import Operations, operations
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.reports.chapter.battery import cell_of, figure_name, share_rows
 from rtqual.reports.chapter.mechanism_plots import mechanism_plots, spaces_plot
@@ -69,7 +69,7 @@ def _families(material: Material) -> Iterator[tuple[str, list[Summary], tuple[Op
                 groups.setdefault((family, s.group.load, s.group.board, s.group.cpus), []).append(s)
     ordered = sorted(groups.items(), key=lambda one: -max(len(s.series) for s in one[1]))  # the fullest first
     for (family, load, *_), summaries in ordered:
-        printed = operations(family) if load == "none" else ()
+        printed = tuple(op for one in others.printed() for op in one.operations(family)) if load == "none" else ()
         if printed or len({s.group.instrument for s in summaries}) > 1:
             yield family, summaries, printed
 
@@ -174,17 +174,11 @@ def _refused(summaries: Sequence[Summary], printed: Sequence[Operations]) -> lis
     for one in printed:
         for s in summaries:
             if why := _unlike(s, one):
-                found.setdefault(f"study {one.source.source.key}, {one.table.place}: {why}", {})[s.group.candidate] = (
-                    None
-                )
+                found.setdefault(f"{one.place}: {why}", {})[s.group.candidate] = None
     return [
         Note("", prose(f"Not set beside {what} ({listed(list(candidates))}).")) for what, candidates in found.items()
     ]
 
 
 def _sources(printed: Sequence[Operations]) -> list[Note]:
-    texts = [
-        f"{study_text(one.source)} {one.table.place}: {one.table.caption}. Its method: {one.source.source.method}."
-        for one in printed
-    ]
-    return [Note("", prose(text)) for text in dict.fromkeys(texts)]
+    return [Note("", prose(text)) for text in dict.fromkeys(one.told for one in printed)]

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.mission import PUBLISHED
-from rtqual.parts.studies.chapter_beside import printed_in
 from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.record.facts import COMMAND, PRINTED_IN
 from rtqual.reports.chapter.battery import battery, has_several, heading_rows
 from rtqual.reports.chapter.distributions import distributions
 from rtqual.reports.chapter.explore import explorer
 from rtqual.reports.chapter.paths import paths
-from rtqual.reports.material import FOOTPRINT, Material, Place, figure_cell, notes_for
+from rtqual.reports.material import FOOTPRINT, Material, Place, facts_of, figure_cell, group_of, notes_for
 from rtqual.reports.page.document import Block, Cell, Column, Heading, Paragraph, Table, bullets, numbers, raised, texts
 from rtqual.reports.page.text import TIMING_MARK, clean, load_text, marked, place, prose, readable
 
@@ -25,7 +25,7 @@ def results(material: Material) -> Iterator[Block]:
         yield Heading(clean(one.title))
         if one.instrument in all_instruments():
             instrument = all_instruments()[one.instrument]
-            remarks = printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
+            remarks = _printed_in(material, one) if one.board == PUBLISHED else instrument.caveats
             yield Paragraph(prose(" ".join((f"{instrument.title}.", *remarks))))
         yield from distributions(material, one)
         for load in one.loads:
@@ -75,3 +75,12 @@ def _per_cpu(material: Material, one: Place, load: str) -> Iterator[Table]:
         caption = clean(f"Per CPU: {s.group.candidate}, {one.instrument} {load_text(load)}")
         columns = [*texts("Statistic"), *numbers(*(f"CPU {cpu}" for cpu in cpus))]
         yield material.numbering.table(marked(caption, mark), columns, rows, notes.listed())
+
+
+def _printed_in(material: Material, one: Place) -> tuple[str, ...]:
+    """Where the figures of a published place are printed, and how the study measured them."""
+    records = [r for r in material.of_board(one.board) if group_of(r) in {s.group for s in one.summaries}]
+    return tuple(
+        f"{title}: {'; '.join(facts_of(records, fact))}."
+        for title, fact in (("Printed in", PRINTED_IN), ("The study's command", COMMAND))
+    )
