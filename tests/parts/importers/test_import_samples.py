@@ -108,7 +108,8 @@ def test_quiet_lines_give_what_they_print_and_nothing_else(tmp_path: Path) -> No
     assert series.info.reported == {"n": 50_000, "min": 3000, "avg": 4000, "max": 29_000}
     assert one.record.inputs.parameters == {"interval": 10_000_000, "priority": 2}
     figures = summary(one).figures
-    assert figures["max"] == Figure(29_000, "ns", 50_000, 1, None, figures["max"].why_no_interval)
+    # Printed in whole us: no interval's end could be nearer.
+    assert figures["max"] == Figure(29_000, "ns", 50_000, 1, None, figures["max"].why_no_interval, least=1000.0)
     assert not [name for name in figures if name.startswith("p")]
 
 
