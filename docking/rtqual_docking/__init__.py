@@ -10,5 +10,6 @@ procedure.py  a procedure as an instrument: the camera, the flight program and t
 goal.py    goals of a mission; judgement.py: whether they are met; approach.py: an approach with its errors
 command.py  stage.py   `rtqual lidar`
 chapter.py  chapter_docking.py  chapter_wifi.py   in the report
+template.py  its template for `rtqual init`
 c_tables.py  reference.py   the flight program's tables and docs/telecommands.md, made of packets.toml
 """

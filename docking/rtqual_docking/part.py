@@ -18,6 +18,7 @@ PART = Part(
         Row(170, "rtqual_docking.wifi:SENT_BY_WIFI"),
         Row(180, "rtqual_docking.docking:DOCKINGS"),
     ),
+    templates=(Row(20, "rtqual_docking.template:DOCKING"),),
     boxes=(Row(10, "rtqual_docking.chapter:goals_box"),),
     sections=(
         Section(20, "rtqual_docking.chapter:camera", "LIDAR"),

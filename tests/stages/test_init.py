@@ -12,12 +12,12 @@ import pytest
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import load_mission
-from rtqual.stages.init import HERE, KINDS, PLACES, VIRTUAL, Wanted, init, loads_of
+from rtqual.stages.init import HERE, PLACES, VIRTUAL, Wanted, init, kinds, loads_of
 from support.command import Fails, Run, rtqual_command
 
 
 @pytest.mark.parametrize("board", PLACES)
-@pytest.mark.parametrize("template", KINDS)
+@pytest.mark.parametrize("template", kinds())
 def test_every_template_is_a_mission_on_every_board(rtqual: Run, tmp_path: Path, template: str, board: str) -> None:
     file = tmp_path / f"{template}.toml"
     made = rtqual("init", file, "--template", template, "--board", board)
@@ -36,7 +36,7 @@ def test_every_template_is_a_mission_on_every_board(rtqual: Run, tmp_path: Path,
 
 
 @pytest.mark.parametrize("board", PLACES)
-@pytest.mark.parametrize("template", KINDS)
+@pytest.mark.parametrize("template", kinds())
 def test_every_load_of_a_board_can_be_asked_for(tmp_path: Path, template: str, board: str) -> None:
     for loads in ((), *((load,) for load in loads_of(board)), loads_of(board)):
         file = tmp_path / f"m{len(list(tmp_path.iterdir()))}.toml"

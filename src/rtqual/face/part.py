@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The commands that rtqual itself has."""
 
-from rtqual.protocols.part import Command, Part
+from rtqual.protocols.part import Command, Part, Row
 
 PART = Part(
     "face",
@@ -75,5 +75,10 @@ PART = Part(
             "doctor",
             "Say what this machine can do, what is missing, and the command that mends it.",
         ),
+    ),
+    templates=(
+        Row(10, "rtqual.stages.init:CUBESAT"),
+        Row(30, "rtqual.stages.init:UAV"),
+        Row(40, "rtqual.stages.init:LEAST"),
     ),
 )

@@ -86,6 +86,7 @@ class Part:
     verified: tuple[Keyed, ...] = ()  # by the program that [verify] plays procedures to: what makes instruments of them
     forms: tuple[Keyed, ...] = ()  # by what `rtqual import` reads beside files of tools: a function of its arguments
     runners: tuple[Keyed, ...] = ()  # by an option of select: engine/campaign/runner.py
+    templates: tuple[Row, ...] = ()  # of missions, for `rtqual init`: stages/init.py: Kind
     annexes: tuple[Row, ...] = ()  # engine/campaign/annex.py: Annex
     chapters: tuple[Chapter, ...] = ()
     sections: tuple[Section, ...] = ()

@@ -4,7 +4,7 @@
 import json
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +18,7 @@ from rtqual.engine.mission import load_mission
 from rtqual.engine.mission.explain import suggest
 from rtqual.protocols.board.registry import all_boards, leading, this_machine
 from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.part import by_name
 
 HERE = this_machine().name
 VIRTUAL = next(name for name in leading() if name != HERE)
@@ -35,17 +36,21 @@ _MEMORY = {VIRTUAL: "64 MiB", HERE: "1 GiB"}  # a kernel and a shell there; here
 class Kind:
     """A template. Deadline and loads are those of the missions they come from, or of their class of mission."""
 
+    name: str  # its file is templates/NAME.toml of `package`
     about: str
     deadline: str
     loads: tuple[str, ...]
+    package: str = "rtqual.stages"
 
 
-KINDS = {
-    "cubesat-adcs": Kind("attitude control of a CubeSat", "500 us", ("hackbench", "stress-io")),
-    "docking": Kind("docking with a depth camera", "100 us", ("hackbench",)),
-    "uav-250hz": Kind("250 Hz flight control beside autonomy", "225 us", ("hackbench", "stress-cpu", "stress-memory")),
-    "least": Kind("one limit, one measurement", "100 us", ("hackbench",)),
-}
+CUBESAT = Kind("cubesat-adcs", "attitude control of a CubeSat", "500 us", ("hackbench", "stress-io"))
+UAV = Kind("uav-250hz", "250 Hz flight control beside autonomy", "225 us", ("hackbench", "stress-cpu", "stress-memory"))
+LEAST = Kind("least", "one limit, one measurement", "100 us", ("hackbench",))
+
+
+def kinds() -> Mapping[str, Kind]:
+    """Return the templates that parts bring, by name."""
+    return by_name("templates")
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ def init(file: Path, wanted: Wanted) -> None:
 def _text(file: Path, wanted: Wanted) -> str:
     _check(wanted)
     loads = tuple(dict.fromkeys(name for name in wanted.loads if name != "none"))
-    template = (files("rtqual.stages") / "templates" / f"{wanted.template}.toml").read_text()
+    template = (files(kinds()[wanted.template].package) / "templates" / f"{wanted.template}.toml").read_text()
     text = Template(template.partition("\n")[2]).substitute(  # without the licence of the template
         name=file.stem,
         file=file.name,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.prompt import Prompt
@@ -18,14 +18,12 @@ from rtqual.face.commands.app import LITERAL, STDERR, tell
 if TYPE_CHECKING:
     from rtqual.stages.init import Kind
 
-TemplateName = Literal["cubesat-adcs", "docking", "uav-250hz", "least"]
-
 
 def init(
     file: Path | None = None,
     /,
     *,
-    template: TemplateName | None = None,
+    template: str | None = None,
     board: str | None = None,
     candidate: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     deadline: str | None = None,
@@ -43,7 +41,7 @@ def init(
     file
         The mission file to write; its name becomes the mission's. TEMPLATE.toml unless given; no file is overwritten.
     template
-        What it begins as: attitude control, docking, a 250 Hz loop, or the least mission there is.
+        What it begins as: cubesat-adcs (attitude control), docking, uav-250hz, or least (the least mission there is).
     board
         Where to measure: virtual, guests in QEMU; or local, this machine as it runs.
     candidate
@@ -69,11 +67,14 @@ def init(
 
     if board and board not in stage.PLACES:
         raise BadInput(f"--board {board}: {suggest(board, stage.PLACES)}")
+    kinds = stage.kinds()
+    if template and template not in kinds:
+        raise BadInput(f"--template {template}: {suggest(template, kinds)}")
     asks = sys.stdin.isatty() and STDERR.is_terminal
     if asks:
         tell(stage.found_here())
-    kind = template or (_choose("Template", list(stage.KINDS), "least", _abouts(stage.KINDS)) if asks else "least")
-    usual = stage.KINDS[kind]
+    kind = template or (_choose("Template", list(kinds), "least", _abouts(kinds)) if asks else "least")
+    usual = kinds[kind]
     where = board or (_choose("Board", list(stage.PLACES), stage.VIRTUAL) if asks else stage.VIRTUAL)
     packages = candidate
     if asks and not candidate and where == stage.VIRTUAL:
