@@ -107,4 +107,5 @@ def _read(folder: Path, name: str) -> Lost | None:
 
 
 def _write(folder: Path, name: str, lost: Lost) -> None:
+    folder.mkdir(parents=True, exist_ok=True)  # a campaign's first file
     unlinked.write(folder, place(name), (lost.model_dump_json(indent=1) + "\n").encode())
