@@ -238,7 +238,9 @@ def test_what_lies_on_a_card_is_taken_only_where_it_is_whole_and_of_this_board(
         files = tmp_path / "files"
         files.mkdir(exist_ok=True)
         release = kernel("debian-rt").release
-        (files / "facts").write_text(f"kernel={release} #1\ncmdline={cmdline}\ncpus={cpus}\nboot_id={boot_id}\n")
+        rest = "rest_ns=20000000000\nrest_window_ns=10000000000\n"
+        facts = f"kernel={release} #1\ncmdline={cmdline}\ncpus={cpus}\nboot_id={boot_id}\n{rest}"
+        (files / "facts").write_text(facts)
         for name in ("before", "after"):
             (files / name).write_text(f"boot_id=x\nserial={serial}\n")
         (files / "measure.status").write_text("exit 0\n")
