@@ -21,12 +21,12 @@ from scipy import signal, special
 
 from rtqual.engine.analysis.difference.compare import compare_pair
 from rtqual.engine.analysis.difference.shift import shift_function
-from rtqual.engine.analysis.figure.asked import QUANTILES, RUNS_FOR_STD, fraction
+from rtqual.engine.analysis.figure.asked import QUANTILES, RUNS_FOR_STD, UPPER_SHARE, fraction
 from rtqual.engine.analysis.figure.cells import Cells
 from rtqual.engine.analysis.figure.model import Figure, Group, Interval
 from rtqual.engine.analysis.figure.summary import SHIFTED, Measured, measure
-from rtqual.engine.analysis.verdict.score import ScoreTable, score_table
-from rtqual.engine.mission import Criterion
+from rtqual.engine.analysis.verdict.score import score_table
+from rtqual.engine.mission import Better, Criterion
 from rtqual.protocols.record.schema import Record, Scalar, Series
 from support.analysis_records import record
 
@@ -35,7 +35,7 @@ TRUE_RUNS = 12_000  # the truth is off by 3 % of what ten runs are
 ENOUGH = 200  # intervals to count a coverage from; some far quantiles have one in few campaigns only
 EXPECTED = (
     *(f"p{percent}" for percent in ("5", "10", "25", "50", "75", "90", "95")), "avg", "p95-avg", "(p95-avg)/p95", "std",
-    "median run max", "median run max-min", "rate", "lead of the score",
+    "median run max", "median run max-min", "upper run max", "rate", "lead of the score",
     *(f"{what} of {name}" for what in ("difference", "ratio") for name in ("p50", "avg", "median run max", "rate")),
 )  # fmt: skip
 CRITERIA = tuple(
@@ -142,6 +142,8 @@ def _true_figures(trial: Trial, rng: np.random.Generator, candidate: str) -> dic
         "(p95-avg)/p95": (p95 - average) / p95,
         "median run max": float(np.median(high)),
         "median run max-min": float(np.median(high - low)),
+        "upper run max": float(np.quantile(high, float(UPPER_SHARE))),
+        "upper run max-min": float(np.quantile(high - low, float(UPPER_SHARE))),
         "rate": float(rates.mean()),
     }
 
@@ -155,9 +157,9 @@ def intervals(a: Measured, b: Measured) -> dict[str, Interval | None]:
     shift = shift_function(a, b, {})
     if shift is not None:
         found |= {f"difference of {name}": one for name, one in shift.differences.items()}
-    table = score_table(CRITERIA, _cells(a, b))
-    lead = table.lead("b", "a")[1] if table.criteria == CRITERIA else None  # of fewer criteria it is another lead
-    return {name: one.interval for name, one in found.items()} | {"lead of the score": lead}
+    pair = score_table(CRITERIA, _cells(a, b), ("b", "a"))
+    lead = pair.lead("b", "a") if pair.criteria == CRITERIA else None  # of fewer criteria it is another lead
+    return {name: one.interval for name, one in found.items()} | {"lead of the score": lead[1] if lead else None}
 
 
 def _cells(a: Measured, b: Measured) -> Cells:
@@ -167,11 +169,11 @@ def _cells(a: Measured, b: Measured) -> Cells:
 def expected(trial: Trial, name: str) -> float:
     of = truth(trial)
     if name == "lead of the score":
+        # The weighted geometric mean of how many times better b is; less than the step of 1 ns is no difference.
         figures = ("median run max-min", "p95-avg", "avg", "rate")
-        values = np.array([[of[one][figure] for figure in figures] for one in "ab"])
-        none = np.zeros(4)
-        ends = np.array([values, values])
-        return ScoreTable(("a", "b"), CRITERIA, values, ends, none, (None,) * 4, True, {}).lead("b", "a")[0]
+        a, b = (np.maximum([abs(of[one][figure]) for figure in figures], 1.0) for one in "ab")
+        better = np.where([one.better == Better.HIGHER for one in CRITERIA], b / a, a / b)
+        return float(np.exp(np.average(np.log(better), weights=[one.weight for one in CRITERIA])))
     what, _, statistic = name.rpartition(" of ")
     values_of: Mapping[str, Callable[[float, float], float]] = {
         "": lambda a, _: a,
