@@ -109,8 +109,30 @@ def test_what_docs_say_of_unequal_runs_holds() -> None:
 
 
 @pytest.mark.guest
-def test_runs_of_one_kind_are_rarely_called_different() -> None:
-    assert tally("skewed", 10, 150, odd=0.0).marked <= 12
+@pytest.mark.parametrize("kind", ["skewed", "heavy", "bursts"])
+def test_runs_of_one_kind_are_rarely_called_different(kind: str) -> None:
+    assert tally(kind, 10, 150, odd=0.0).marked <= 12
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("kind", ["skewed", "heavy", "bursts"])
+def test_one_bad_run_in_ten_is_seen_where_it_was_drawn(kind: str) -> None:
+    """65 % of campaigns of ten runs draw any."""
+    assert tally(kind, 10, 150, odd=0.1).marked > 0.5 * 150
+
+
+def test_runs_that_are_bad_by_their_largest_samples_alone_are_seen() -> None:
+    usual = [list(range(5_000 + seed, 5_200 + seed)) for seed in range(10)]
+    tails = [9_000, 9_500, 8_000, 12_000, 7_000, 10_000, 11_000, 8_500, 9_200, 18_000]  # the last by chance
+    for last, odd in ((tails[-1], 0), (500_000, 1)):
+        largest = [*tails[:-1], last]
+        records = [
+            record(Series.raw([*body, late], name="latency"), candidate="a", seed=seed)
+            for seed, (body, late) in enumerate(zip(usual, largest, strict=True))
+        ]
+        (a,) = measured_of(records)
+        spreads = {name: one.spread.odd for name, one in a.summary.figures.items() if one.spread}
+        assert (spreads["median run max"], spreads["upper run max"], spreads["p50"]) == (odd, odd, 0)
 
 
 def test_odd_runs_are_counted_and_say_how_many_runs_show_them() -> None:

@@ -40,7 +40,7 @@ from rtqual.engine.analysis.figure.intervals import (
 )
 from rtqual.engine.analysis.figure.model import Figure, Interval, Spread
 from rtqual.engine.analysis.figure.pool import Pool
-from rtqual.engine.analysis.figure.spread import run_medians, spread
+from rtqual.engine.analysis.figure.spread import LARGEST, run_medians, spread
 from rtqual.engine.analysis.figure.statistics import RELATIVE, evaluate, left_out, lies_in_overflow, mean, quantile
 from rtqual.protocols.record.schema import Kind
 
@@ -60,7 +60,8 @@ def pool_figures(pool: Pool) -> dict[str, Figure]:
 def _spreads_of_maxima(pool: Pool) -> dict[str, Spread]:
     """Runs may differ by their largest samples though their medians are alike."""
     of_runs = {"max": pool.highs, "max-min": pool.highs - pool.lows}
-    return {name: spread(of_runs["max-min" if "max-min" in name else "max"], pool.tail, pool.step) for name in OF_RUNS}
+    found = {name: spread(values, pool.tail, pool.step, LARGEST) for name, values in of_runs.items()}
+    return {name: found["max-min" if "max-min" in name else "max"] for name in OF_RUNS}
 
 
 def quantile_figures(pool: Pool, names: Iterable[str], known: Mapping[str, Figure]) -> dict[str, Figure]:

@@ -7,6 +7,7 @@ not have been drawn.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,12 +17,15 @@ from rtqual.engine.analysis.figure.model import Spread
 from rtqual.engine.analysis.figure.pool import Pool
 from rtqual.protocols.record.schema import Kind
 
+Rules = Sequence[tuple[float, float]]  # stands apart: by how many times and standard deviations; the strictest last
 FACTOR = 2.0  # runs that differ by so much are of two kinds where they lie SPREADS apart
-SPREADS = 3.0  # how far apart, in standard deviations of the rest; found by trial: one false alarm in 10 to 50
+SPREADS = 3.5  # how far apart, in standard deviations of the rest; found by trial: one false alarm in 13 to 200
 CLOSE, FAR = 1.1, 6.0  # the same for runs that differ by less: of ten from one kind 1 in 200 is so far out
+MEDIANS = ((FACTOR, SPREADS), (CLOSE, FAR))  # and of what a tool printed: stands apart by either
+LARGEST = ((FACTOR, 8.0),)  # largest samples of runs of one kind are skewed, so some lie far out by nature
 
 
-def spread(values: FloatArray, tail: float = TAIL, least: float = 0.0) -> Spread:
+def spread(values: FloatArray, tail: float = TAIL, least: float = 0.0, rules: Rules = MEDIANS) -> Spread:
     """Of one value a run: their ends, and how many stand apart; fewer than RUNS_FOR_INTERVAL do not show that.
 
     `least`: what two values differ by at least, so that no spread is smaller.
@@ -32,7 +36,8 @@ def spread(values: FloatArray, tail: float = TAIL, least: float = 0.0) -> Spread
         logarithmic = low > 0  # of what can be negative there is no ratio, only a distance in spreads
         ordered = np.log(np.sort(values)) if logarithmic else np.sort(values)
         finest = least / float(np.median(values)) if logarithmic else least
-        odd = max(_above(one, finest, logarithmic=logarithmic) for one in (ordered, -ordered[::-1]))
+        apart = [(math.log(times), far) for times, far in rules] if logarithmic else [(0.0, rules[-1][1])]
+        odd = max(_above(one, finest, apart) for one in (ordered, -ordered[::-1]))
     none_seen = -math.log(tail)
     few = 0 < odd < none_seen
     return Spread(low, high, odd if few else 0, math.ceil(runs * none_seen / odd) if few else 0)
@@ -46,11 +51,10 @@ def run_medians(pool: Pool) -> FloatArray | None:
     return pool.values[places].astype(np.float64)
 
 
-def _above(ordered: FloatArray, finest: float, *, logarithmic: bool) -> int:
-    """How many of the values, up to half of them, stand above the rest."""
-    close, wide = (math.log(CLOSE), math.log(FACTOR)) if logarithmic else (0.0, math.inf)
+def _above(ordered: FloatArray, finest: float, rules: Rules) -> int:
+    """How many of the values, up to half of them, stand above the rest; `rules` in the values' own unit."""
     for rest in range(len(ordered) - len(ordered) // 2, len(ordered)):
         gap, deviation = ordered[rest] - ordered[:rest].mean(), max(finest, ordered[:rest].std(ddof=1))
-        if gap > max(wide, SPREADS * deviation) or gap > max(close, FAR * deviation):
+        if any(gap > max(least, far * deviation) for least, far in rules):
             return len(ordered) - rest
     return 0
