@@ -203,7 +203,8 @@ def test_what_a_module_does_is_named_by_a_real_kernel(tmp_path: Path) -> None:
     for way in ("irqs", "preempt", "none"):
         (found[way], *_) = read(guest.record(way, LATE, LateParameters(cycles=60))).manifest.late or []
     irqs = found["irqs"]
-    assert irqs.parts[0].source == "before" and irqs.parts[0].duration_ns > 150_000
+    # Of the 200 us that the module holds; where in them the timer falls is the run's phase.
+    assert irqs.parts[0].source == "before" and 100_000 < irqs.parts[0].duration_ns < 200_000
     assert any(name.startswith("late_hold_interrupts") for name in irqs.calls)
     preempt = found["preempt"]
     assert max(preempt.parts, key=lambda one: one.duration_ns).source == "thread"
