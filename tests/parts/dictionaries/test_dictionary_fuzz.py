@@ -169,4 +169,4 @@ def test_changed_dictionaries_are_read_or_refused_in_a_line(form: str, tmp_path:
 @pytest.mark.full
 @pytest.mark.parametrize("form", ["fprime", "xtce", "cosmos", "scos"])
 def test_many_changed_dictionaries_are_read_or_refused_in_a_line(form: str, tmp_path: Path) -> None:
-    assert fuzz(form, 5_000, tmp_path / "d")[0] > 4_000
+    assert fuzz(form, 1_500, tmp_path / "d")[0] > 1_200
