@@ -18,10 +18,14 @@ from rtqual.engine.mission import Mission, Requirement
 def compared(
     mission: Mission, cells: Cells, comparisons: Sequence[Comparison], shifts: Sequence[ShiftFunction]
 ) -> tuple[tuple[Comparison, ...], tuple[ShiftFunction, ...]]:
-    """What a verdict says of pairs of candidates: in every required figure, all of which holds together."""
+    """What a verdict says of pairs: in every required figure, and by quantile; each of the two holds together."""
     wanted = dict.fromkeys(one for requirement in mission.requirements for one in _of(requirement, cells, comparisons))
     pairs = {(one.a, one.b) for one in wanted}
-    return judged_together(tuple(wanted), [one for one in shifts if (one.a, one.b) in pairs])
+    # Two families: quantiles must not cost the required figures their power, nor let a look, which has none, decide
+    # otherwise than the report.
+    figures, _ = judged_together(tuple(wanted), ())
+    _, quantiles = judged_together((), [shift for shift in shifts if (shift.a, shift.b) in pairs])
+    return figures, quantiles
 
 
 def findings(
