@@ -127,8 +127,9 @@ quick: $(VENV)/.built
 guests: $(VENV)/.built
 	$(PYTEST) -m "guest and not full and not manual"
 
+# FULL="FILE...": these files' alone.
 slow: $(VENV)/.built
-	$(PYTEST) -m "full and not manual"
+	$(PYTEST) -m "full and not manual" $(FULL)
 
 # Each lane runs, whatever became of those before.
 test: test-packages $(VENV)/.dev $(VENV)/.built
