@@ -154,7 +154,8 @@ class _Commands:
 
     def _header(self, row: Row) -> tuple[list[Field], dict[str, object]]:
         """The packet's header is data here: fixed values, and those that the command's row holds."""
-        fields, assigned = [], {}
+        fields: list[Field] = []
+        assigned: dict[str, object] = {}
         of_row = {"A": "APID", "T": "TYPE", "S": "STYPE", "K": "ACK"}
         for n, part in enumerate(sorted(self.headers.get(row["PKTID"], ()), key=lambda part: int(part["BIT"]))):
             name = f"header {n}"
@@ -162,7 +163,7 @@ class _Commands:
             fields.append(Field(name, Number(bits=int(part["LEN"])), int(part["BIT"])))
             hexadecimal = part["TYPE"] == "F" and part["RADIX"] == "H"
             assigned[name] = int(value, 16) if hexadecimal and value else number(value) or 0
-        return fields, dict(assigned)
+        return fields, assigned
 
     def _argument(
         self, element: Row, arguments: dict[str, Type], assigned: dict[str, object], defaults: dict[str, object]
@@ -242,7 +243,7 @@ class _Packets:
             for name, column in (("apid", "APID"), ("type", "TYPE"), ("subtype", "STYPE"))
         ]
         identity = self._identity(row)
-        for n in ("1", "2") if identity else ():
+        for n in ("1", "2"):
             if identity and identity[f"PI{n}OFF"] not in ("", "-1"):
                 bits = Number(bits=int(identity[f"PI{n}WID"]))
                 fields.append(Field(f"pi{n}", bits, int(identity[f"PI{n}OFF"]) * 8))
