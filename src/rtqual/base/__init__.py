@@ -13,6 +13,7 @@ child.py         programs that end when rtqual does
 interrupt.py     what threads wait for ends when rtqual is interrupted
 scratch.py       scratch folders, and those that the dead left
 cache.py         the cache that campaigns share; files by their hashes
+sparse.py        files that are mostly holes: copied, hashed
 disk.py          empty disks
 apt.py           Debian packages, fetched without installing them
 """

@@ -26,6 +26,7 @@ from typing import IO, Any
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.interrupt import registered
 from rtqual.base.scratch import scratch
+from rtqual.base.sparse import sparse_sha256
 from rtqual.base.user import user_name
 
 _POLL_S = 0.02
@@ -195,9 +196,9 @@ def _state(path: Path) -> str:
 
 
 def content_of(path: Path) -> str:
-    """SHA-256 of a file, or of the names, modes and contents in a folder. Raises OSError."""
+    """Hash a file (sparse_sha256), or the names, modes and contents in a folder. Raises OSError."""
     if path.is_file():
-        return sha256_file(path)
+        return sparse_sha256(path)
     whole = hashlib.sha256()
     for name, status in _below(path):
         file, link = path / name, stat.S_ISLNK(status.st_mode)

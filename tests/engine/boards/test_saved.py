@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.saved import copy_sparse, saved
+from rtqual.base.sparse import copy_sparse
+from rtqual.engine.boards.saved import saved
 
 MEMORY_B = 8 * 2**20
 WAITS = """

@@ -12,24 +12,21 @@ NAME is the hash of all that decides how the guest comes out. A saved guest whos
 neither a kill nor a damaged disk is ever restored. Beyond the bound those go that were not used for longest.
 """
 
-import hashlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from errno import ENXIO
 from fcntl import LOCK_SH, flock
 from pathlib import Path
 from typing import BinaryIO
 
 from rtqual.base.cache import lock_file, locked, taken
 from rtqual.base.errors import RunFailed
+from rtqual.base.sparse import sparse_sha256
 
 AT_MOST_B = 4 * 2**30
-_PIECE_B = 2**20
-_ZERO = bytes(_PIECE_B)
 _POLL_S = 0.05
 
 
@@ -80,40 +77,8 @@ def saved(folder: Path, name: str, make: Callable[[Path], None], *, at_most_b: i
     return Saved(place, used)
 
 
-def copy_sparse(source: int, target: Path) -> None:
-    """A file of memory, where what is zero takes no room."""
-    with target.open("wb") as file:
-        file.truncate(os.fstat(source).st_size)
-        for offset, piece in _pieces(source):
-            os.pwrite(file.fileno(), piece, offset)
-
-
-def _pieces(file: int) -> Iterator[tuple[int, bytes]]:
-    """What is not zero, with its offset, in pieces that do not depend on where the file has its holes."""
-    offset = 0
-    while True:
-        try:
-            offset = os.lseek(file, offset, os.SEEK_DATA) // _PIECE_B * _PIECE_B
-        except OSError as error:
-            if error.errno == ENXIO:  # nothing but a hole follows
-                return
-            raise
-        piece = os.pread(file, _PIECE_B, offset)
-        if piece != _ZERO[: len(piece)]:
-            yield offset, piece
-        offset += _PIECE_B
-
-
 def _sums(folder: Path) -> dict[str, str]:
-    sums = {}
-    for name in ("memory", "devices"):
-        with (folder / name).open("rb") as file:
-            whole = hashlib.sha256(str(os.fstat(file.fileno()).st_size).encode())
-            for offset, piece in _pieces(file.fileno()):
-                whole.update(offset.to_bytes(8, "little"))
-                whole.update(piece)
-        sums[name] = whole.hexdigest()
-    return sums
+    return {name: sparse_sha256(folder / name) for name in ("memory", "devices")}
 
 
 def _is_sound(place: Path) -> bool:

@@ -25,12 +25,13 @@ from rtqual.base.cache import cache_dir, sha256_file
 from rtqual.base.disk import blank_disk
 from rtqual.base.errors import RunFailed, SystemDied, naming
 from rtqual.base.scratch import scratch
+from rtqual.base.sparse import copy_sparse
 from rtqual.engine.boards import jobs
 from rtqual.engine.boards.machine import Emulator, emulator_for
 from rtqual.engine.boards.monitor import Steps, drive, killed, memory_options, monitor_options, option, restore, save
 from rtqual.engine.boards.parts import part
 from rtqual.engine.boards.process import emulator
-from rtqual.engine.boards.saved import Saved, copy_sparse, saved
+from rtqual.engine.boards.saved import Saved, saved
 from rtqual.engine.boards.unpacked import unpacked
 from rtqual.protocols.board import Board, Job, Machine, Outcome, Rebuilt, Recorded, jobscript
 from rtqual.protocols.board.system import Kernel
