@@ -36,6 +36,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         return library.read().decode()
 
 
+@pytest.mark.full  # whose packages npm is one of
 @pytest.mark.parametrize(("width_px", "scheme"), [(1400, "light"), (800, "dark"), (390, "dark"), (390, "light")])
 def test_the_page_breaks_no_rule_of_axe(chromium: Browser, written: Path, axe: str, width_px: int, scheme: str) -> None:
     chromium.open(written / "report.html")
