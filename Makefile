@@ -44,8 +44,9 @@ GROUND_PACKAGES := maven default-jre-headless
 # traces back, assemble ARM's instructions, lay files out as an image does, and build a small kernel.
 TEST_PACKAGES := poppler-utils iw iperf3 strace chromium chromium-driver valgrind qemu-user g++ babeltrace2 \
 	mtools dosfstools fdisk binutils-aarch64-linux-gnu binutils-arm-linux-gnueabihf $(KERNEL_PACKAGES)
-# What the slow proofs check the PDF (veraPDF) and the page (axe) with.
-FULL_PACKAGES := $(GROUND_PACKAGES) npm
+# What the slow proofs check the PDF (veraPDF) and the page (axe) with. The nodejs of others brings npm, and conflicts with
+# Debian's.
+FULL_PACKAGES := $(GROUND_PACKAGES) $(if $(shell command -v npm),,npm)
 # Debian's Python comes without venv; another one brings its own.
 ifeq ($(filter-out /usr/bin/%,$(shell command -v $(PYTHON) 2>/dev/null)),)
 PACKAGES += python3-venv
