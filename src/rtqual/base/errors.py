@@ -2,6 +2,7 @@
 """The failures a user sees: one line that says what, where and what to do."""
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +58,8 @@ def told(error: OSError) -> str:
     what = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         what = "the disk is full: make room and run the same command again; what was finished is kept"
+    elif error.errno == errno.ENOENT and os.sep not in str(error.filename or os.sep):
+        what = "is not here; if it is a program, `rtqual doctor` says what installs it"
     return f"{error.filename}: {what}" if error.filename else what
 
 
