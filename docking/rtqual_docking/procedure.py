@@ -13,7 +13,7 @@ import numpy as np
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.initramfs.contents import KEPT_DISK, TAG_MODULES
+from rtqual.engine.initramfs.contents import KEPT_DISK
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure import peer
 from rtqual.engine.procedure.figures import figures
@@ -102,6 +102,8 @@ kill $fly; kill $(pidof {name}); awaited ended
 unplug
 tr -d '\\000' < state/{log} > {log}
 """
+# Without a counter nothing is taken but what answers the program's challenge, and the ground's octets are made before.
+_COUNTED = "ls state/*.counter* > /dev/null 2>&1 || {program} --counter=0 || fail 'no counter is kept'\n"
 _PLAYED = f"--script script --file {FRAME_FILE}"
 _WATCHDOG = "--watchdog=/dev/watchdog --watchdog-s=2"  # what a program has that must not end in silence
 _LOG_MIB = 4  # taken before it is written, so that no line needs more of the file system than its own octets
@@ -137,8 +139,8 @@ class Played(Instrument):
             modules, arguments = air.MODULES, f"{arguments} --poses={air.FIFO}"
         key = ""
         if self.procedure.tagged:
-            modules, arguments = (*modules, *TAG_MODULES), f"{arguments} --key={KEY_FILE}"
-            key = f"printf %s '{KEY.decode()}' > {KEY_FILE}\n"
+            key = f"printf %s '{KEY.decode()}' > {KEY_FILE}\n{_COUNTED.format(program=f'{PROGRAM} {arguments}')}"
+            arguments = f"{arguments} --key={KEY_FILE}"
         prepared = setup.format(
             flown=flown(seed), script=text, key=key, plugged=f"{_LOADED if driver else ''}{_PLUGGED}",
             node=RING_NODE if driver else UVC_NODE, emulator=EMULATOR, disk=_DISK, log=LOG,

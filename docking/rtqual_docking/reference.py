@@ -18,11 +18,13 @@ big-endian.
 the acknowledgements asked for (acceptance 1, start 2, progress 4, completion 8), service, subtype, source (16 bits);
 data; CRC-16/CCITT-FALSE over everything before. At most {largest} octets. With a key, a counter of 64 bits that rises
 from one telecommand to the next and the first 16 octets of HMAC-SHA256 over everything before stand between data and
-CRC.
+CRC. A program that has lost the counter takes none but SET_COUNTER, with the 64 bits that its event COUNTER_LOST tells:
+they are drawn anew each time, so what was recorded before answers another challenge.
 
 **Report**: primary header, 0x20, service, subtype, a counter for each type of report and a destination (16 bits each;
 the counter is the service's), the time: 0x2f, seconds of TAI since 1970 in 4 octets ({leap_seconds} more than UTC's),
-fractions of 2^-24 s in 3. Then data and CRC.
+fractions of 2^-24 s in 3. Then data and CRC. Refusals (1.2) go to who is refused and to nobody else; the counts in what
+a ground gets leave no gap for them.
 
 **Acknowledgements** name a telecommand by its first four octets. Failures are reported whether or not they were asked
 for. A list is a number of entries (8 bits) and the entries.

@@ -78,7 +78,7 @@ FUZZERS = (
     Fuzzer(
         "flight", "a million telecommands in runs of some 13, between what threads tell, time, states", 80_000,
         {f"{PROGRAM}/{name}.c": 0.95 for name in ("pus", "tables", "core", "housekeeping", "schedule", "monitor",
-                                                       "cobs", "kept")}
+                                                       "cobs", "kept", "counter")}
         | {f"{PROGRAM}/mode.c": 0.93, f"{PROGRAM}/file.c": 0.9, f"{PROGRAM}/cfdp.c": 0.75},
     ),
     Fuzzer(

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <poll.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +18,8 @@ static uint64_t tai_ns(void)
 	return now.tv_sec < 0 ? 0 : ((uint64_t)now.tv_sec + PACKET_LEAP_SECONDS) * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void send_packet(void *argument, const uint8_t *packet, size_t octets)
+static void put(struct world *world, const uint8_t *packet, size_t octets, enum for_whom whom)
 {
-	struct world *world = argument;
 	struct parcel *parcel = queue_room(&world->down);
 
 	if (!parcel) {
@@ -27,8 +27,23 @@ static void send_packet(void *argument, const uint8_t *packet, size_t octets)
 		return;
 	}
 	parcel->octets = (uint32_t)octets;
+	parcel->ground = world->asker;
+	parcel->whom = whom;
 	memcpy(parcel->packet, packet, octets);
 	queue_put(&world->down);
+}
+
+/* Who is refused, or new, is told so alone: what strangers do costs the others no room. */
+static void send_report(void *argument, const uint8_t *packet, size_t octets)
+{
+	struct world *world = argument;
+	const struct report_row *refusal = pus_report_row(REPORT_NOT_ACCEPTED);
+
+	put(world, packet, octets,
+	    !world->asker                                                  ? FOR_ALL :
+	    world->greets                                                  ? FOR_ONE :
+	    packet[7] == refusal->service && packet[8] == refusal->subtype ? REFUSAL :
+									     FOR_ASKER);
 }
 
 static void order(void *argument, const struct orders *orders)
@@ -74,8 +89,24 @@ static bool send_file(void *argument, const uint8_t *packet, size_t octets)
 
 	if (!reports_room(world))
 		return false;
-	send_packet(world, packet, octets);
+	put(world, packet, octets, FOR_NOBODY);
 	return true;
+}
+
+static void keep_counter(void *argument, uint64_t count)
+{
+	struct world *world = argument;
+
+	snapshot_write(&world->counter, &count);
+	wake(world->wake_supervisor);
+}
+
+static uint64_t draw(void *argument)
+{
+	uint64_t drawn = 0;
+
+	(void)argument;
+	return getrandom(&drawn, sizeof(drawn), GRND_NONBLOCK) == sizeof(drawn) ? drawn : 0;
 }
 
 static uint32_t age_us(uint64_t now, const uint32_t at[2])
@@ -125,7 +156,7 @@ static void look(void *argument, struct seen *seen)
 void commands_ready(struct world *world, const struct kept *kept, enum cause cause)
 {
 	struct outside outside = { .world = world,
-				   .send = send_packet,
+				   .send = send_report,
 				   .order = order,
 				   .look = look,
 				   .keep = keep,
@@ -133,9 +164,32 @@ void commands_ready(struct world *world, const struct kept *kept, enum cause cau
 				   .load = load,
 				   .send_file = send_file,
 				   .file = world->file,
-				   .tag = world->tag_socket >= 0 ? tag_of : NULL };
+				   .tag = world->options.key ? tag_of : NULL,
+				   .keep_counter = keep_counter,
+				   .draw = draw };
 
+	counter_read(world->options.state, outside.counter);
 	flight_start(&world->flight, &outside, kept, cause, (enum mode)world->options.start, tai_ns(), now_ns());
+}
+
+static void take(struct world *world, const struct parcel *parcel)
+{
+	const uint32_t accepted = world->flight.accepted;
+
+	world->asker = parcel->ground;
+	flight_telecommand(&world->flight, parcel->packet, parcel->octets);
+	world->asker = 0;
+	if (world->flight.accepted != accepted)
+		atomic_store(&world->heard[parcel->ground % LINK_PEERS], parcel->ground);
+}
+
+static void hear(struct world *world, const struct told *told)
+{
+	world->greets = told->word == WORD_GROUND;
+	world->asker = world->greets ? told->value : 0;
+	flight_told(&world->flight, told);
+	world->greets = false;
+	world->asker = 0;
 }
 
 void *commands_thread(void *argument)
@@ -158,12 +212,10 @@ void *commands_thread(void *argument)
 		flight_now(flight, tai_ns(), now_ns());
 		for (int by = 0; by < TOLD_BY; by++)
 			for (; (next_one = queue_next(&world->told[by])); queue_taken(&world->told[by]))
-				flight_told(flight, next_one);
+				hear(world, next_one);
 		for (int most = 0; most < 64 && reports_room(world) && (next_one = queue_next(&world->up)); most++) {
-			const struct parcel *parcel = next_one;
-
 			flight_now(flight, tai_ns(), now_ns());
-			flight_telecommand(flight, parcel->packet, parcel->octets);
+			take(world, next_one);
 			queue_taken(&world->up);
 		}
 		if (reports_room(world) && queue_next(&world->up)) /* the rest after what is due */

@@ -36,7 +36,7 @@ void flight_event(struct flight *flight, enum event event, uint32_t value, uint3
 {
 	const struct report_event_info fields = { event, value, detail };
 
-	if (!(flight->kept.settings.events_off >> event & 1))
+	if (event == EVENT_COUNTER_LOST || !(flight->kept.settings.events_off >> event & 1))
 		flight_report_fields(flight, REPORT_EVENT_INFO + pus_severity(event) - 1, &fields);
 }
 
@@ -112,9 +112,41 @@ static void settings_at_first(struct settings *settings)
 		settings->monitor[one] = (struct monitoring){ false, pus_limits(one)->low, pus_limits(one)->high, 3 };
 }
 
+/* With a lost counter anything that was recorded could run again. Who has the key answers the challenge; nobody's record does. */
+static void tell_counter_lost(struct flight *flight)
+{
+	if (flight->challenge)
+		flight_event(flight, EVENT_COUNTER_LOST, (uint32_t)(flight->challenge >> 32),
+			     (uint32_t)flight->challenge);
+}
+
+/* The counter of the last telecommand; false: it is lost, and everybody has been told. */
+static bool counter(struct flight *flight, uint64_t *count)
+{
+	switch (counter_get(flight->outside.counter, count)) {
+	case COUNTER_MENDED:
+		flight->outside.keep_counter(flight->outside.world, *count);
+		flight_event(flight, EVENT_STATE_MENDED, ++flight->mended, 0);
+		break;
+	case COUNTER_LOST:
+		if (!flight->challenge) {
+			flight->challenge = flight->outside.draw(flight->outside.world);
+			tell_counter_lost(flight);
+		}
+		return false;
+	case COUNTER_SOUND:
+		break;
+	}
+	return true;
+}
+
 /* A bit may flip in space. Two copies of the settings and a checksum of one tell which is sound. */
 static void mend(struct flight *flight)
 {
+	uint64_t unused;
+
+	if (flight->outside.tag)
+		counter(flight, &unused);
 	if (!memcmp(&flight->kept.settings, &flight->sound, sizeof(flight->sound)))
 		return;
 	if (crc32_add(0, &flight->kept.settings, sizeof(flight->sound)) == flight->sound_crc) {
@@ -129,44 +161,85 @@ static void mend(struct flight *flight)
 	flight_event(flight, EVENT_STATE_MENDED, ++flight->mended, 0);
 }
 
-/* Is this packet one that came already? Remembered by its sequence count, its checksum and the time. */
+static uint32_t second(const struct flight *flight)
+{
+	return (uint32_t)(flight->now_ns / 1000000000) + 1;
+}
+
+/* Is this packet one that came already? Else it takes the place of the oldest. */
 static bool came_before(struct flight *flight, const struct telecommand *telecommand)
 {
-	uint32_t *came = &flight->came[telecommand->request_id & (SEQUENCES - 1)];
-	uint32_t second = (uint32_t)(flight->now_ns / 1000000000 % 0xffff) + 1;
-	uint32_t age = (second + 0xffff - (*came >> 16)) % 0xffff;
+	struct kept *kept = &flight->kept;
+	const struct came new = { .whose = (uint32_t)telecommand->source << 16 | (telecommand->request_id & 0x3fff),
+				  .at_s = second(flight),
+				  .crc = telecommand->crc };
 
-	if (*came && (uint16_t)*came == telecommand->crc && age < SOURCE_KEPT_S)
-		return !SABOTAGE_DUPLICATES;
-	*came = second << 16 | telecommand->crc;
+	for (const struct came *one = kept->came; one < kept->came + CAME_MOST; one++)
+		if (one->whose == new.whose && one->crc == new.crc && one->at_s && new.at_s - one->at_s < CAME_KEPT_S)
+			return !SABOTAGE_DUPLICATES;
+	kept->came[kept->next_came++ % CAME_MOST] = new;
+	flight->changed = true;
 	return false;
+}
+
+/* Another boot has another clock, by which a telecommand never looks older than it is. None is remembered for longer than
+ * if it had come now; and those stay forgotten that were so when the last one came. */
+static void came_last_run(struct flight *flight)
+{
+	struct kept *kept = &flight->kept;
+	const uint32_t last_s = kept->came[(kept->next_came - 1) % CAME_MOST].at_s, now_s = second(flight);
+
+	for (struct came *one = kept->came; one < kept->came + CAME_MOST; one++) {
+		if (last_s - one->at_s >= CAME_KEPT_S)
+			*one = (struct came){ 0 };
+		else if (one->at_s > now_s)
+			one->at_s = now_s;
+	}
+}
+
+/* Is it the one that is taken though the counter is lost? */
+static bool sets_counter(const struct flight *flight, const struct telecommand *telecommand)
+{
+	struct request request;
+
+	return flight->challenge && !pus_understand(telecommand, &request) &&
+	       request.command->run == command_set_counter &&
+	       flight->challenge == ((uint64_t)request.argument[0] << 32 | (uint64_t)request.argument[1]);
 }
 
 /* With a key, counter and tag end the data: they are checked and taken off. */
 static enum failure authentic(struct flight *flight, const uint8_t *packet, struct telecommand *telecommand)
 {
 	uint8_t tag[PUS_TAG], differs = 0;
-	const uint8_t *counter;
-	uint64_t count;
+	const uint8_t *end;
+	uint64_t count, last;
 
 	if (!flight->outside.tag)
 		return came_before(flight, telecommand) ? FAILURE_DUPLICATE : FAILURE_NONE;
 	if (telecommand->octets < PUS_COUNTER + PUS_TAG)
 		return FAILURE_BAD_TAG;
 	telecommand->octets -= PUS_COUNTER + PUS_TAG;
-	counter = telecommand->data + telecommand->octets;
-	if (!flight->outside.tag(flight->outside.world, packet, (size_t)(counter + PUS_COUNTER - packet), tag))
-		return FAILURE_BAD_TAG;
+	end = telecommand->data + telecommand->octets;
+	flight->outside.tag(flight->outside.world, packet, (size_t)(end + PUS_COUNTER - packet), tag);
 	for (int one = 0; one < PUS_TAG; one++) /* in the same time, wherever they differ */
-		differs |= tag[one] ^ counter[PUS_COUNTER + one];
+		differs |= tag[one] ^ end[PUS_COUNTER + one];
 	if (differs && !SABOTAGE_CREDULOUS)
 		return FAILURE_BAD_TAG;
-	count = (uint64_t)pus_get(counter, 4) << 32 | pus_get(counter + 4, 4);
-	if (count <= flight->kept.settings.counter)
+	count = (uint64_t)pus_get(end, 4) << 32 | pus_get(end + 4, 4);
+	if (!counter(flight, &last) && !sets_counter(flight, telecommand))
+		return FAILURE_NO_COUNTER;
+	if (count <= last)
 		return FAILURE_DUPLICATE;
-	flight->kept.settings.counter = count;
-	flight_changed(flight);
+	flight->challenge = 0;
+	counter_set(flight->outside.counter, count);
+	flight->outside.keep_counter(flight->outside.world, count);
 	return FAILURE_NONE;
+}
+
+enum failure command_set_counter(struct flight *flight, const struct request *request)
+{
+	(void)request; /* its own counter has been taken already */
+	return flight->outside.tag ? FAILURE_NONE : FAILURE_NOT_THERE;
 }
 
 static void run(struct flight *flight, const struct request *request)
@@ -253,6 +326,7 @@ void flight_told(struct flight *flight, const struct told *told)
 		break;
 	case WORD_GROUND:
 		flight_event(flight, EVENT_BOOTED, flight->cause, flight->kept.settings.boots);
+		tell_counter_lost(flight);
 		break;
 	}
 }
@@ -302,13 +376,17 @@ void flight_start(struct flight *flight, const struct outside *outside, const st
 {
 	struct settings *settings = &flight->kept.settings;
 
-	memset(flight, 0, sizeof(*flight));
+	if (kept)
+		flight->kept = *kept; /* they may be one */
+	else
+		memset(&flight->kept, 0, sizeof(flight->kept));
+	memset((char *)flight + sizeof(flight->kept), 0, sizeof(*flight) - sizeof(flight->kept));
 	flight->outside = *outside;
 	flight->cause = cause;
 	flight->started_ns = now_ns;
 	flight_now(flight, tai_ns, now_ns);
 	if (kept) {
-		flight->kept = *kept;
+		came_last_run(flight);
 	} else {
 		settings_at_first(settings);
 		settings->mode = cause == CAUSE_STATE_LOST ? MODE_SAFE : mode;

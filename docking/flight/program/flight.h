@@ -7,11 +7,12 @@
 #define FLIGHT_FLIGHT_H
 
 #include "cfdp.h"
+#include "counter.h"
 #include "pus.h"
 
 enum {
-	SEQUENCES = 1 << 14,
-	SOURCE_KEPT_S = 600, /* so long a telecommand that comes again is known as the same */
+	CAME_MOST = 1024, /* so many telecommands, and */
+	CAME_KEPT_S = 600, /* so long, one that comes again is known as the same */
 	CAMERA_PATIENCE_MS = 5000, /* until a start, a reset or a frame counts as failed */
 	CHECK_MS = 100, /* between two looks at limits and settings */
 	FILE_MOST = CFDP_FILE_MOST, /* octets of a file that comes down */
@@ -38,14 +39,19 @@ struct settings {
 	uint32_t structures_on, events_off; /* bits by number */
 	uint32_t interval_ms[STRUCTURE_LAST + 1];
 	struct monitoring monitor[MONITOR_COUNT];
-	uint64_t counter; /* of the last telecommand with a tag */
 	uint32_t boots, unclean, orderly; /* orderly: RESTART was commanded, or the program was told to end */
 	uint8_t boot_id[16]; /* of the system */
+};
+struct came {
+	uint32_t whose, at_s; /* source and sequence count; CLOCK_MONOTONIC and a second; 0: none */
+	uint16_t crc, unused;
 };
 struct kept {
 	struct settings settings;
 	uint32_t scheduled;
 	struct scheduled schedule[PACKET_SCHEDULE_MOST];
+	struct came came[CAME_MOST]; /* without a key: the last telecommands, */
+	uint32_t next_came; /* and where the next one goes */
 };
 
 /* What the camera's thread is to do; it acts on what has changed. */
@@ -65,7 +71,7 @@ enum word {
 	WORD_SILENT,
 	WORD_SIGN, /* value: a thread, detail: ms */
 	WORD_STATE_FAILED, /* value: errno, detail: so far */
-	WORD_GROUND, /* a ground has connected */
+	WORD_GROUND, /* a ground has connected; value: which */
 	WORD_FILE, /* the file asked for is read; value: octets, detail: CRC-32 */
 	WORD_NO_FILE, /* it could not be */
 };
@@ -95,8 +101,11 @@ struct outside {
 	void (*load)(void *world, uint32_t file); /* enum file; WORD_FILE when it is read */
 	bool (*send_file)(void *world, const uint8_t *packet, size_t octets); /* false: no room now */
 	const uint8_t *file; /* what was read */
-	/* HMAC-SHA256 with the key; NULL: telecommands have no tags. False: it could not be computed. */
-	bool (*tag)(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG]);
+	/* HMAC-SHA256 with the key; NULL: telecommands have no tags, and none of these is needed. */
+	void (*tag)(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG]);
+	void (*keep_counter)(void *world, uint64_t count); /* at once */
+	uint64_t (*draw)(void *world); /* a number that nobody foretells; 0: there is none now */
+	struct counter counter[COUNTER_COPIES]; /* as the last run left it */
 };
 
 enum pending { PENDING_START, PENDING_STOP, PENDING_FRAME, PENDING_RESET, PENDING_FILE, PENDING_COUNT };
@@ -106,10 +115,11 @@ struct waiting {
 };
 
 struct flight {
-	struct outside outside;
 	struct kept kept;
 	struct settings sound; /* kept.settings as they were last set, */
 	uint32_t sound_crc; /* with their checksum, against flipped bits */
+	struct outside outside; /* with the counter as it is now */
+	uint64_t challenge; /* the counter is lost: only a telecommand that says this sets it; 0: it is not */
 	struct pus_counts counts;
 	uint64_t tai_ns, now_ns; /* since the epoch; CLOCK_MONOTONIC */
 	struct orders orders;
@@ -122,7 +132,6 @@ struct flight {
 		int32_t state, last;
 		uint32_t row;
 	} limit[MONITOR_COUNT];
-	uint32_t came[SEQUENCES]; /* by sequence count: checksum, and when (16 bits each); 0: never */
 	struct cfdp cfdp;
 	uint32_t file, files_sent; /* enum file; packets */
 	uint64_t files_due_ns;

@@ -57,6 +57,48 @@ bool keep_read(const char *path, struct kept *kept, enum cause *cause)
 	return sound;
 }
 
+static bool counter_path(const char *path, int number, char name[4096])
+{
+	if (snprintf(name, 4096, "%s.counter%d", path, number) < 4096)
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
+}
+
+void counter_read(const char *path, struct counter copy[COUNTER_COPIES])
+{
+	char name[4096];
+
+	memset(copy, 0, COUNTER_COPIES * sizeof(*copy));
+	for (int one = 0; path && one < COUNTER_COPIES; one++)
+		if (!counter_path(path, one + 1, name) || read_file(name, &copy[one], sizeof(*copy)) != sizeof(*copy))
+			memset(&copy[one], 0, sizeof(*copy));
+}
+
+/* In place: that takes no room, so that a full disk does not matter. */
+bool counter_write(const char *path, uint64_t count)
+{
+	struct counter copy[COUNTER_COPIES];
+	char name[4096];
+	int failed = 0;
+
+	if (SABOTAGE_FORGETS)
+		return true;
+	counter_set(copy, count);
+	for (int one = 0; one < COUNTER_COPIES; one++) {
+		int fd = counter_path(path, one + 1, name) ?
+				 open(name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600) :
+				 -1;
+
+		if (fd < 0 || pwrite(fd, &copy[one], sizeof(*copy), 0) != sizeof(*copy) || fsync(fd))
+			failed = errno;
+		if (fd >= 0)
+			close(fd);
+	}
+	errno = failed;
+	return !failed;
+}
+
 bool keep_write(const char *path, struct kept *kept)
 {
 	static uint8_t file[KEEP_OCTETS];

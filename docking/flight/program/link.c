@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ static bool hand_over(struct links *links, struct peer *peer, const uint8_t *pac
 	if (!parcel)
 		return false;
 	parcel->octets = (uint32_t)octets;
+	parcel->ground = peer->ground;
 	memcpy(parcel->packet, packet, octets);
 	peer->taken++;
 	queue_put(&world->up);
@@ -78,7 +80,6 @@ static void take_packets(struct links *links, struct peer *peer, uint64_t now)
 			return;
 		}
 		hand_over(links, peer, peer->in, length);
-		peer->heard_ns = now;
 		peer->have -= length;
 		memmove(peer->in, peer->in + length, peer->have);
 		peer->since_ns = now;
@@ -96,10 +97,8 @@ static void take_frames(struct links *links, struct peer *peer)
 
 		if (frame && (peer->overrun || !sound(packet, octets)))
 			atomic_fetch_add(&world->damaged, 1);
-		else if (frame && !peer->heard_ns)
-			tell(world, TOLD_LINK, WORD_GROUND, 0, 0);
-		if (frame && !peer->overrun && sound(packet, octets))
-			peer->heard_ns = 1;
+		else if (frame && !peer->met)
+			peer->met = tell(world, TOLD_LINK, WORD_GROUND, peer->ground, 0);
 		if (octets && octets <= PACKET_LARGEST && !peer->overrun)
 			hand_over(links, peer, packet, octets);
 		peer->overrun = false;
@@ -158,43 +157,87 @@ static void transmit(struct peer *peer, uint64_t now)
 	memmove(peer->out, peer->out + sent, peer->waiting);
 }
 
-/* Is there room for so many octets more? */
-static bool fits(struct peer *peer, size_t octets, uint64_t now)
+/* Is there room for so many octets more, where so many may wait? */
+static bool fits(struct peer *peer, size_t octets, size_t most, uint64_t now)
 {
-	if (sizeof(peer->out) - peer->waiting < octets && peer->rest_ns <= now)
+	if (peer->waiting + octets > most && peer->waiting && peer->rest_ns <= now)
 		transmit(peer, now);
-	return peer->fd >= 0 && sizeof(peer->out) - peer->waiting >= octets;
+	return peer->fd >= 0 && peer->waiting + octets <= most;
 }
 
-/* Reports go to every ground that is there; one that does not read loses whole packets. */
+/* So many octets may wait once this waits too: a slow line keeps room, and time, for answers to its own ground. */
+static size_t most_waiting(const struct peer *peer, const struct parcel *parcel)
+{
+	if (parcel->ground == peer->ground)
+		return LINK_OUT;
+	return parcel->whom == FOR_ALL ? LINK_OUT - LINK_ANSWERS : LINK_OTHERS;
+}
+
+static bool for_it(struct peer *peer, const struct parcel *parcel)
+{
+	if (parcel->whom != REFUSAL && parcel->whom != FOR_ONE)
+		return true;
+	return parcel->ground == peer->ground && (parcel->whom == FOR_ONE || peer->refused++ < LINK_REFUSED_MOST);
+}
+
+static void skip(struct peer *peer, const struct parcel *parcel)
+{
+	peer->skips = true;
+	peer->skipped++;
+	peer->skipped_of[parcel->packet[7]]++;
+}
+
+/* The packet as its ground counts: what was for others, and so is not missing, leaves no gap. */
+static const uint8_t *counted(const struct peer *peer, const struct parcel *parcel, uint8_t packet[PACKET_LARGEST])
+{
+	const size_t octets = parcel->octets - PUS_CRC;
+	const uint8_t *from = parcel->packet;
+
+	if (!peer->skips || (pus_get(from, 2) & 0x7ff) != PACKET_APID)
+		return from;
+	memcpy(packet, from, octets);
+	pus_put(packet + 2, 0xc000u | ((pus_get(from + 2, 2) - peer->skipped) & 0x3fff), 2);
+	pus_put(packet + 9, pus_get(from + 9, 2) - peer->skipped_of[from[7]], 2);
+	pus_put(packet + octets, pus_crc(packet, octets), PUS_CRC);
+	return packet;
+}
+
+/* Reports go to every ground that they are for; one that does not read loses whole packets. */
 static void distribute(struct links *links, uint64_t now)
 {
 	struct world *world = links->world;
 	struct parcel *parcel;
 
 	for (; (parcel = queue_next(&world->down)); queue_taken(&world->down)) {
+		const bool alone = parcel->whom == FOR_ONE || parcel->whom == REFUSAL;
 		bool sent = false, missed = false;
+		uint8_t own[PACKET_LARGEST];
 
 		for (int one = 0; one < LINK_PEERS; one++) {
 			struct peer *peer = &links->peer[one];
-			const size_t most = peer->serial ? COBS_MOST(parcel->octets) : parcel->octets;
+			const size_t octets = peer->serial ? COBS_MOST(parcel->octets) : parcel->octets;
+			const uint8_t *packet;
 
 			if (peer->fd < 0)
 				continue;
-			if (!fits(peer, most, now)) {
+			if (!for_it(peer, parcel)) {
+				skip(peer, parcel);
+				continue;
+			}
+			if (!fits(peer, octets, most_waiting(peer, parcel), now)) {
 				missed = true;
 				continue;
 			}
-			if (peer->serial) {
-				peer->waiting += cobs_encode(parcel->packet, parcel->octets, peer->out + peer->waiting);
-			} else {
-				memcpy(peer->out + peer->waiting, parcel->packet, parcel->octets);
-				peer->waiting += parcel->octets;
-			}
+			packet = counted(peer, parcel, own);
+			if (peer->serial)
+				peer->waiting += cobs_encode(packet, parcel->octets, peer->out + peer->waiting);
+			else
+				memcpy(peer->out + peer->waiting, packet, parcel->octets);
+			peer->waiting += peer->serial ? 0 : parcel->octets;
 			sent = true;
 		}
 		atomic_fetch_add(&world->packets_sent, sent);
-		atomic_fetch_add(&world->packets_lost, missed || !sent);
+		atomic_fetch_add(&world->packets_lost, missed || (!sent && !alone));
 	}
 	if (queue_waiting(&world->up)) /* what waited for this room */
 		wake(world->wake_commands);
@@ -203,38 +246,67 @@ static void distribute(struct links *links, uint64_t now)
 			transmit(&links->peer[one], now);
 }
 
-/* For a new connection where all places are taken: the one from which no sound packet has come for longest. */
-static struct peer *place(struct links *links)
+/* For a new connection: a free place, else the oldest of those that have shown nothing. NULL: these are new themselves. */
+static struct peer *place(struct links *links, uint64_t now)
 {
-	struct peer *oldest = &links->peer[0];
+	struct peer *oldest = NULL;
 
 	for (int one = 0; one < LINK_CONNECTIONS; one++) {
 		struct peer *peer = &links->peer[one];
 
 		if (peer->fd < 0)
 			return peer;
-		if (peer->heard_ns < oldest->heard_ns ||
-		    (peer->heard_ns == oldest->heard_ns && peer->came_ns < oldest->came_ns))
+		if (!peer->heard_ns && (!oldest || peer->came_ns < oldest->came_ns))
 			oldest = peer;
 	}
-	hang_up(oldest);
-	return oldest;
+	return oldest && now - oldest->came_ns >= LINK_TRIAL_MS * 1000000ull ? oldest : NULL;
 }
 
 static void accept_one(struct links *links, uint64_t now)
 {
-	int fd = link_accept(links->listener);
-	struct peer *peer;
+	struct peer *peer = place(links, now);
+	int fd = peer ? link_accept(links->listener) : -1;
 
 	if (fd < 0)
 		return;
-	peer = place(links);
+	if (peer->fd >= 0)
+		hang_up(peer);
+	memset(peer, 0, offsetof(struct peer, in));
 	peer->fd = fd;
-	peer->have = peer->waiting = peer->taken = 0;
-	peer->heard_ns = peer->close_ns = peer->rest_ns = 0;
 	peer->came_ns = now;
+	peer->ground = ++links->grounds * LINK_PEERS + (uint32_t)(peer - links->peer);
+	links->came++;
 	atomic_fetch_add(&links->world->connections, 1);
-	tell(links->world, TOLD_LINK, WORD_GROUND, 0, 0);
+	tell(links->world, TOLD_LINK, WORD_GROUND, peer->ground, 0);
+}
+
+/* A ground from which a telecommand was accepted keeps its place, but for one more of them, which then takes the place of
+ * the one that has said nothing for longest: one is left for who comes next. */
+static void heard(struct links *links, struct peer *peer, uint64_t now)
+{
+	struct peer *silent = NULL;
+
+	peer->heard_ns = now;
+	for (int one = 0; one < LINK_CONNECTIONS; one++) {
+		struct peer *other = &links->peer[one];
+
+		if (other->fd < 0 || !other->heard_ns)
+			return;
+		if (!silent || other->heard_ns < silent->heard_ns)
+			silent = other;
+	}
+	hang_up(silent);
+}
+
+static void hear(struct links *links, uint64_t now)
+{
+	for (int one = 0; one < LINK_CONNECTIONS; one++) {
+		struct peer *peer = &links->peer[one];
+		const uint32_t ground = atomic_exchange(&links->world->heard[one], 0);
+
+		if (ground && ground == peer->ground && peer->fd >= 0)
+			heard(links, peer, now);
+	}
 }
 
 /* What time does: half a packet is not waited for, and what was garbage ends its connection. */
@@ -259,9 +331,14 @@ static void turn(struct links *links)
 {
 	struct world *world = links->world;
 	struct pollfd polled[2 + LINK_PEERS] = { { .fd = world->wake_link, .events = POLLIN },
-						 { .fd = links->listener, .events = POLLIN } };
+						 { .fd = -1, .events = POLLIN } };
 	uint64_t now = now_ns(), woken;
 	int timeout_ms = 200;
+
+	if (links->came < LINK_MOST && place(links, now))
+		polled[1].fd = links->listener;
+	else
+		timeout_ms = LINK_WINDOW_MS;
 
 	for (int one = 0; one < LINK_PEERS; one++) {
 		struct peer *peer = &links->peer[one];
@@ -279,11 +356,18 @@ static void turn(struct links *links)
 	atomic_fetch_add(&world->beat[THREAD_LINK], 1);
 	if (now - links->window_ns >= LINK_WINDOW_MS * 1000000ull) {
 		links->window_ns = now;
+		links->came = 0;
 		for (int one = 0; one < LINK_PEERS; one++)
 			links->peer[one].taken = 0;
 	}
+	if (now - links->refused_ns >= LINK_REFUSED_MS * 1000000ull) {
+		links->refused_ns = now;
+		for (int one = 0; one < LINK_PEERS; one++)
+			links->peer[one].refused = 0;
+	}
 	if (polled[0].revents && read(world->wake_link, &woken, sizeof(woken)) < 0 && errno != EAGAIN)
 		return;
+	hear(links, now);
 	links->first = (links->first + 1) % LINK_PEERS; /* else one that asks for much would be the only one */
 	for (int count = 0; count < LINK_PEERS; count++) {
 		const int one = (links->first + count) % LINK_PEERS;
@@ -309,6 +393,7 @@ void link_ready(struct world *world)
 	if (world->options.serial) {
 		links->peer[LINK_SERIAL].fd = link_serial(&world->options);
 		links->peer[LINK_SERIAL].serial = true;
+		links->peer[LINK_SERIAL].ground = LINK_SERIAL; /* the count of connections begins with 1 */
 	}
 }
 

@@ -20,7 +20,7 @@ int link_listen(const struct options *options)
 
 	inet_pton(AF_INET, options->address, &where.sin_addr);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
-	    bind(fd, (const struct sockaddr *)&where, sizeof(where)) || listen(fd, LINK_CONNECTIONS))
+	    bind(fd, (const struct sockaddr *)&where, sizeof(where)) || listen(fd, LINK_BACKLOG))
 		die(RUN_FAILED, "--port=%u: %s", options->port, strerror(errno));
 	return fd;
 }

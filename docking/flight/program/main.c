@@ -115,6 +115,12 @@ int main(int argc, char **argv)
 	bool known;
 
 	read_options(&world.options, argc, argv);
+	if (world.options.counter >= 0) {
+		if (!counter_write(world.options.state, (uint64_t)world.options.counter))
+			die(RUN_FAILED, "--state=%s: its counter could not be kept: %s", world.options.state,
+			    strerror(errno));
+		return 0;
+	}
 	queue_ready(&world.up, PARCELS, sizeof(struct parcel));
 	queue_ready(&world.down, 8 * PARCELS, sizeof(struct parcel));
 	for (int by = 0; by < TOLD_BY; by++)
@@ -122,6 +128,7 @@ int main(int argc, char **argv)
 	snapshot_ready(&world.orders, sizeof(struct orders));
 	snapshot_ready(&world.kept, sizeof(struct kept));
 	snapshot_ready(&world.seen, sizeof(struct camera_seen));
+	snapshot_ready(&world.counter, sizeof(uint64_t));
 	world.wake_commands = eventfd_ready();
 	world.wake_link = eventfd_ready();
 	world.wake_camera = eventfd_ready();

@@ -9,13 +9,16 @@ static const char *const ways[] = { "uvcvideo", "driver", NULL }; /* as camera.c
 
 #define TEXT(field) OPTION_TEXT(struct options, field)
 #define WHOLE(field, least, most) OPTION_WHOLE(struct options, field, least, most)
-static const struct option links[] = { { "address", "IP", "where to listen (127.0.0.1)", TEXT(address) },
-				       { "port", "N", "TCP port of the ground's connection; 0: no TCP (10025)",
-					 WHOLE(port, 0, 65535) },
-				       { "serial", "PATH", "a serial line, with COBS", TEXT(serial) },
-				       { "baud", "N", "its speed; 0 leaves it (115200)", WHOLE(baud, 0, 4000000) },
-				       { "key", "FILE", "16 to 64 octets; telecommands then need its tag", TEXT(key) },
-				       { 0 } };
+static const struct option links[] = {
+	{ "address", "IP", "where to listen (127.0.0.1)", TEXT(address) },
+	{ "port", "N", "TCP port of the ground's connection; 0: no TCP (10025)", WHOLE(port, 0, 65535) },
+	{ "serial", "PATH", "a serial line, with COBS", TEXT(serial) },
+	{ "baud", "N", "its speed; 0 leaves it (115200)", WHOLE(baud, 0, 4000000) },
+	{ "key", "FILE", "16 to 64 octets; telecommands then need its tag", TEXT(key) },
+	{ "counter", "N", "keeps it beside --state as that of the last telecommand with a tag, and ends",
+	  WHOLE(counter, 0, INT64_MAX) },
+	{ 0 }
+};
 static const struct option running[] = {
 	{ "camera", "WAY", "its frames come by uvcvideo, or by its own driver (uvcvideo)",
 	  OPTION_CHOICE(struct options, camera, ways) },
@@ -41,12 +44,17 @@ void read_options(struct options *options, int argc, char **argv)
 {
 	struct in_addr address;
 
-	*options = (struct options){
-		.address = "127.0.0.1", .port = 10025, .baud = 115200, .watchdog_s = 10, .start = TARGET_STANDBY
-	};
+	*options = (struct options){ .address = "127.0.0.1",
+				     .port = 10025,
+				     .baud = 115200,
+				     .watchdog_s = 10,
+				     .start = TARGET_STANDBY,
+				     .counter = -1 };
 	command_line_read(argc, argv, options);
 	if (inet_pton(AF_INET, options->address, &address) != 1)
 		die(BAD_INPUT, "--address=%s is no IPv4 address", options->address);
+	if (options->counter >= 0 && !options->state)
+		die(BAD_INPUT, "--counter is kept beside the state: --state is needed");
 	if (!options->port && !options->serial)
 		die(BAD_INPUT, "no link: --port or --serial is needed");
 }

@@ -28,7 +28,8 @@ struct supervisor {
 	struct world *world;
 	int watchdog;
 	struct kept kept;
-	bool unsaved, save_failed;
+	uint64_t counter;
+	bool unsaved, counter_unsaved, save_failed;
 	uint64_t retry_ns;
 	struct {
 		uint32_t beat;
@@ -156,27 +157,46 @@ static void measure(struct world *world)
 	}
 }
 
+/* Is there something new in it? */
+static bool renewed(struct snapshot *snapshot, uint32_t *seen, void *to)
+{
+	const uint32_t lock = atomic_load(&snapshot->lock);
+
+	if (lock == *seen || !snapshot_read(snapshot, to))
+		return false;
+	*seen = lock;
+	return true;
+}
+
 static void save(struct supervisor *supervisor, uint64_t now)
 {
 	struct world *world = supervisor->world;
-	static uint32_t seen;
-	const uint32_t lock = atomic_load(&world->kept.lock);
+	const char *path = world->options.state;
+	static uint32_t seen, counter_seen;
+	int why = 0;
 
-	if (lock != seen && snapshot_read(&world->kept, &supervisor->kept)) {
-		seen = lock;
-		supervisor->unsaved = true;
-	}
-	if (!supervisor->unsaved || !world->options.state || now < supervisor->retry_ns)
+	supervisor->counter_unsaved |= renewed(&world->counter, &counter_seen, &supervisor->counter);
+	supervisor->unsaved |= renewed(&world->kept, &seen, &supervisor->kept);
+	if (!path || now < supervisor->retry_ns || !(supervisor->unsaved || supervisor->counter_unsaved))
 		return;
-	if (keep_write(world->options.state, &supervisor->kept)) {
-		supervisor->unsaved = supervisor->save_failed = false;
+	if (supervisor->counter_unsaved && !counter_write(path, supervisor->counter))
+		why = errno;
+	else
+		supervisor->counter_unsaved = false;
+	if (supervisor->unsaved && !keep_write(path, &supervisor->kept)) {
+		why = errno;
+	} else if (supervisor->unsaved) {
+		supervisor->unsaved = false;
 		atomic_fetch_add(&world->state_writes, 1);
+	}
+	if (!why) {
+		supervisor->save_failed = false;
 		return;
 	}
 	supervisor->retry_ns = now + RETRY_MS * 1000000ull;
 	atomic_fetch_add(&world->state_failures, 1);
 	if (!supervisor->save_failed) /* once a series */
-		say(supervisor, WORD_STATE_FAILED, (uint32_t)errno, atomic_load(&world->state_failures));
+		say(supervisor, WORD_STATE_FAILED, (uint32_t)why, atomic_load(&world->state_failures));
 	supervisor->save_failed = true;
 }
 

@@ -6,6 +6,7 @@
 #include "common/command_line.h"
 #include "ds325/decode.h"
 #include "flight.h"
+#include "sha256.h"
 #include "shared.h"
 
 enum {
@@ -16,19 +17,34 @@ enum {
 	PRIORITY_PATIENT = 20, /* of the camera's thread while it opens the camera or computes: answers go first */
 };
 enum { CONTROL_PERIOD_NS = 1000000 };
+enum {
+	LINK_CONNECTIONS = 5, /* one of them for who has not shown yet that he may command */
+	LINK_SERIAL = LINK_CONNECTIONS, /* the serial line's place, after those of TCP */
+	LINK_PEERS
+};
 
 struct options {
 	const char *address, *serial, *state, *frame, *log, *watchdog, *key, *device, *poses;
 	uint32_t port, baud, watchdog_s;
+	int64_t counter; /* -1: nothing but to run */
 	int start; /* enum target */
 	int camera; /* its way, as options.c names them */
 	bool no_realtime;
 };
 void read_options(struct options *options, int argc, char **argv);
 
+/* Whom a report is for. */
+enum for_whom {
+	FOR_ALL, /* what the program says by itself, */
+	FOR_ASKER, /* what it answers to `ground`: to the others where they have room to spare, */
+	FOR_NOBODY, /* pieces of files: to all, likewise */
+	FOR_ONE, /* to `ground` alone, */
+	REFUSAL, /* and only so many in a second */
+};
 /* A packet on its way between the thread of the links and that of commands. */
 struct parcel {
-	uint32_t octets;
+	uint32_t octets, ground; /* ground: which connection's; 0: none's */
+	enum for_whom whom;
 	uint8_t packet[PACKET_LARGEST];
 };
 
@@ -45,7 +61,7 @@ struct world {
 	struct options options;
 	struct flight flight; /* the commands' thread's alone, once threads run */
 	struct queue up, down, told[TOLD_BY];
-	struct snapshot orders, kept, seen;
+	struct snapshot orders, kept, seen, counter;
 	int wake_commands, wake_link, wake_camera, wake_supervisor; /* eventfds */
 	_Atomic uint32_t beat[THREAD_COUNT]; /* each thread counts on, so that the supervisor sees it live */
 	_Atomic uint32_t restart, frame_held; /* frame_held: the frame asked for waits to be written */
@@ -57,7 +73,10 @@ struct world {
 	uint8_t file[FILE_MOST]; /* what goes down; the supervisor's while file_wanted, then the commands' */
 	uint8_t frame[DS325_FRAME_BYTES]; /* the camera's thread's until frame_held, then the supervisor's */
 	size_t frame_octets;
-	int tag_socket; /* -1: no key */
+	struct hmac hmac; /* with the key */
+	uint32_t asker; /* the commands' thread's: whose telecommand it runs; 0: nobody's, */
+	bool greets; /* and whether it says what only a new ground does not know */
+	_Atomic uint32_t heard[LINK_PEERS]; /* by place: the ground whose telecommand was accepted */
 	int poses; /* -1: nobody wants them one by one */
 };
 
@@ -86,12 +105,16 @@ void tag_ready(struct world *world);
 void supervisor_ready(struct world *world);
 /* Whether it was the watchdog that reset the board. */
 enum cause supervisor_cause(enum cause cause);
-bool tag_of(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG]);
+void tag_of(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG]);
 
 /* --- keep.c: what a restart keeps, in a file --- */
 /* What the last run left, and why this one begins; false: there is nothing to go on with. */
 bool keep_read(const char *path, struct kept *kept, enum cause *cause);
 bool keep_write(const char *path, struct kept *kept); /* false with errno; notes which boot it is */
+/* Three files beside that of the state; one that is not there, or damaged, leaves zeros. */
+void counter_read(const char *path, struct counter copy[COUNTER_COPIES]);
+/* One after the other: where the power goes in between, at most one is damaged. False with errno. */
+bool counter_write(const char *path, uint64_t count);
 /* --- kept.c --- */
 /* Is a file's content one that this program could have written? */
 bool keep_sound(const uint8_t *file, size_t octets, struct kept *kept);

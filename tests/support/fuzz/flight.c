@@ -2,7 +2,8 @@
 /*
  * The flight program's decisions: telecommands of every kind, sound, damaged and out of their ranges, between words of
  * other threads, jumps of the time, flipped bits, and restarts from what was kept, sound or not. What must hold: every
- * report is a sound packet; nothing lies outside of its table; a frame on the serial line comes back.
+ * report is a sound packet; nothing lies outside of its table; a frame on the serial line comes back; the counter that is
+ * kept never falls while it is known.
  */
 #include <string.h>
 
@@ -11,12 +12,14 @@
 #include "fuzz.h"
 
 enum { STEPS = 50, ROOM = 1200 };
-enum { REPORTS, ACCEPTED, FAILED, RESTARTS, STATES };
+enum { REPORTS, ACCEPTED, FAILED, RESTARTS, STATES, LOST, SET };
 
-const char *const reaches[] = { "reports", "accepted", "failed", "restarts", "states taken up", NULL };
+const char *const reaches[] = { "reports",         "accepted",      "failed", "restarts",
+				"states taken up", "counters lost", "set",    NULL };
 
 static struct flight flight;
 static struct kept kept;
+static struct counter counter[COUNTER_COPIES]; /* as files would hold it */
 static bool with_tag;
 static uint8_t file_down[FILE_MOST];
 
@@ -88,25 +91,47 @@ static bool send_file(void *world, const uint8_t *packet, size_t octets)
 	return draw(8);
 }
 
-static bool tag(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG])
+static void tag(void *world, const uint8_t *data, size_t octets, uint8_t tag[PUS_TAG])
 {
 	(void)world;
 	memset(tag, pus_crc(data, octets) & 0xff, PUS_TAG);
-	return draw(50) > 0;
+}
+
+static void keep_counter(void *world, uint64_t count)
+{
+	uint64_t before;
+
+	(void)world;
+	if (counter_get(counter, &before) == COUNTER_LOST)
+		reached(SET);
+	else if (count < before)
+		broken("a counter that falls");
+	counter_set(counter, count);
+}
+
+static uint64_t draw_challenge(void *world)
+{
+	(void)world;
+	reached(LOST);
+	memset(counter, 0, sizeof(counter));
+	return draw(4) ? (uint64_t)draw(UINT32_MAX) << 32 | draw(UINT32_MAX) : 0;
 }
 
 static void start(enum cause cause, const struct kept *from)
 {
-	const struct outside outside = { .send = send_packet,
-					 .order = order,
-					 .look = look,
-					 .keep = keep,
-					 .restart = restart,
-					 .load = load,
-					 .send_file = send_file,
-					 .file = file_down,
-					 .tag = with_tag ? tag : NULL };
+	struct outside outside = { .send = send_packet,
+				   .order = order,
+				   .look = look,
+				   .keep = keep,
+				   .restart = restart,
+				   .load = load,
+				   .send_file = send_file,
+				   .file = file_down,
+				   .tag = with_tag ? tag : NULL,
+				   .keep_counter = keep_counter,
+				   .draw = draw_challenge };
 
+	memcpy(outside.counter, counter, sizeof(counter));
 	flight_start(&flight, &outside, from, cause, draw(TARGET_COUNT), flight.tai_ns, flight.now_ns);
 }
 
@@ -117,6 +142,8 @@ static void start_again(void)
 	static struct kept back;
 	size_t octets = keep_make(file, &flight.kept);
 
+	if (draw(4) == 0)
+		((uint8_t *)counter)[draw(sizeof(counter))] ^= (uint8_t)(1 << draw(8));
 	if (draw(3) == 0)
 		octets = mutate(file, octets, sizeof(file));
 	reached(RESTARTS);
@@ -196,6 +223,8 @@ static size_t make_telecommand(uint8_t *packet)
 		*at++ = command->function;
 	for (int one = 0; command && one < command->arguments; one++)
 		at = put_value(at, &command->argument[one]);
+	if (command && command->run == command_set_counter && draw(4))
+		pus_put(pus_put(at - 8, (uint32_t)(flight.challenge >> 32), 4), (uint32_t)flight.challenge, 4);
 	if (command && command->entries) {
 		uint32_t count = draw(10) ? draw(4) : draw(40);
 
@@ -289,6 +318,10 @@ static void step(void)
 			((uint8_t *)&flight.kept.settings)[draw(sizeof(flight.kept.settings))] ^= 1 << draw(8);
 		else if (draw(20) == 0)
 			((uint8_t *)&flight.sound)[draw(sizeof(flight.sound))] ^= 1 << draw(8);
+		else if (draw(4) == 0)
+			((uint8_t *)flight.outside.counter)[draw(sizeof(flight.outside.counter))] ^= 1 << draw(8);
+		else if (draw(8) == 0)
+			memset(flight.outside.counter, (int)draw(256), sizeof(flight.outside.counter));
 		break;
 	case 5:
 		memset(packet, 1 + (int)draw(255), sizeof(packet)); /* blocks without a zero */
@@ -311,6 +344,9 @@ void one_input(void)
 {
 	memset(&flight, 0, sizeof(flight));
 	with_tag = draw(4) == 0;
+	memset(counter, 0, sizeof(counter));
+	if (draw(4))
+		counter_set(counter, 0);
 	flight_now(&flight, 1795000000000000000 + draw(1000000), 1000000000);
 	start(draw(CAUSE_COUNT), NULL);
 	for (uint32_t steps = 1 + draw(STEPS); steps; steps--) {

@@ -27,12 +27,10 @@ PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 # Kernel modules a job may need. Modules that a kernel has built in or lacks are left out here; modprobe reports them.
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
-TAG_MODULES = ("algif_hash", "hmac", "sha256_generic")  # HMAC-SHA256 for programs
 # And those that a program of ours needs, by its place in the guest: the watchdog, memory that a reset keeps; a way that
 # loses packets.
 OWN_MODULES = {
     "usr/bin/rtqual-ground": ("i6300esb", "nd_e820", "nd_pmem"),
-    "usr/bin/ds325-flight": TAG_MODULES,
     "usr/bin/rtqual-peer": ("sch_netem",),
 }
 DISKS = ("/dev/vda", "/dev/sda")

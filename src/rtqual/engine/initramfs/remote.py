@@ -35,8 +35,8 @@ _NETWORK = (
 )
 _OTHERS = ("virtio_rng", "i6300esb", "iTCO_wdt", "bcm2835_wdt")
 _LATER = ("ext4", "crc32c_generic")  # for jobs on a disk
-# For the software camera and telecommands' tags, where programs of ours come along.
-_CARRIED = ("uvcvideo", "vhci_hcd", *contents.TAG_MODULES)
+# For the software camera, where programs of ours come along.
+_CARRIED = ("uvcvideo", "vhci_hcd")
 MODULES = (*_STORAGE, *_BOARDS, *_NETWORK, *_OTHERS)
 _INITTAB = "::sysinit:/bin/true\n::ctrlaltdel:/sbin/reboot\n::shutdown:/bin/umount -a -r\n"
 
