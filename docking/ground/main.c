@@ -32,6 +32,7 @@
 #include "common/command_line.h"
 #include "files.h"
 #include "script.h"
+#include "stranger.h"
 
 enum { PACKET_MOST = 65542, RETRY_NS = 2000000, PATIENCE_MS_MOST = 600000 };
 
@@ -52,6 +53,7 @@ struct ground {
 	uint8_t in[2 * PACKET_MOST];
 	size_t have;
 	struct files files;
+	pid_t stranger; /* 0: none */
 };
 
 static const struct option options_table[] = {
@@ -210,6 +212,14 @@ static void send_octets(struct ground *ground, const struct step *step, size_t n
 	ground->sent++;
 }
 
+static void told(struct ground *ground, size_t number, int64_t at_ns, const char *why)
+{
+	if (why)
+		fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why);
+	else
+		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+}
+
 static void play(struct ground *ground, const struct step *step, size_t number)
 {
 	int64_t at_ns;
@@ -234,7 +244,11 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 		files_lose(&ground->files, (uint32_t)step->number);
 		fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
 		break;
+	case STRANGER:
+		told(ground, number, at_ns, stranger(&ground->stranger, &ground->where, step->word));
+		break;
 	case END:
+		stranger(&ground->stranger, &ground->where, "goes");
 		fprintf(ground->log, "%lld end %lu %lu\n", (long long)at_ns, ground->sent, ground->received);
 		break;
 	case KERNEL: /* nothing is logged after it */
@@ -244,11 +258,7 @@ static void play(struct ground *ground, const struct step *step, size_t number)
 		fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why ? why : "it goes on");
 		break;
 	default:
-		why = fault_do(step);
-		if (why)
-			fprintf(ground->log, "%lld failed %zu %s\n", (long long)at_ns, number, why);
-		else
-			fprintf(ground->log, "%lld did %zu\n", (long long)at_ns, number);
+		told(ground, number, at_ns, fault_do(step));
 		if (ground->kept)
 			log_sync(ground->log);
 	}

@@ -22,6 +22,7 @@ static const struct {
 	[FREE] = { "free", .word = true },
 	[FLIP] = { "flip", .word = true, .text = true },
 	[LOSE] = { "lose", .number = true },
+	[STRANGER] = { "stranger", .word = true },
 	[KERNEL] = { "kernel", .word = true },
 	[END] = { "end" },
 };

@@ -11,6 +11,7 @@
  *   NS free PATH           deletes it
  *   NS flip PATH NAME C:B  bit B of copy C (0, 1) of the state in a program's memory, which its file holds too; or several
  *   NS lose SHARE          of 100 packets of files so many, both ways
+ *   NS stranger comes | goes  one who floods the flight program's port with what is not for it
  *   NS kernel panic | hang the kernel ends; it is logged as done before
  *   NS end                 the last line
  */
@@ -23,7 +24,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, FLIP, LOSE, KERNEL, END };
+enum verb { SEND, CLOSE, OPEN, WRITE, SIGNAL, CLOCK, FILL, FREE, FLIP, LOSE, STRANGER, KERNEL, END };
 enum { STEPS_MOST = 4096, SCRIPT_MOST = 4 << 20 };
 
 struct step {

@@ -153,6 +153,11 @@ class Fault(Table):
     512 bits; some ms after the last change, when the file is written."""
     files: Annotated[str, *matching(r"lose:\d{1,2}", "packets lost of 100, as 'lose:10'")] | None = None
     """From now on so many of 100 packets of files are lost, both ways, the same in each run; "lose:0" ends it."""
+    stranger: Literal["comes", "goes"] | None = None
+    """One who may not command floods the flight program's port: eight connections, each made anew again and again, and
+    on all of them packets that are for another process."""
+    lost: Literal["state", "counter1", "counter2", "counter3"] | None = None
+    """A file that the program keeps is gone: that of its state, or one of the three copies of its counter."""
     disk: Literal["full", "free"] | None = None
     """The disk that the program keeps its state on is filled, or freed."""
 

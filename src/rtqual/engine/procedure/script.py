@@ -103,15 +103,24 @@ def _entry(written: Mapping[str, Any], definition: Definition, number: int) -> d
 
 
 def _fault(fault: Fault) -> str:
-    if fault.camera:
-        return f"write {CONTROL} {fault.camera}"
-    if fault.signal:
-        return f"signal {PROGRAM} {int(signal.Signals[f'SIG{fault.signal}'])}"
-    if fault.link or fault.kernel:
-        return fault.link or f"kernel {fault.kernel}"
-    if fault.flip:
-        return f"flip {STATE_FILE} {PROGRAM} {fault.flip}"
-    if fault.clock:
-        return f"clock {parse_duration_ns(fault.clock[1:]) * (-1 if fault.clock[0] == '-' else 1)}"
-    disk = f"{'fill' if fault.disk == 'full' else 'free'} {FULL_FILE}"
-    return f"lose {int(fault.files.partition(':')[2])}" if fault.files else disk
+    ((name, value),) = [(name, value) for name, value in fault if value is not None]
+    match name:
+        case "camera":
+            line = f"write {CONTROL} {value}"
+        case "signal":
+            line = f"signal {PROGRAM} {int(signal.Signals[f'SIG{value}'])}"
+        case "flip":
+            line = f"flip {STATE_FILE} {PROGRAM} {value}"
+        case "clock":
+            line = f"clock {parse_duration_ns(value[1:]) * (-1 if value[0] == '-' else 1)}"
+        case "files":
+            line = f"lose {int(value.partition(':')[2])}"
+        case "disk":
+            line = f"{'fill' if value == 'full' else 'free'} {FULL_FILE}"
+        case "lost":
+            line = f"free {STATE_FILE}{'' if value == 'state' else f'.{value}'}"
+        case "link":
+            line = str(value)
+        case _:  # kernel, stranger
+            line = f"{name} {value}"
+    return line
