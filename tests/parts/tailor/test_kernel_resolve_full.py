@@ -22,7 +22,7 @@ from rtqual.parts.tailor.configure.tree import Tree, debian_tree
 
 DOCKING = (
     *("realtime", "usb", "usb-storage", "wifi", "depth-camera"),
-    *("filesystems", "virtual-board", "test-modules", "resets", "tags"),
+    *("filesystems", "virtual-board", "test-modules", "resets"),
 )
 HELD = (
     "PREEMPT_RT",
@@ -39,7 +39,7 @@ HELD = (
 
 
 MISSIONS = Path(__file__).parents[3] / "missions"
-OURS = ("filesystems", "virtual-board", "test-modules", "resets", "tags")
+OURS = ("filesystems", "virtual-board", "test-modules", "resets")
 
 
 def complaints(config: Path) -> list[str]:

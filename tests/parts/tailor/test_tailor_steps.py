@@ -143,7 +143,7 @@ def test_the_whole_list_in_the_docking_kernel(tmp_path: Path) -> None:
 
     needs = (
         *("realtime", "usb", "usb-storage", "wifi", "depth-camera"),
-        *("filesystems", "virtual-board", "test-modules", "resets", "tags"),
+        *("filesystems", "virtual-board", "test-modules", "resets"),
     )
     found = resolve(debian_tree(), needs, start="minimal", removals=[], restore=removals(), folder=tmp_path / "out")
     config = parse(found.config_path.read_text(), "the configuration")

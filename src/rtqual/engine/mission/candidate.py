@@ -75,7 +75,7 @@ class Tailor(Table):
     """Where it begins: "minimal" (the smallest kernel), "debian", or the path of a configuration."""
     baseline: Slug | None = None
     """The candidate whose figures stand before; without one, the first that has a package."""
-    needs: Annotated[tuple[Text, ...], Distinct] = ("filesystems", "virtual-board", "test-modules", "resets", "tags")
+    needs: Annotated[tuple[Text, ...], Distinct] = ("filesystems", "virtual-board", "test-modules", "resets")
     """What it is built for beyond the mission's needs: names of rules (docs/tailor.md)."""
     keep: Annotated[tuple[Text, ...], Distinct] = ()
     """Entries of the removal list that are not asked to go, by their ids: "input"."""
