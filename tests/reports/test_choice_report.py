@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from rtqual.engine.analysis.evidence import analyse
-from rtqual.engine.candidates.offers import Has, offers
+from rtqual.engine.candidates.mark import Has
 from rtqual.engine.mission import Mission
-from rtqual.engine.mission.candidate import Rtos
 from rtqual.protocols.record.schema import Record, Scalar, Series
 from rtqual.reports.chapter.choice import choice
 from rtqual.reports.material import gather
@@ -19,6 +18,7 @@ from support.analysis_records import record
 NBSP = "\u00a0"
 BOARD = "virtual-arm"
 IMAGES = {"image_size_b": "30000", "bss_b": "10960"}
+MARK = {"system": "FreeRTOS", "licence": "MIT", "usb": "none", "wifi": "none", "protection": "sources"}
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def mission() -> Mission:
                 {"name": "rt", "title": "Linux", "package": "linux-image-rt-armmp"},
                 {"name": "stock", "title": "Linux", "package": "linux-image-armmp"},
                 {"name": "small", "title": "FreeRTOS", "rtos": "freertos"},
-                {"name": "other", "title": "NuttX", "rtos": "nuttx", "image": "i"},
+                {"name": "other", "title": "NuttX", "image": "i"},
             ],
             "scale": {"demo": {"plan": [{"instruments": ["probe-wakeup"], "runs": 1}]}},
         }
@@ -46,7 +46,7 @@ def woken(
     instrument: str = "probe-wakeup",
     images: Mapping[str, str] = IMAGES,
 ) -> list[Record]:
-    facts = dict(images) if candidate in ("small", "other") else {}
+    facts = {"small": {**MARK, **images}, "other": {"system": "NuttX", **images}}.get(candidate, {})
     return [
         record(
             Series.raw([ns + 7 * seed + i % 5 for i in range(500)], name="latency"),
@@ -115,7 +115,16 @@ def test_an_image_whose_memory_is_not_told_takes_no_place(mission: Mission, imag
     assert shown(mission, *linux, *woken("small", 500), *woken("other", 500, images=images)) != []
 
 
-def test_every_system_that_a_mission_can_name_has_its_row(mission: Mission) -> None:
-    rows = {offers(mission.candidates[2].model_copy(update={"rtos": one})) for one in Rtos}
-    assert len({one.kin for one in rows}) == len(Rtos)
-    assert offers(mission.candidates[0]).kin == offers(mission.candidates[1]).kin == "Linux"
+def test_what_an_image_does_not_tell_is_drawn_apart_from_none(mission: Mission) -> None:
+    plot, _ = plot_of(shown(mission, *woken("small", 500), *woken("other", 800)))
+    assert "USB not told, Wi-Fi not told, memory protection not told, not told" in plot.alt
+    drawn = [one.strip() for one in re.findall(r"<text[^>]*>([^<]+)</text>", plot.svg)]
+    assert drawn.count("?") == 4  # three of its row, and what the mark means
+
+
+def test_builds_of_one_system_are_one_kind(mission: Mission) -> None:
+    """Of an older record the name is the first word of its kernel."""
+    old = woken("other", 800)
+    for one in old:
+        one.manifest.provenance.facts.update({"system": "", "kernel": "FreeRTOS V11.2.0"})
+    assert shown(mission, *woken("small", 500), *old) == []

@@ -22,6 +22,12 @@ PART = Part(
             "Verify the flight program with its operating system under telecommands, faults and load (docs/verify.md).",
         ),
         Command(80, "rtqual.face.commands.mission:mission_app", "mission", "Mission files."),
+        Command(
+            85,
+            "rtqual.face.commands.probe:probe",
+            "probe",
+            "Write the probe's sources, to link a real-time system with (docs/port.md).",
+        ),
         Command(90, "rtqual.face.commands.show:show", "show", "Show a campaign's figures and verdict, or a record."),
         Command(100, "rtqual.face.commands.open:open_", "open", "Open a report in the browser, and print its path."),
         Command(

@@ -6,6 +6,7 @@
 struct sleeper {
 	struct run *run;
 	struct series *late;
+	uint64_t step_ns; /* between two times that the timer can be set to */
 };
 
 static enum port_status sleep_and_look(void *state)
@@ -18,6 +19,7 @@ static enum port_status sleep_and_look(void *state)
 
 	TRY(port_timer_open(&timer, PORT_PATH_SLEEP));
 	due_ns = port_timer_next_ns(&timer, port_now_ns() + options->interval_ns + options->seed);
+	sleeper->step_ns = port_timer_next_ns(&timer, due_ns + 1) - due_ns;
 	for (uint32_t i = 0; i < options->iterations && status == PORT_OK; i++) {
 		uint64_t now_ns;
 
@@ -42,10 +44,12 @@ static enum port_status sleep_and_look(void *state)
 
 static enum port_status measure(struct run *run)
 {
-	struct sleeper sleeper = { run, run_series(run, "latency", "ns", run->options->iterations) };
+	struct sleeper sleeper = { run, run_series(run, "latency", "ns", run->options->iterations), 0 };
 	struct role role = { "sleeper", PORT_HIGH, run->options->cpu, sleep_and_look, &sleeper };
+	enum port_status status = sleeper.late ? team_run(run, &role, 1) : PORT_FULL;
 
-	return sleeper.late ? team_run(run, &role, 1) : PORT_FULL;
+	run_fact(run, "timer step", "ns", sleeper.step_ns);
+	return status;
 }
 
 const struct benchmark wakeup_benchmarks[] = { { "wake-up", measure }, { 0 } };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Clock, counter, interrupts, memory, the result's way out, failures, and what this system is. */
 #include "chibios.h"
+#include "mark.h"
 #include "virt_devices.h"
 
-/* Found in the image by rtqual, which names the system without running anything; docs/chibios.md. */
-static const char image_mark[] __attribute__((used)) = "rtqual-probe image: ChibiOS/RT " CH_KERNEL_VERSION ", tickless";
-
-enum { MARK = sizeof("rtqual-probe image: ") - 1 };
+/* Its sandboxes are for other processors. */
+RTQUAL_MARK("ChibiOS/RT", CH_KERNEL_VERSION, RTQUAL_TICKLESS, RTQUAL_VIRT_A15, "128",
+	    RTQUAL_LICENCE("GPL 3") RTQUAL_USB("sources") RTQUAL_WIFI("none") RTQUAL_PROTECTION("sources"));
 
 static const char *failure = "none";
 
@@ -19,11 +19,6 @@ enum port_status port_fail(enum port_status status, const char *what)
 const char *port_failure(void)
 {
 	return failure;
-}
-
-const char *port_system(void)
-{
-	return image_mark + MARK;
 }
 
 uint64_t port_now_ns(void)

@@ -5,9 +5,6 @@
 
 #include "port.h"
 
-/* "QEMU virt, Cortex-A15", for port_system(). */
-extern const char machine_name[];
-
 /* Ready the clock and the output, given main's arguments. Returns NULL, or the reason for a failure. */
 const char *machine_start(int count, char **words);
 /* The words of the command line, the program's name left out; at most `most` of them. */

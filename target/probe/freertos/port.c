@@ -39,20 +39,6 @@ static enum port_status done(BaseType_t success, const char *otherwise)
 	return success == pdTRUE ? PORT_OK : fail(otherwise);
 }
 
-const char *port_system(void)
-{
-	static char text[80];
-	size_t length = 0;
-	const char *const parts[] = { "FreeRTOS ", tskKERNEL_VERSION_NUMBER, ", ", machine_name };
-
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		for (const char *at = parts[i]; *at && length < sizeof(text) - 1; at++)
-			text[length++] = *at;
-	}
-	text[length] = '\0';
-	return text;
-}
-
 /* --- threads ------------------------------------------------------------------------------------ */
 
 /*

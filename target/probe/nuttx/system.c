@@ -9,6 +9,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "mark.h"
 #include "nuttx.h"
 
 #ifndef CONFIG_PRIORITY_INHERITANCE
@@ -23,14 +24,14 @@ enum { NS_PER_S = 1000000000, SAMPLES_BYTES = 64 << 20, READINGS_MOST = 1000 };
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
 #ifdef CONFIG_SCHED_TICKLESS
-#define TICK "tickless in steps of " TEXT(CONFIG_USEC_PER_TICK) " us"
+#define TICK RTQUAL_TICKLESS_US(TEXT(CONFIG_USEC_PER_TICK))
 #else
-#define TICK "a tick every " TEXT(CONFIG_USEC_PER_TICK) " us"
+#define TICK RTQUAL_TICK_US(TEXT(CONFIG_USEC_PER_TICK))
 #endif
-#define MARK "rtqual-probe image: "
 
-/* rtqual looks for this text in the image, to learn what it is (engine/candidates/linked.py). */
-static const char mark[] = MARK "NuttX " CONFIG_VERSION_STRING " (" CONFIG_VERSION_BUILD "), " TICK;
+/* Its protected build is for other processors. */
+RTQUAL_MARK("NuttX", CONFIG_VERSION_STRING " (" CONFIG_VERSION_BUILD ")", TICK, RTQUAL_VIRT_A15, "128",
+	    RTQUAL_LICENCE("Apache 2") RTQUAL_USB("sources") RTQUAL_WIFI("sources") RTQUAL_PROTECTION("sources"));
 
 static struct {
 	uint32_t *samples;
@@ -56,11 +57,6 @@ enum port_status port_fail(enum port_status status, const char *what)
 const char *port_failure(void)
 {
 	return system_.failure;
-}
-
-const char *port_system(void)
-{
-	return mark + sizeof(MARK) - 1;
 }
 
 /* --- clocks -------------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ def test_a_mission_names_freertos_and_arm_kernels(tmp_path: Path) -> None:
         ('rtos = "freertos"\nboot = ["quiet"]', PLAN, "boot: cannot stand beside rtos"),
         ('rtos = "freertos"\npackage = "linux-image-amd64"', PLAN, "package: cannot stand beside rtos"),
         ('rtos = "freertos"\nthis-machine = true', PLAN, "rtos: cannot stand beside this-machine"),
-        ('rtos = "vxworks"', PLAN, "freertos"),
+        ('rtos = "vxworks"', PLAN, '"vxworks" is not built here'),
     ],
 )
 def test_a_mission_that_asks_too_much_of_freertos(tmp_path: Path, candidate: str, plan: str, told: str) -> None:

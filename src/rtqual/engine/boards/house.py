@@ -79,7 +79,10 @@ BOARDS = (
     ),
     Row(
         "virtual-arm",
-        (Kind("rtos", 'rtos = "freertos"', "image with rtqual's probe", "rtos, which is one image with its kernel"),),
+        (
+            Kind("image", 'image = "PATH"', "image that says what it is", "image, which is one file with its kernel"),
+            Kind("rtos", 'rtos = "freertos"', "image with rtqual's probe", "rtos, which is one image with its kernel"),
+        ),
         _rtos, _emulated_s, Starts.IMAGE, clock=Clock.INSTRUCTIONS, linux=False,
         cpus=lambda: 1, why_cpus="{} runs on one CPU here", rebuilt=rtos.rebuilt, outcome=rtos.again,
     ),

@@ -44,6 +44,7 @@ class Emulator:
     results: str  # the guest's port that results leave by
     pci_serial: bool = False  # that port is a card, for the mainboard has one port only
     kept: tuple[str, ...] = ()  # parameters of the kernel on a machine that is reset: memory that outlives it
+    elf: tuple[str, int] = ("", 0)  # of programs that it starts without a kernel: their machine and bits, as ELF says
 
     def options(self, machine: Machine) -> list[str]:
         """What decides the guest's time; no file names."""
@@ -101,6 +102,7 @@ ARM = Emulator(
     parameters=("console=ttyAMA0", *_QUIET),
     results="/dev/ttyS0",
     pci_serial=True,
+    elf=("EM_ARM", 32),
 )
 # The Raspberry Pi 3's processor; QEMU's models of the boards themselves lack what a guest needs here.
 ARM_64 = replace(
@@ -110,6 +112,8 @@ ARM_64 = replace(
     cpu="cortex-a53,cntfrq=1000000000",
 )
 _EMULATORS = {AMD64.name: PC, ARM64.name: ARM_64, ARMHF.name: ARM}
+
+MACHINES = {"virt-a15": ARM}  # by the names that images' marks have
 
 
 def emulator_for(architecture: Architecture) -> Emulator:

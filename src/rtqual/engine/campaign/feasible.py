@@ -3,17 +3,21 @@
 
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rtqual.base.apt import require_known
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.local import program
 from rtqual.engine.campaign.cell import Cell
+from rtqual.engine.candidates import linked
 from rtqual.engine.candidates.given import IMAGES
-from rtqual.engine.candidates.linked import look
 from rtqual.engine.candidates.roots import programs_of
 from rtqual.engine.candidates.rtos import COMPILER
-from rtqual.engine.mission import Candidate, Need, Rtos
+from rtqual.engine.candidates.sources import own_state
+from rtqual.engine.candidates.tried import try_out
+from rtqual.engine.instruments.probe.families import Probe
+from rtqual.engine.mission import FREERTOS, Candidate, Need
 from rtqual.protocols.load.own import load_of
 
 _MODULE = ".ko"
@@ -26,11 +30,11 @@ def why_not(candidate: Candidate) -> str:
     try:
         if candidate.package and candidate.architecture and not candidate.architecture.foreign:
             require_known(candidate.package)
-        if candidate.rtos and candidate.image:
-            look(candidate.rtos, Path(candidate.image))
+        if candidate.image:
+            try_out(linked.prepare(candidate.name, Path(candidate.image), candidate.rtos or ""))
     except (BadInput, RunFailed) as error:
-        return str(error)
-    if candidate.rtos is Rtos.FREERTOS and not shutil.which(COMPILER):
+        return str(error).removeprefix(f"candidate {candidate.name}: ")
+    if candidate.rtos == FREERTOS and not candidate.image and not shutil.which(COMPILER):
         return f"{COMPILER}, which builds its image, is missing"
     if candidate.tailor:
         named = [*candidate.tailor.patches, *(p for p in (candidate.tailor.source, candidate.tailor.start) if "/" in p)]
@@ -41,6 +45,26 @@ def why_not(candidate: Candidate) -> str:
         if not image.is_file():
             return f"there is no {image}"
     return ""
+
+
+def other_batteries(cells: Sequence[Cell]) -> dict[str, str]:
+    """By candidate, why its image must not be ranked with what these cells measure besides: they share no battery."""
+    found: dict[str, str] = {}  # name -> its battery's state
+    for cell in cells:
+        name, image = cell.candidate.name, cell.candidate.image
+        if name in found or not isinstance(cell.instrument, Probe):
+            continue
+        with suppress(BadInput):  # told elsewhere
+            found[name] = linked.prepare(name, Path(image)).sizes["battery"] if image else own_state()
+    images = {cell.candidate.name for cell in cells if cell.candidate.image}
+    own = [state for name, state in found.items() if name not in images]
+    wanted = next(iter((*own, *found.values())), "")
+    return {
+        name: f"its image has the battery's state {state} in it, others here {wanted}: link it with the sources that "
+        "`rtqual probe --sources` writes (docs/port.md)"
+        for name, state in found.items()
+        if state != wanted
+    }
 
 
 def why_not_cell(cell: Cell, needs: Sequence[Need]) -> str:

@@ -24,7 +24,7 @@ from rtqual.engine.analysis.figure.asked import (
 from rtqual.engine.boards.guest import why_no_hardware
 from rtqual.engine.boards.local import hypervisor
 from rtqual.engine.campaign.cell import Cell
-from rtqual.engine.campaign.feasible import why_not, why_not_cell
+from rtqual.engine.campaign.feasible import other_batteries, why_not, why_not_cell
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import Candidate, Mission, Requirement
 from rtqual.protocols.board.registry import Clock
@@ -73,11 +73,13 @@ def foresee(mission: Mission, scale: str) -> Foresight:
     candidates = [one for one in mission.candidates if one.name in names]
     on_board = {name for (name, _, _), some in cells.items() if any(cell.place.switched for cell in some)}
     found: dict[str, dict[str, bool]] = {}  # candidate -> what is wrong -> whether it keeps the candidate from flying
+    strange = other_batteries([cell for some in cells.values() for cell in some])
     for one in candidates:
         broken = why_not(one)
         if one.tailor and one.architecture and not broken:
             contradiction = keyed("contradictions", one.kind.key, f"{one.name}: a tailored kernel")
             broken = contradiction(one, mission.mission.needs)
+        broken = broken or strange.get(one.name, "")
         found[one.name] = {broken: True} if broken else dict(_problems(mission, one, cells))
     every = dict.fromkeys(problem for problems in found.values() for problem in problems)
     of = {problem: [name for name, problems in found.items() if problem in problems] for problem in every}

@@ -1,59 +1,69 @@
 # SPDX-License-Identifier: MIT
-"""An RTOS image that was linked elsewhere, with rtqual's probe in it (docs/nuttx.md, chibios.md, rtems.md).
+"""An RTOS image: a file that a system was linked into with rtqual's probe, and whose mark says which (docs/port.md).
 
-The probe's port leaves a text in the image that says which system it is. What the board starts is a copy in the cache
-under the hash of the file's contents: an image that was built anew is another system, and a record can be reproduced
-after the file is gone.
+What the board starts is a copy in the cache under the hash of the file's contents: an image that was built anew is
+another system, and a record can be reproduced after the file is gone.
 """
 
 import hashlib
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rtqual.base import named
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput
-from rtqual.engine.mission.candidate import Rtos as Named
+from rtqual.base.words import listed
+from rtqual.engine.boards.machine import MACHINES, Emulator
+from rtqual.engine.candidates import mark
+from rtqual.protocols.board import Machine
 from rtqual.protocols.board.system import Rtos
 
+if TYPE_CHECKING:
+    from elftools.elf.elffile import ELFFile
+
 IMAGE = "rtqual-probe.elf"
-# What the port's system.c leaves in the image: "NuttX 13.0.0 (4ebc8a7), a tick every 1000 us".
-_MARK = re.compile(
-    rb"rtqual-probe image: ((NuttX|ChibiOS|RTEMS)(?:/RT)? [\w.+-]{1,40}(?: \([\w.+-]{0,60}\))?, [a-z0-9 ]{1,60})\0",
-    re.ASCII,
-)
-_NAMES = {Named.NUTTX: "NuttX", Named.CHIBIOS: "ChibiOS", Named.RTEMS: "RTEMS"}
 _MOST_B, _MOST_SECTIONS = 64 << 20, 100  # an image has some twenty; a stranger's could take minutes to read
 # Of RTEMS: what is left of the memory, for its heap, and what keeps code and data in pages of their own.
 _FILLERS = {".work", ".rwbarrier", ".nocachenoload"}
 _WRITABLE, _ALLOCATED, _EMPTY = 1, 2, "SHT_NOBITS"
+_RAM = 0x40000000  # of QEMU's `virt`
+_NO_PROGRAM = "is no linked ELF program (docs/port.md)"
 
 
-def prepare(name: str, of: Named, path: Path) -> Rtos:
-    """The image at `path`. Raises BadInput where it is none that has the probe in it."""
-    try:
-        content, system, sizes = look(of, path)
-    except BadInput as error:
-        raise BadInput(f"candidate {name}: {error}") from None
-    return Rtos(name, _kept(content), system, sizes)
+def prepare(name: str, path: Path, claimed: str = "") -> Rtos:
+    """The image at `path`. Raises BadInput where it is none, or its mark cannot be believed.
 
-
-def look(of: Named, path: Path) -> tuple[bytes, str, Mapping[str, str]]:
-    """An image's content, its system and its sizes; nothing of it is run. Raises BadInput as `prepare` does."""
-    path, page = path.expanduser(), f"(docs/{of}.md)"
+    `claimed`: the system that the mission says it is, where it says one.
+    """
+    path = path.expanduser()
     try:
         content = named.read(path, _MOST_B)
     except OSError as error:
-        raise BadInput(f"image {path}: {error.strerror}; it is what {_NAMES[of]} was linked into {page}") from None
-    found = sizes(content)
-    if not found:
-        raise BadInput(f"image {path} is no linked ELF program for 32-bit ARM, which the virtual ARM board starts")
-    system = _MARK.search(content)
-    if system is None or system[2].decode() != _NAMES[of]:
-        raise BadInput(f"image {path} has no rtqual-probe for {_NAMES[of]} in it; link it in {page}")
-    return content, system[1].decode("ascii"), found
+        told = f"{error.strerror}; it is the file that a system was linked into with rtqual's probe (docs/port.md)"
+        raise BadInput(f"candidate {name}: image {path}: {told}") from None
+    try:
+        return looked_at(name, content, _kept, claimed)
+    except BadInput as error:
+        raise BadInput(f"candidate {name}: image {path} {error}") from None
+
+
+def looked_at(name: str, content: bytes, keep: Callable[[bytes], Path], claimed: str = "") -> Rtos:
+    """What an image is, by its bytes alone; `keep` puts a good one where it can be started.
+
+    Raises BadInput, beginning with a verb, where it is none.
+    """
+    elf = _program(content)
+    said = mark.read(content)
+    if claimed and not said.rows["system"].lower().startswith(claimed):
+        raise BadInput(f'is {said.rows["system"]} by its mark, and the mission says rtos = "{claimed}": leave that out')
+    machine = MACHINES.get(said.rows["machine"])
+    if machine is None:
+        known = listed(list(MACHINES), "or")
+        raise BadInput(f"is for the machine {said.rows['machine']} by its mark; the boards here are {known}")
+    _require_fit(elf, machine, said.memory_mib)
+    return Rtos(name, keep(content), said.name, {**sizes(elf), **said.rows}, said.steps_ns)
 
 
 def _kept(content: bytes) -> Path:
@@ -66,23 +76,42 @@ def _kept(content: bytes) -> Path:
     return kept(folder, make) / IMAGE
 
 
-def sizes(content: bytes) -> Mapping[str, str]:
-    """As facts of its runs: code and constants, initialised and zeroed data; empty where this is no program for ARM."""
+def _program(content: bytes) -> "ELFFile":
     from elftools.common.exceptions import ELFError  # noqa: PLC0415 - slow to load, and only images need it
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415
 
-    parts = {"text_b": 0, "data_b": 0, "bss_b": 0}
     try:
         elf = ELFFile(BytesIO(content))
-        if (elf["e_machine"], elf.elfclass, elf["e_type"]) != ("EM_ARM", 32, "ET_EXEC"):
-            return {}
-        if elf.num_sections() > _MOST_SECTIONS:
-            return {}
-        for section in elf.iter_sections():
-            if section["sh_flags"] & _ALLOCATED and section.name not in _FILLERS:
-                empty, writable = section["sh_type"] == _EMPTY, section["sh_flags"] & _WRITABLE
-                parts["bss_b" if empty else "data_b" if writable else "text_b"] += section["sh_size"]
-    except (ELFError, UnicodeDecodeError):
-        return {}
+        if elf["e_type"] != "ET_EXEC" or max(elf.num_sections(), elf.num_segments()) > _MOST_SECTIONS:
+            raise BadInput(_NO_PROGRAM)
+        list(elf.iter_segments()), list(elf.iter_sections())  # all of them can be read
+    except (ELFError, UnicodeDecodeError, OverflowError):
+        raise BadInput(_NO_PROGRAM) from None
+    return elf
+
+
+def _require_fit(elf: "ELFFile", machine: Emulator, memory_mib: int) -> None:
+    """Raises BadInput where the machine cannot start it."""
+    if (elf["e_machine"], elf.elfclass) != machine.elf:
+        raise BadInput(f"is a program for {elf['e_machine']}, {elf.elfclass} bits, which its machine does not run")
+    given_mib = Machine().memory_mib
+    if memory_mib > given_mib:
+        raise BadInput(f"needs {memory_mib} MiB by its mark; the board has {given_mib}")
+    first, end = _RAM, _RAM + (memory_mib << 20)
+    loaded = [one.header for one in elf.iter_segments() if one["p_type"] == "PT_LOAD" and one["p_memsz"]]
+    for one in loaded:
+        if not first <= one["p_paddr"] <= one["p_paddr"] + one["p_memsz"] <= end:
+            raise BadInput(f"lies at 0x{one['p_paddr']:08x}; the machine's memory is 0x{first:08x} to 0x{end:08x}")
+    if not any(one["p_vaddr"] <= elf["e_entry"] < one["p_vaddr"] + one["p_memsz"] for one in loaded):
+        raise BadInput(f"starts at 0x{elf['e_entry']:08x}, where nothing of it lies")
+
+
+def sizes(elf: "ELFFile") -> Mapping[str, str]:
+    """As facts of its runs: code and constants, initialised and zeroed data."""
+    parts = {"text_b": 0, "data_b": 0, "bss_b": 0}
+    for section in elf.iter_sections():
+        if section["sh_flags"] & _ALLOCATED and section.name not in _FILLERS:
+            empty, writable = section["sh_type"] == _EMPTY, section["sh_flags"] & _WRITABLE
+            parts["bss_b" if empty else "data_b" if writable else "text_b"] += section["sh_size"]
     figures = {"image_size_b": parts["text_b"] + parts["data_b"], **parts}
     return {name: str(size) for name, size in figures.items()}

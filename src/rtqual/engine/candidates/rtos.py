@@ -11,32 +11,35 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
-from rtqual.engine.candidates.linked import sizes as linked_sizes
+from rtqual.engine.candidates.linked import looked_at
 from rtqual.engine.candidates.sources import probe_sources, write_sources
 from rtqual.protocols.board.system import Rtos
 
 COMPILER, STRIP = "arm-none-eabi-gcc", "arm-none-eabi-strip"
 _IMAGE = "rtqual-probe-freertos.elf"
 _KERNEL_SOURCES = ("*.c", "include/*.h", "portable/GCC/ARM_CA9/*")
+_OTHERS = re.compile(r"probe/(?!(battery|rtos|virt|freertos)/).*/|.*\.md$")  # ports to other systems
 _SIZE = re.compile(r"^(\w+_b)=(\d+)$", re.MULTILINE)
 
 
 def prepare(name: str) -> Rtos:
     """FreeRTOS with the probe. Raises RunFailed when the compiler or the kernel's source cannot be had."""
     compiler = _said([COMPILER, "--version"], "`apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi`")
-    sources = {name: content for name, content in probe_sources().items() if not name.startswith("probe/kernel/")}
+    sources = {name: content for name, content in probe_sources().items() if not _OTHERS.match(name)}
     with scratch() as work:
         tree = write_sources(work, sources) / "probe/freertos"
         kernel = Path(_said([str(tree / "fetch-kernel")], "reinstall rtqual").strip())
         folder = cache_dir() / "freertos" / _identity(compiler, sources, kernel)
         kept(folder, lambda fresh: shutil.copytree(_build(tree, kernel), fresh))
-    sizes = {**linked_sizes((folder / _IMAGE).read_bytes()), **dict(_SIZE.findall((folder / "sizes").read_text()))}
-    return Rtos(name, folder / _IMAGE, f"FreeRTOS {_version(kernel)}", sizes)
+    image = folder / _IMAGE
+    made = looked_at(name, image.read_bytes(), lambda _: image)
+    return replace(made, sizes={**made.sizes, **dict(_SIZE.findall((folder / "sizes").read_text()))})
 
 
 def _identity(compiler: str, sources: Mapping[str, bytes], kernel: Path) -> str:
@@ -60,11 +63,6 @@ def _build(folder: Path, kernel: Path) -> Path:
     _said([STRIP, "--strip-debug", str(out / _IMAGE), "-o", str(kept / _IMAGE)], "it comes with the compiler")
     (kept / "sizes").write_text(sizes)
     return kept
-
-
-def _version(kernel: Path) -> str:
-    found = re.search(r'tskKERNEL_VERSION_NUMBER\s+"(.*)"', (kernel / "include/task.h").read_text(errors="replace"))
-    return found[1] if found else "of an unknown version"
 
 
 def _said(command: list[str], advice: str) -> str:

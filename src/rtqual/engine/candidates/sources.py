@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Sources that rtqual carries for what is built where a mission asks for it: the probe's, the camera driver's."""
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+
+from rtqual.base.errors import BadInput
+
+STATE = "state.h"  # holds the state as a macro
+_BATTERY = re.compile(r"probe/(battery/|rtos/waker\.c$|(battery|port)\.h$|run\.c$)")
+_APART = re.compile(rb"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""", re.DOTALL)  # comments, and texts
 
 
 def probe_sources() -> dict[str, bytes]:
@@ -15,6 +24,36 @@ def probe_sources() -> dict[str, bytes]:
 def camera_sources() -> dict[str, bytes]:
     """docking/camera/driver/ and what it compiles of docking/camera/ds325/: path -> content."""
     return _below("kmod", "ds325")
+
+
+def battery_state(sources: Mapping[str, bytes]) -> str:
+    """Name the state of the battery: figures of two states are not ranked together.
+
+    A hash of what an image compiles of it, whatever its port; comments and blanks do not count.
+    """
+    state = hashlib.sha256()
+    for name in sorted(name for name in sources if name.endswith((".c", ".h")) and _BATTERY.match(name)):
+        if not name.endswith("/" + STATE):
+            code = _APART.sub(lambda found: found[0] if found[0][:1] in b"\"'" else b" ", sources[name])
+            state.update(f"{name}\n".encode() + b" ".join(code.split()) + b"\n")
+    return state.hexdigest()[:16]
+
+
+@cache
+def own_state() -> str:
+    """The state of the battery that this rtqual has."""
+    return battery_state(probe_sources())
+
+
+def write_to(folder: Path, sources: Mapping[str, bytes]) -> None:
+    """Write sources for somebody to keep. Raises BadInput where something is there already."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise BadInput(f"{folder} is not empty: name a new folder")
+        write_sources(folder, sources)
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be written: {error.strerror}") from None
 
 
 def write_sources(tree: Path, sources: Mapping[str, bytes]) -> Path:

@@ -12,7 +12,7 @@ schema.py      JSON Schema
 """
 
 from rtqual.engine.mission.board import BoardTable
-from rtqual.engine.mission.candidate import PUBLISHED, Candidate, Preempt, RootSystem, Rtos, Tailor, TailorStart
+from rtqual.engine.mission.candidate import FREERTOS, PUBLISHED, Candidate, Preempt, RootSystem, Tailor, TailorStart
 from rtqual.engine.mission.load import load_mission
 from rtqual.engine.mission.model import (
     DEFAULT_SCALE,
@@ -35,6 +35,7 @@ from rtqual_docking.goal import Goal
 
 __all__ = [
     "DEFAULT_SCALE",
+    "FREERTOS",
     "PUBLISHED",
     "Better",
     "BoardTable",
@@ -52,7 +53,6 @@ __all__ = [
     "Quantity",
     "Requirement",
     "RootSystem",
-    "Rtos",
     "Scale",
     "Statistic",
     "Tailor",

@@ -26,26 +26,13 @@ from rtqual.engine.mission.values import (
 from rtqual.protocols.board.registry import Kind, Row, kinds, row_for
 
 PUBLISHED = "published"  # the board of systems whose figures a study printed
+FREERTOS = "freertos"  # whose image rtqual builds
 
 
 class Preempt(StrEnum):
     NONE = "none"
     VOLUNTARY = "voluntary"
     FULL = "full"
-
-
-class Rtos(StrEnum):
-    """An operating system that comes as one image with the probe."""
-
-    FREERTOS = "freertos"  # rtqual builds its image
-    NUTTX = "nuttx"  # its image is built elsewhere, as are those of the others
-    CHIBIOS = "chibios"
-    RTEMS = "rtems"
-
-    @property
-    def linked(self) -> bool:
-        """Whether its image is built elsewhere."""
-        return self is not Rtos.FREERTOS
 
 
 class TailorStart(StrEnum):
@@ -159,11 +146,11 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
     title: Text
     """What a report calls it."""
     package: PackageName | None = None
-    """Debian package of the kernel, as "linux-image-rt-amd64". Or rtos, this-machine, published, tailor."""
-    rtos: Rtos | None = None
-    """A real-time system that carries only rtqual's probe, as "freertos". It runs on the virtual ARM board."""
+    """Debian package of the kernel, as "linux-image-rt-amd64". Or image, rtos, this-machine, published, tailor."""
+    rtos: Slug | None = None
+    """"freertos", whose image with rtqual's probe rtqual builds. Beside image: the system that it must be."""
     image: Text | None = None
-    """With an rtos that is built elsewhere, as "nuttx": the file that it was linked into with rtqual's probe."""
+    """The file that a real-time system was linked into with rtqual's probe (docs/port.md); it says what it is."""
     this_machine: Annotated[bool, Strict()] = Field(False, alias="this-machine")
     """true: the machine rtqual runs on. It is a flight candidate only where release or preempt-rt says what it runs."""
     release: Release | None = None
@@ -187,19 +174,16 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        apart = [kind for kind in _KINDS if kind.apart and getattr(self, _attribute(kind))]
+        apart = [kind for kind in self._kinds if kind.apart]
         if len(apart) > 1:
             raise At(apart[0].key, f"cannot stand beside {apart[-1].apart}; keep one of the two")
         for key in _OF_KERNELS[:2] if self.tailor or self.built else _OF_KERNELS if apart else ():
             if getattr(self, key):
                 raise At(key, f"cannot stand beside {apart[0].apart}; leave it out")
-        linked = self.rtos is not None and self.rtos.linked
-        if linked and self.image is None:
-            page = f"docs/{self.rtos}.md"
-            raise At("rtos", f'"{self.rtos}" is built elsewhere: write image = "PATH" beside it, its image ({page})')
-        if self.image and not linked:
-            of = listed([f'rtos = "{one}"' for one in Rtos if one.linked], "or")
-            raise At("image", f"names the image of {of}; leave it out, or write that beside it")
+        if self.rtos not in (None, FREERTOS) and not self.image:
+            raise At(
+                "rtos", f'"{self.rtos}" is not built here: write image = "PATH", what it was linked into (docs/port.md)'
+            )
         for key, given in (("release", self.release), ("preempt-rt", self.preempt_rt)):
             if given is not None and not self.this_machine:
                 raise At(key, "says what this machine must run; write it beside this-machine = true, or leave it out")
@@ -214,8 +198,14 @@ class Candidate(Table, json_schema_extra=one_of(*(kind.key for kind in _KINDS)))
         return not any(a is not None and b is not None and a != b for a, b in stated)
 
     @property
+    def _kinds(self) -> list[Kind]:
+        """What its keys say that it is: one kind, where it is right. Beside an image, rtos is no kind of its own."""
+        given = [kind for kind in _KINDS if getattr(self, _attribute(kind))]
+        return [kind for kind in given if not (kind.key == "rtos" and self.image)]
+
+    @property
     def kind(self) -> Kind:
-        return next(kind for kind in _KINDS if getattr(self, _attribute(kind)))
+        return self._kinds[0]
 
     @property
     def named(self) -> str:

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: MIT
 """The picture for who chooses between kinds of systems: latency against memory against what is missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from rtqual.base.words import whole
 from rtqual.engine.analysis.figure.model import Summary
-from rtqual.engine.candidates.offers import Has, Offers, offers
+from rtqual.engine.candidates.mark import Has
+from rtqual.engine.candidates.offers import LINUX, Offers, of_image
 from rtqual.engine.instruments.probe.families import Probe
 from rtqual.engine.mission import PUBLISHED
 from rtqual.protocols.instrument.registry import all_instruments
-from rtqual.reports.draw.plots_choice import FULL, HALF, NONE, Choice
+from rtqual.reports.draw.plots_choice import FULL, HALF, NONE, UNTOLD, Choice
 from rtqual.reports.draw.plots_choice import choice as drawn
 from rtqual.reports.draw.plots_spaces import USER
 from rtqual.reports.material import FOOTPRINT, NO_LOAD, Material, timing_mark, timing_notes
 from rtqual.reports.page.document import Block, Note, Paragraph, Plots
 from rtqual.reports.page.text import clean, figure_text, number, place, prose, quantity
 
-_FILLED = {Has.YES: FULL, Has.SOURCES: HALF, Has.NO: NONE}
+_FILLED = {Has.YES: FULL, Has.SOURCES: HALF, Has.NO: NONE, Has.UNTOLD: UNTOLD}
 _COLUMNS = ("USB", "Wi-Fi", "memory\nprotection")
 _QUANTILE = "p99"
 _INTERVAL = "A line through a mark is the interval; to the picture's edge, the runs give no end."
@@ -45,20 +46,26 @@ def _known(material: Material, summary: Summary) -> Iterator[tuple[Offers, float
     """What a system brings and the memory it takes, where both are known."""
     named = [c for c in material.mission.candidates if c.name == summary.group.candidate]
     for candidate in named:
-        size_b = _image_b(material, summary) if candidate.rtos else _used_b(material, summary)
+        facts = _facts(material, summary)
+        is_image = candidate.place is not None and not candidate.place.linux
+        size_b = _image_b(facts) if is_image else _used_b(material, summary)
         if size_b:
-            yield offers(candidate), size_b
+            yield of_image(facts[0]) if is_image else LINUX, size_b
 
 
-def _image_b(material: Material, summary: Summary) -> float:
-    """Nothing is known where a record does not tell all of it, as older ones of FreeRTOS's zeroed data, or where its
-    runs are of images of several sizes."""
+def _facts(material: Material, summary: Summary) -> list[Mapping[str, str]]:
     group = summary.group
-    told = {
-        tuple(whole(r.provenance.facts.get(name, "")) for name in ("image_size_b", "bss_b"))
+    return [
+        r.provenance.facts
         for r in material.records
         if (r.inputs.candidate, r.inputs.board, r.inputs.instrument) == (group.candidate, group.board, group.instrument)
-    }
+    ]
+
+
+def _image_b(facts: Sequence[Mapping[str, str]]) -> float:
+    """Nothing is known where a record does not tell all of it, as older ones of FreeRTOS's zeroed data, or where its
+    runs are of images of several sizes."""
+    told = {tuple(whole(one.get(name, "")) for name in ("image_size_b", "bss_b")) for one in facts}
     sizes_b = told.pop() if len(told) == 1 else ()
     return float(sum(one for one in sizes_b if one is not None)) if None not in sizes_b else 0.0
 

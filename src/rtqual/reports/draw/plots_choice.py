@@ -13,6 +13,7 @@ from rtqual.base.units import step
 from rtqual.reports.draw.canvas import INK, RC, WIDTH_IN, Palette, frame, grid, log_ticks, short, titled, to_svg
 
 FULL, HALF, NONE = "full", "left", "none"  # how matplotlib fills a mark
+UNTOLD = "?"
 _MARKS = "os^vPXp"  # no diamond: beside an axis that means counted instructions
 _HEAD_IN, _ROW_IN, _GAP_IN = 0.42, 0.22, 0.08
 _NAME_IN, _COLUMNS_IN, _LAST_IN = 0.3, (2.02, 2.5, 3.02), 3.46
@@ -111,5 +112,8 @@ def _rows(
 
 
 def _filled(axes: Axes, x: float, y: float, filling: str) -> None:
+    if filling == UNTOLD:
+        axes.text(x, y, filling, ha="center", va="center_baseline")
+        return
     style: dict[str, Any] = {"marker": "o", "markersize": 7.0, "markeredgewidth": 1.0, "linestyle": "none"}
     axes.plot(x, y, color=INK, fillstyle=filling, markerfacecoloralt="none", clip_on=False, **style)

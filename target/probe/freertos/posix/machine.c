@@ -12,7 +12,10 @@
 
 enum { SAMPLES_BYTES = 16 << 20, NS_PER_S = 1000000000, NS_PER_TICK = NS_PER_S / configTICK_RATE_HZ };
 
-const char machine_name[] = "its POSIX simulator, host-timed";
+const char *port_system(void)
+{
+	return "FreeRTOS " tskKERNEL_VERSION_NUMBER ", its POSIX simulator, host-timed";
+}
 
 static struct {
 	int count;

@@ -5,6 +5,7 @@
  * numbers are those of QEMU's hw/arm/virt.c.
  */
 #include "machine.h"
+#include "mark.h"
 #include "virt_devices.h"
 
 enum {
@@ -15,7 +16,10 @@ enum {
 	NS_PER_TICK = 1000000000 / configTICK_RATE_HZ,
 };
 
-const char machine_name[] = "QEMU virt, Cortex-A15";
+/* Its ports with a memory protection unit are for other processors. */
+_Static_assert(configTICK_RATE_HZ == 1000, "as the mark says");
+RTQUAL_MARK("FreeRTOS", tskKERNEL_VERSION_NUMBER, RTQUAL_TICK_US("1000"), RTQUAL_VIRT_A15, "128",
+	    RTQUAL_LICENCE("MIT") RTQUAL_USB("none") RTQUAL_WIFI("none") RTQUAL_PROTECTION("sources"));
 
 /* --- clock, tick, alarm -------------------------------------------------------------------------- */
 

@@ -20,6 +20,9 @@ def unlike(a: Summary, b: Summary, statistic: str = "") -> str:
         return "measured by other clocks: real time against the emulator's"
     if {a.conditions.rested, b.conditions.rested} == {True, False}:
         return "measured before rtqual waited for the end of a boot, and since: measure both anew"
+    states = {one.conditions.battery for one in (a, b)} - {""}
+    if len(states) > 1:
+        return f"measured by two states of the battery, {' and '.join(sorted(states))}: link both images anew"
     loads = [{k: v for k, v in one.conditions.parameters.items() if k.startswith(_OF_LOADS)} for one in (a, b)]
     if loads[0] != loads[1]:
         name = min(k for k in (*loads[0], *loads[1]) if loads[0].get(k) != loads[1].get(k))

@@ -36,6 +36,7 @@ class Conditions:
     parameters: Mapping[str, object] = field(default_factory=dict)
     lengths: tuple[float, ...] = ()  # samples of the shortest and the longest run; empty: not known
     rested: bool | None = None  # whether the candidate was waited for until its boot was over; None: no candidate boots
+    battery: str = ""  # the state of the probe's battery in an image; empty: not known
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
             parameters=records[0].inputs.parameters,
             lengths=(float(headline.n.min()), float(headline.n.max())) if headline and headline.samples else (),
             rested=rested(records),
+            battery=next(iter(one.manifest.provenance.facts.get("battery", "") for one in records)),
         ),
         series=tuple(names),
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
