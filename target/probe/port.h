@@ -118,10 +118,11 @@ void port_event_close(struct port_event *event);
 
 /* --- the probe's own cost, and its results ------------------------------------------------------- */
 
-/* Events that must not happen while measuring; PORT_NOT_OFFERED if the port cannot count them. */
+/* What must not happen while measuring, and what it costs; PORT_NOT_OFFERED if the port cannot count it. */
 struct port_disturbance {
 	uint64_t page_faults;
 	uint64_t involuntary_switches;
+	uint64_t thread_ns; /* CPU time that the calling thread has used; 0: not told */
 };
 enum port_status port_disturbance_now(struct port_disturbance *disturbance);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "battery/loop.h"
+#include "battery/asleep.h"
 #include "battery/work.h"
 
 /* Cycles that may be under way at once, when the last stage lags behind the first. */
@@ -252,7 +253,11 @@ static enum port_status measure_futex(struct run *run)
 }
 
 const struct benchmark loop_benchmarks[] = {
-	{ "loop by sleep", measure_sleep },     { "loop by hard timer", measure_hard },
-	{ "loop by soft timer", measure_soft }, { "loop by network", measure_network },
-	{ "loop by futex", measure_futex },     { 0 },
+	{ "loop by sleep", measure_sleep },
+	{ "loop by hard timer", measure_hard },
+	{ "loop by soft timer", measure_soft },
+	{ "loop by network", measure_network },
+	{ "loop by futex", measure_futex },
+	{ "asleep", asleep_measure_paths },
+	{ 0 },
 };

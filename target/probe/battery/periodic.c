@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A periodic task as the Xenomai study measures it (figure 3): the time from one wake-up to the next. */
 #include "battery/periodic.h"
+#include "battery/asleep.h"
 #include "battery/team.h"
 
 struct periodic {
@@ -46,4 +47,4 @@ static enum port_status measure(struct run *run)
 	return periodic.period && periodic.jitter ? team_run(run, &role, 1) : PORT_FULL;
 }
 
-const struct benchmark periodic_benchmarks[] = { { "periodic task", measure }, { 0 } };
+const struct benchmark periodic_benchmarks[] = { { "periodic task", measure }, { "asleep", asleep_measure }, { 0 } };

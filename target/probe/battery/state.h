@@ -3,6 +3,6 @@
 #ifndef RTQUAL_STATE_H
 #define RTQUAL_STATE_H
 
-#define RTQUAL_BATTERY "5975d539a2475c72"
+#define RTQUAL_BATTERY "de533e3c59c9d2a9"
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How late a thread wakes that sleeps until absolute times, one period after the other: what cyclictest measures. */
 #include "battery/wakeup.h"
+#include "battery/asleep.h"
 #include "battery/team.h"
 
 struct sleeper {
@@ -52,4 +53,4 @@ static enum port_status measure(struct run *run)
 	return status;
 }
 
-const struct benchmark wakeup_benchmarks[] = { { "wake-up", measure }, { 0 } };
+const struct benchmark wakeup_benchmarks[] = { { "wake-up", measure }, { "asleep", asleep_measure }, { 0 } };

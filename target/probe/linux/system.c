@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "linux.h"
@@ -125,10 +126,12 @@ enum port_status linux_setup(const struct settings *settings)
 
 enum port_status port_disturbance_now(struct port_disturbance *disturbance)
 {
+	struct timespec used;
 	struct rusage usage;
 
-	if (getrusage(RUSAGE_SELF, &usage))
-		return linux_fail(PORT_FAILED, "getrusage", errno);
+	if (getrusage(RUSAGE_SELF, &usage) || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used))
+		return linux_fail(PORT_FAILED, "what was used of the CPU", errno);
+	disturbance->thread_ns = (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
 	disturbance->page_faults = (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
 	disturbance->involuntary_switches = (uint64_t)usage.ru_nivcsw;
 	return PORT_OK;

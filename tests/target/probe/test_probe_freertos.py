@@ -32,7 +32,7 @@ PROBE_WAKEUP = all_instruments()["probe-wakeup"]
 PROBE_PRIMITIVES = all_instruments()["probe-primitives"]
 
 
-MOST_IMAGE_B = 32 * 1024
+MOST_IMAGE_B = 33 * 1024
 Measure = Callable[..., str]
 
 
@@ -53,7 +53,7 @@ def measure(image: Rtos) -> Measure:
 
 @pytest.mark.guest
 def test_the_image_is_small_and_says_how_much_of_it_is_freertos(image: Rtos) -> None:
-    sizes = {name: int(size) for name, size in image.sizes.items()}
+    sizes = {name: int(size) for name, size in image.sizes.items() if name.endswith("_b")}
     assert image.system.startswith("FreeRTOS V11.")
     assert sizes["image_size_b"] <= MOST_IMAGE_B
     # The study's figures are 2.7 to 3.6 KB and 0.19 KB, of a kernel without timers, event groups and streams.

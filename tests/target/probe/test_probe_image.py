@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
+from rtqual.engine.boards.rtos import RtosBoard
 from rtqual.engine.candidates import linked, tried
 from rtqual.engine.candidates.tried import try_out
 from rtqual.protocols.board.system import Rtos
@@ -15,6 +16,10 @@ from support.command import Run
 from support.freertos import MISSION
 
 PLAN = 'instruments = ["probe-wakeup"]\nparameters.probe-wakeup.iterations = 50'
+
+
+def tried_out(image: Rtos) -> Rtos:
+    return try_out(image, RtosBoard(image))
 
 
 @pytest.fixture
@@ -72,7 +77,7 @@ def test_a_lying_image_is_refused_in_a_line(
     assert before in content
     strange.write_bytes(content.replace(before, after))
     with pytest.raises(BadInput, match=told) as caught:
-        try_out(linked.prepare("odd", strange))
+        tried_out(linked.prepare("odd", strange))
     assert str(caught.value).startswith("candidate odd: its image ") and str(caught.value).isprintable()
 
 
@@ -86,5 +91,5 @@ def test_an_image_that_prints_what_a_terminal_obeys_is_quoted(tmp_path: Path, mo
     subprocess.run(["arm-none-eabi-gcc", "-O2", "-nostdlib", "-Ttext=0x40410000", "-o", image, source], check=True)
     monkeypatch.setattr(tried, "_DEADLINE_S", 1.0)
     with pytest.raises(BadInput) as caught:
-        try_out(Rtos("loud", image, "Loud", {}))
+        tried_out(Rtos("loud", image, "Loud", {}))
     assert str(caught.value).isprintable() and "hung" in str(caught.value)

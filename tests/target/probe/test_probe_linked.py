@@ -53,7 +53,8 @@ def image(request: pytest.FixtureRequest) -> Image:
 
 @cache
 def prepared(image: Image) -> Rtos:
-    return try_out(linked.prepare(image.system, image.path, image.system))
+    ready = linked.prepare(image.system, image.path, image.system)
+    return try_out(ready, RtosBoard(ready))
 
 
 @cache

@@ -10,7 +10,7 @@ from rtqual.base.apt import require_known
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.local import program
 from rtqual.engine.campaign.cell import Cell
-from rtqual.engine.candidates import linked
+from rtqual.engine.candidates import linked, rtos
 from rtqual.engine.candidates.given import IMAGES
 from rtqual.engine.candidates.roots import programs_of
 from rtqual.engine.candidates.rtos import COMPILER
@@ -18,6 +18,8 @@ from rtqual.engine.candidates.sources import own_state
 from rtqual.engine.candidates.tried import try_out
 from rtqual.engine.instruments.probe.families import Probe
 from rtqual.engine.mission import FREERTOS, Candidate, Need
+from rtqual.protocols.board.registry import Start
+from rtqual.protocols.board.system import Rtos
 from rtqual.protocols.load.own import load_of
 
 _MODULE = ".ko"
@@ -31,7 +33,7 @@ def why_not(candidate: Candidate) -> str:
         if candidate.package and candidate.architecture and not candidate.architecture.foreign:
             require_known(candidate.package)
         if candidate.image:
-            try_out(linked.prepare(candidate.name, Path(candidate.image), candidate.rtos or ""))
+            image_of(candidate)
     except (BadInput, RunFailed) as error:
         return str(error).removeprefix(f"candidate {candidate.name}: ")
     if candidate.rtos == FREERTOS and not candidate.image and not shutil.which(COMPILER):
@@ -45,6 +47,14 @@ def why_not(candidate: Candidate) -> str:
         if not image.is_file():
             return f"there is no {image}"
     return ""
+
+
+def image_of(candidate: Candidate) -> Rtos:
+    """Its image, which its board has run once. Raises BadInput or RunFailed."""
+    if not candidate.image or not candidate.place:
+        return rtos.prepare(candidate.name)
+    ready = linked.prepare(candidate.name, Path(candidate.image), candidate.rtos or "")
+    return try_out(ready, candidate.place.open(Start(candidate.name, system=ready)))
 
 
 def other_batteries(cells: Sequence[Cell]) -> dict[str, str]:

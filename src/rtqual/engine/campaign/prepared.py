@@ -9,12 +9,10 @@ from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.cell import Cell
-from rtqual.engine.campaign.feasible import other_batteries
+from rtqual.engine.campaign.feasible import image_of, other_batteries
 from rtqual.engine.campaign.plan import own_parameters
-from rtqual.engine.candidates import linked, rtos
 from rtqual.engine.candidates.kernel import kernel_of
 from rtqual.engine.candidates.ready import with_files
-from rtqual.engine.candidates.tried import try_out
 from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.mission import Candidate, Mission
 from rtqual.protocols.board.registry import Start, Starts
@@ -42,7 +40,7 @@ class Prepared:
         for name, candidate, starts in ((name, one.candidate, one.place.starts) for name, one in wanted.items()):
             if starts is Starts.IMAGE:
                 tell(f"{name} ({candidate.named})")
-                self._ready[name] = _image(candidate)
+                self._ready[name] = image_of(candidate)
                 continue
             architecture = candidate.architecture
             assert architecture is not None, "of a kernel"  # noqa: S101
@@ -100,9 +98,3 @@ class Prepared:
         configs = {**before, **{n: system.config for n, system in self._ready.items() if isinstance(system, Kernel)}}
         places = [(one, one.place) for one in self._mission.candidates if one.name not in before]
         return configs | {c.name: p.open(self.start(c)).config() for c, p in places if p and not p.starts}
-
-
-def _image(candidate: Candidate) -> Rtos:
-    if not candidate.image:
-        return rtos.prepare(candidate.name)
-    return try_out(linked.prepare(candidate.name, Path(candidate.image), candidate.rtos or ""))

@@ -3,9 +3,8 @@
 
 from rtqual.base.errors import BadInput, RunFailed, SystemDied
 from rtqual.base.words import clean
-from rtqual.engine.boards.rtos import RtosBoard
 from rtqual.engine.instruments.probe.output import Output, Status, parse
-from rtqual.protocols.board import Command, Job
+from rtqual.protocols.board import Board, Command, Job
 from rtqual.protocols.board.system import Rtos
 
 _WORDS = ("rtqual-probe", "wakeup", "iterations=10")
@@ -13,10 +12,13 @@ _DEADLINE_S = 5.0  # of the host's processor; it takes some 0.2 s
 STEP = "timer step"
 
 
-def try_out(rtos: Rtos) -> Rtos:
-    """The image, as it is. Raises BadInput that says what it lacks, or what its mark says and the image does not."""
+def try_out(rtos: Rtos, board: Board) -> Rtos:
+    """The image, as it is, once its board has run it.
+
+    Raises BadInput that says what it lacks, or what its mark says and the image does not.
+    """
     try:
-        why = _why_not(rtos)
+        why = _why_not(rtos, board)
     except SystemDied as error:
         why = f"was tried, and {error}"
     if why:
@@ -24,8 +26,8 @@ def try_out(rtos: Rtos) -> Rtos:
     return rtos
 
 
-def _why_not(rtos: Rtos) -> str:
-    done = RtosBoard(rtos).run(Job(Command(_WORDS), collect=("result",)), seed=1, timeout_s=_DEADLINE_S)
+def _why_not(rtos: Rtos, board: Board) -> str:
+    done = board.run(Job(Command(_WORDS), collect=("result",)), seed=1, timeout_s=_DEADLINE_S)
     if done.stderr:
         return f"was tried, and says: {done.stderr.splitlines()[0]}"
     if "result" not in done.files:

@@ -15,6 +15,7 @@ from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.asked import USUAL
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.protocols.board.registry import this_machine
+from rtqual.protocols.instrument.output import refused
 from rtqual.stages.show import Shown
 
 _WIDE = 110  # columns that hold a figure and its interval side by side
@@ -48,7 +49,7 @@ def _table(summaries: Sequence[Summary], *, narrow: bool) -> Table:
     for one in summaries:
         figures = [_figure(one.figures[name], narrow=narrow) if name in one.figures else "-" for name in names]
         n = f"{one.samples:,}" if one.samples else count(one.runs, "run")
-        table.add_row(one.group.candidate, *(["refused"] * len(names) if one.problems else figures), n)
+        table.add_row(one.group.candidate, *([refused(one.problems)] * len(names) if one.problems else figures), n)
     return table
 
 

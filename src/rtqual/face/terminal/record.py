@@ -17,6 +17,7 @@ from rtqual.engine.analysis.figure import wording
 from rtqual.engine.analysis.figure.summary import groups, measure
 from rtqual.face.terminal.plain import plain
 from rtqual.protocols.board.registry import this_machine
+from rtqual.protocols.instrument.output import refused
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import read
 
@@ -85,7 +86,7 @@ def show_records(console: Console, found: Sequence[Record]) -> None:
                 measured = f"{inputs.instrument} {words.under(inputs.load)}"
                 seed = f"{inputs.seed}{' again' if manifest.repeat else ''}"
                 samples = sum(series.total for series in one.series)
-                shown = "refused" if manifest.problems else f"{samples:,}" if samples else "-"
+                shown = refused(manifest.problems) if manifest.problems else f"{samples:,}" if samples else "-"
                 table.add_row(manifest.hash[:8], inputs.candidate, measured, seed, str(manifest.timing), shown)
         console.print(table, "")
 

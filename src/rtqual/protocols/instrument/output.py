@@ -2,6 +2,7 @@
 """The checks every reader makes first: did the program succeed, and did it run as it was asked to?"""
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 
 from rtqual.base.errors import RunFailed
@@ -44,8 +45,21 @@ def fifo_problems(outcome: Outcome, priority: int, threads: int) -> list[str]:
     return [f"{len(right)} of {threads} measuring threads seen at fifo {priority} (threads seen: {seen})"]
 
 
+POLLS = "polls"  # begins the problem of a system that waits by looking at the clock
+
+
+def refused(problems: Sequence[str]) -> str:
+    """In a word, for tables: "polls", or "refused" for any other reason."""
+    return POLLS if any(one.startswith(f"{POLLS}: ") for one in problems) else "refused"
+
+
 def clock_problems(outcome: Outcome) -> list[str]:
-    """Reasons to refuse when timers fire on ticks only, or when that could not be read."""
+    """Reasons to refuse when timers fire on ticks only, that could not be read, or a CPU without work polls."""
+    polls = f"{POLLS}: with idle=poll a CPU without work never sleeps, so nothing wakes it"
+    return [*_steps(outcome), *([polls] if "idle=poll" in outcome.facts.get("cmdline", "").split() else [])]
+
+
+def _steps(outcome: Outcome) -> list[str]:
     resolution_ns = outcome.facts.get("clock_resolution_ns", "")
     if not (resolution_ns.isascii() and resolution_ns.isdigit()):
         return ["the clock's resolution is not known"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rtqual.engine.analysis.figure.model import Summary
 from rtqual.engine.analysis.figure.operations import share
+from rtqual.protocols.instrument.output import refused
 from rtqual.reports.material import Material, Place, figure_cell, notes_for
 from rtqual.reports.page.document import Cell, Column, Note, Notes, Table
 from rtqual.reports.page.text import (
@@ -54,11 +55,15 @@ def heading_rows(
     summaries: Sequence[Summary], notes: Notes, samples: str = "samples n of each", none: str = "0"
 ) -> list[list[Cell]]:
     """What the columns of a table rest on."""
-    return [
+    rows = [
         [Cell(samples), *(Cell(number(s.samples) if s.samples else none) for s in summaries)],
         [Cell("runs"), *(Cell(str(s.runs)) for s in summaries)],
         [Cell("timing"), *(Cell(str(s.timing), marks=notes.timed(TIMING_MARK[s.timing])) for s in summaries)],
     ]
+    if any(s.problems for s in summaries):
+        words = (refused(s.problems) if s.problems else "-" for s in summaries)
+        rows.append([Cell("no verdict rests on it"), *map(Cell, words)])
+    return rows
 
 
 def cell_of(summary: Summary, name: str, notes: Notes, statistic: str = "p50", *, span: bool = True) -> Cell:

@@ -130,6 +130,7 @@ enum port_status machine_disturbance(struct port_disturbance *disturbance)
 		return PORT_NOT_OFFERED;
 	disturbance->page_faults = (uint64_t)(used.ru_minflt + used.ru_majflt);
 	disturbance->involuntary_switches = (uint64_t)used.ru_nivcsw;
+	disturbance->thread_ns = 0;
 	return PORT_OK;
 }
 

@@ -7,7 +7,7 @@ counter, which the primitives family measures on an empty operation, is subtract
 counter, and shown.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -18,7 +18,7 @@ from rtqual.base.units import DurationNs
 from rtqual.engine.instruments.probe.output import Benchmark, Output, Sampled, Status, in_ns, parse
 from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, Parameters
-from rtqual.protocols.instrument.output import clock_problems, last_line
+from rtqual.protocols.instrument.output import POLLS, clock_problems, last_line
 from rtqual.protocols.instrument.planning import STARTUP_S, WAKEUP_S, slowdown
 from rtqual.protocols.record.schema import Int64Array, Measurement, Scalar, Series
 
@@ -29,6 +29,8 @@ CONTROL = "empty"  # the benchmark of the operation that does nothing
 _MAIN_THREAD_FIFO = 1  # above the loads, below all that is measured: the result does not wait for its turn
 _PHASE_STEP_NS = 1_009  # a prime: seeds spread over the phases of any timer
 _OVERFLOW_FROM = 2**32  # the probe's samples have 32 bits
+_LOWER, _OWN = "lower thread's share", "own share"  # of the CPU, while a thread is asleep; in percent
+_POLLING_FROM = 10  # of each 1 ms or more; the dearest wake-up here, there and back, takes 3
 _WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all
 
 
@@ -259,7 +261,7 @@ def _control_ns(output: Output) -> int:
 
 
 def _name(output: Output, one: Benchmark, sampled: Sampled) -> str:
-    if len(output.benchmarks) == 1 or sampled.name == one.name:
+    if sum(bool(each.series) for each in output.benchmarks) == 1 or sampled.name == one.name:
         return sampled.name
     return f"{one.name}: {sampled.name}" if len(one.series) > 1 else one.name
 
@@ -284,3 +286,15 @@ def _problems(output: Output) -> Iterator[str]:
         lost = sum(sampled.lost for sampled in one.series)
         if lost:
             yield f"{PROGRAM} lost {lost} samples of {one.name}"
+        yield from _polling(one.facts)
+
+
+def _polling(facts: Mapping[str, tuple[int, str]]) -> Iterator[str]:
+    """By what a lower thread got while one slept, and by what that one used itself, where the system tells that: then a
+    load may have taken the rest."""
+    for name, (share, _) in facts.items():
+        if name.startswith(_LOWER):
+            own, _ = facts.get(name.replace(_LOWER, _OWN, 1), (0, ""))
+            if share <= 100 - _POLLING_FROM and (own >= _POLLING_FROM or not own):
+                how = name.removeprefix(_LOWER).strip() or "by sleep"
+                yield f"{POLLS}: while a thread waited {how}, one of lower priority got {share} % of the CPU"

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""A system that waits by looking at the clock is never late, and is told apart: FreeRTOS whose sleep spins."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from rtqual.engine.boards.rtos import RtosBoard
+from rtqual.engine.candidates import rtos
+from rtqual.engine.candidates.sources import probe_sources
+from rtqual.engine.instruments.probe import families
+from rtqual.engine.instruments.probe.families import ProbeParameters
+from rtqual.protocols.board import Outcome
+from rtqual.protocols.board.system import Rtos
+from rtqual.protocols.instrument import Measurement
+from rtqual.protocols.instrument.output import clock_problems, refused
+from rtqual.protocols.instrument.registry import all_instruments
+from support.command import Run
+from support.freertos import MISSION
+
+_SLEEP = b"xTaskDelayUntil(&tick, machine_ticks_until(due_ns));"
+_SAYS = "polls: while a thread waited by sleep, one of lower priority got 0 % of the CPU"
+
+
+@pytest.fixture(scope="module")
+def spinning() -> Rtos:
+    sources = dict(probe_sources())
+    timer = sources["probe/freertos/timer.c"]
+    assert timer.count(_SLEEP) == 1
+    sources["probe/freertos/timer.c"] = timer.replace(_SLEEP, b"(void)tick;")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(rtos, "probe_sources", lambda: sources)
+        return rtos.prepare("spins")
+
+
+def measured(image: Rtos, family: str) -> Measurement:
+    instrument, parameters = all_instruments()[f"probe-{family}"], ProbeParameters(iterations=20)
+    outcome = RtosBoard(image).run(instrument.job(parameters, cpus=1, seed=1), seed=1, timeout_s=30)
+    return instrument.read(parameters, outcome, cpus=1)
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("family", ["wakeup", "periodic", "loop"])
+def test_a_sleep_that_spins_is_found_in_every_family_that_waits(image: Rtos, spinning: Rtos, family: str) -> None:
+    sleeps, spins = measured(image, family), measured(spinning, family)
+    assert not sleeps.problems
+    shares = [one.value for name, one in sleeps.scalars.items() if "lower thread's share" in name]
+    assert len(shares) == (4 if family == "loop" else 1) and min(shares) > 98
+    assert _SAYS in spins.problems
+    if family == "loop":  # its other timers are the kernel's; the other task that wakes one sleeps as badly
+        assert [one.split(",")[0] for one in spins.problems] == [
+            _SAYS.split(",", maxsplit=1)[0], "polls: while a thread waited by futex"
+        ]  # fmt: skip
+
+
+@pytest.mark.guest
+def test_what_polls_never_ranks_first_and_says_so_everywhere(rtqual: Run, tmp_path: Path, spinning: Rtos) -> None:
+    plan = 'instruments = ["probe-wakeup"]\nparameters.probe-wakeup.iterations = 50'
+    text = MISSION.format(candidate='rtos = "freertos"', plan=plan).replace("runs = 1", "runs = 10")
+    more = f'[[candidate]]\nname = "spins"\ntitle = "Spins"\nimage = "{spinning.image}"\n'
+    asked = (
+        '[[criterion]]\nname = "w"\ninstrument = "probe-wakeup"\nstatistic = "p50"\nbetter = "lower"\nweight = 1.0\n'
+    )
+    (tmp_path / "m.toml").write_text(text.replace("[[scale", f"{more}{asked}[[scale"))
+    done = rtqual("select", tmp_path / "m.toml", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    shown = rtqual("show", tmp_path / "out").stdout
+    assert re.search(r"^spins +polls +", shown, re.MULTILINE) and re.search(r"^freertos +520 ns", shown, re.MULTILINE)
+    assert "spins refused: polls: while a thread waited by sleep" in " ".join(shown.split())
+    assert not re.search(r"spins (leads|ranks|scores)", " ".join(done.stdout.split()))
+    report = (tmp_path / "out/report.md").read_text()
+    assert re.search(r"no verdict rests on it *\|.*polls", report)
+    assert "polls: while a thread waited by sleep" in (tmp_path / "out/summary.md").read_text() + report
+
+
+def told(cmdline: str) -> list[str]:
+    facts: Mapping[str, str] = {"clock_resolution_ns": "1", "cmdline": cmdline}
+    nothing = Outcome(0, "", "", {}, facts, {"exit": 0}, "", (), "", 0.0, ())
+    return clock_problems(nothing)
+
+
+def test_a_cpu_that_polls_when_it_has_no_work_is_told() -> None:
+    (problem,) = told("root=/dev/vda idle=poll quiet")
+    assert problem.startswith("polls: ")
+    assert refused(["samples were lost", problem]) == "polls" and refused(["samples were lost"]) == "refused"
+    for other in ("root=/dev/vda", "idle=nomwait", "myidle=poll", "idle=poller", ""):
+        assert told(other) == []
+
+
+def test_what_a_load_takes_is_no_polling_where_the_system_tells_what_the_sleeper_used() -> None:
+    def problems(**shares: int) -> list[str]:
+        return list(
+            families._polling(
+                {
+                    name.replace("_", " ").replace("lower", "lower thread's"): (value, "%")
+                    for name, value in shares.items()
+                }
+            )
+        )
+
+    assert problems(lower_share=20, own_share=3) == []
+    assert problems(lower_share=20, own_share=70) != []
+    assert problems(lower_share=20) != []
+    assert problems(lower_share=97) == problems(lower_share=91) == []
+    assert problems(lower_share=90) != []
