@@ -65,6 +65,7 @@ class Table(_Model):
     columns: tuple[str, ...]
     keys: tuple[str, ...] = ()  # columns that belong to a row's name
     exact: tuple[str, ...] = ()  # columns of counts, which were not rounded
+    cut: tuple[str, ...] = ()  # columns of what the tool cut: its 4 us may be 4.99
     rows: tuple[tuple[Cell, ...], ...]
 
     @model_validator(mode="after")
@@ -105,7 +106,9 @@ class Table(_Model):
         limit = row[1 + self.columns.index(_BOUND)] if _BOUND in self.columns else ""
         if limit:
             return Rounded.above(number) if limit == "more than" else Rounded.below(number)
-        return Rounded.exact(number) if column in self.exact else Rounded.printed(number)
+        if column in self.exact:
+            return Rounded.exact(number)
+        return Rounded.cut(number) if column in self.cut else Rounded.printed(number)
 
 
 class Rule(_Model):

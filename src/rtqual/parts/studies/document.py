@@ -17,6 +17,7 @@ How it judges:
 - A printed figure stands for all that rounds to it: 0.25 for 0.245 to 0.255. All arithmetic is interval arithmetic on
   these, in decimals. Only what lies outside is listed, so some figures that look wrong are not: rounding allows them.
   One that rounding allows is listed all the same when it is the next row's, to six digits or more.
+- What a tool cuts stands for all up to the next: cyclictest's 4 us for 4 to 5.
 - A figure that another table repeats must have the same digits.
 - A limit ("more than 9 ms") is a limit, not a figure.
 - Words are read as loosely as they can be: "several" and "a few" are at least one, "negligible" and "slight" are

@@ -39,6 +39,11 @@ class Rounded:
         return cls(number, number - half, number + half, number)
 
     @classmethod
+    def cut(cls, number: Decimal) -> Self:
+        """What a tool cut off: up to a whole unit of the last printed digit more."""
+        return cls(number, number, number + Decimal(1).scaleb(exponent(number)), number)
+
+    @classmethod
     def about(cls, number: Decimal) -> Self:
         """Half a unit of the last digit that is not zero: 'around 100' is anything from 50 to 150."""
         half = Decimal(1).scaleb(exponent(number.normalize())) / 2
