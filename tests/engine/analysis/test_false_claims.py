@@ -203,6 +203,10 @@ def test_nothing_is_sure_to_a_nanosecond() -> None:
     verdict = judged(mission(["a", "b"], criteria=[RANGE]), a + b)
     assert verdict.first is None
     assert [one.total for one in verdict.standings] == pytest.approx([1, 1], abs=1e-3)
+    still = [latencies(np.full((12, 500), level), name) for name, level in (("a", 7_440), ("b", 5_580))]
+    none = judged(mission(["a", "b"], criteria=[RANGE]), still[0] + still[1])
+    assert none.first is None, "neither has a range; 0.1 % of the one's level is less than of the other's"
+    assert [one.total for one in none.standings] == [1, 1]
     apart = judged(mission(["a", "b"], criteria=[RANGE]), a + latencies(np.array([[12_000, 13_000] * 250] * 12), "b"))
     assert apart.first == "a"
 

@@ -2,9 +2,9 @@
 """Weighted criteria: how many times worse than the best a candidate is, and whether that lead is certain.
 
 A criterion's score is best / own where lower is better, own / best where higher is. p95 - avg may be negative, so it
-counts by its size, as the AAReST study prints it. No figure counts as less than what the measurement can tell apart: a
-latency below that, or below zero, is not late. What differs from the best by no more than the criterion's margin counts
-as the best.
+counts by its size, as the AAReST study prints it. No figure counts as less than what the finest measurement of those
+in the table can tell apart: a latency below that, or below zero, is not late. What differs from the best by no more
+than the criterion's margin counts as the best.
 
 The total is the weighted geometric mean over the criteria that every candidate in the table has a figure for: of two
 candidates it is the ratio that counts, and no third one changes it (weighted arithmetic means of best / own change
@@ -255,7 +255,8 @@ def scores_of(table: ScoreTable, criteria: Sequence[Criterion], cells: Cells, ca
 def _scores(values: FloatArray, criterion: Criterion, steps: FloatArray, margin: Quantity | None) -> FloatArray:
     """(candidates,) 1 for the best, and for all where the best is nothing."""
     sized = np.abs(values) if figure_name(criterion) in _MAY_BE_NEGATIVE else values
-    own = np.maximum(sized, np.maximum(steps, 0.0))
+    known = steps[steps > 0]
+    own = np.maximum(sized, known.min() if len(known) else 0.0)  # one for all, or steps would lead each other
     best = own.max() if criterion.better == Better.HIGHER else own.min()
     allowed = 0.0
     if margin is not None:
