@@ -14,6 +14,7 @@ from rtqual.engine.analysis.figure.cells import Plan, measured_of, planned_runs
 from rtqual.engine.analysis.figure.model import Group
 from rtqual.engine.analysis.figure.summary import Measured, groups, measure
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign.looked import looked_in
 from rtqual.engine.mission import Quantity, load_mission
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import read
@@ -57,7 +58,7 @@ def measured_in(folder: Path | None, grouped: Mapping[Group, Sequence[Record]]) 
     if folder is None or not (folder / kept.CAMPAIGN).is_file():
         return [measure(*one) for one in grouped.items()], {}
     mission, scale = kept.planned_in(folder)
-    return measured_of(mission, scale, grouped), planned_runs(mission, scale, grouped)
+    return measured_of(mission, scale, grouped, looked=looked_in(folder)), planned_runs(mission, scale, grouped)
 
 
 def _named_apart(measured: Measured, other: Group) -> Measured:

@@ -100,7 +100,14 @@ def evidence_of(campaign: kept.Kept) -> Evidence:
     for one in printed():
         known |= one.needs(mission)
     evidence = analyse(
-        mission, campaign.scale, result.records, known, result.failures, result.runs_lost, result.left_out
+        mission,
+        campaign.scale,
+        result.records,
+        known,
+        result.failures,
+        result.runs_lost,
+        result.left_out,
+        result.looked,
     )
     for one in printed():
         evidence = one.judged(mission, evidence)
@@ -147,6 +154,7 @@ def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
         *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
         *sorted(one.model_dump_json() for one in result.lost.values()),
         *(repr(one) for one in result.left_out),
+        repr(sorted(result.looked.items())),
         *sorted(record.manifest.model_dump_json() for record in result.records),
         *(f"{file}: {one.model_dump_json()}" for file, one in sorted(result.annexes.items())),
     ]  # fmt: skip

@@ -47,7 +47,8 @@ def shown(folder: Path, paths: Sequence[Path]) -> Shown:
     mission, scale, result = campaign.mission, campaign.scale, campaign.result
     grouped = groups(result.records)
     lost = result.runs_lost
-    measured, plan = measured_of(mission, scale, grouped, lost), planned_runs(mission, scale, grouped)
+    measured = measured_of(mission, scale, grouped, lost, result.looked)
+    plan = planned_runs(mission, scale, grouped)
     verdicts = judge(
         mission,
         scale,

@@ -20,6 +20,7 @@ from rtqual.engine.analysis.difference.statement import (
     statement,
 )
 from rtqual.engine.analysis.evidence import analyse
+from rtqual.engine.analysis.figure.asked import RUNS_AGAIN
 from rtqual.engine.analysis.figure.model import Figure, Interval
 from rtqual.engine.mission import Criterion, Quantity
 from rtqual.protocols.record.schema import Kind, Record, Scalar, Series, SeriesInfo
@@ -101,10 +102,10 @@ def apart(value: float, low: float, high: float, runs: int = 10) -> Figure:
         (apart(0, 0, 0), 1.0, "a = b (within 1 ns)"),
         (apart(0, 0, 0), None, "undecided: no run shows a difference that the clock can tell; "
          "equal they can be called within a margin only"),
-        (apart(5, -5, 15), None, "undecided: the difference may be zero; about 30 more runs of each would tell"),
+        (apart(5, -5, 15), None, "undecided: the difference may be zero; about 43 more runs of each would tell"),
         (apart(0, -5, 5), None, "undecided: the difference may be zero; no number of runs would tell, only a margin"),
         (apart(0, -10, 10), 5.0,
-         "undecided: the difference may be zero, or more than 5 ns; about 30 more runs of each would tell"),
+         "undecided: the difference may be zero, or more than 5 ns; about 43 more runs of each would tell"),
         (apart(0.01, -5, 5), None,
          "undecided: the difference may be zero; not even 10,000 more runs of each would tell"),
         (Figure(5, "ns", 9, 9, None, "9 and 9 runs; an interval needs 10 of each"), 2.0,
@@ -125,7 +126,7 @@ ENDS = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
 
 @given(st.lists(ENDS, min_size=3, max_size=3).map(sorted), st.none() | st.floats(1e-3, 1e6), st.integers(10, 60))
 def test_the_number_of_further_runs_suffices(ends: list[float], margin: float | None, runs: int) -> None:
-    """With the interval shrunk as is assumed, something can be said; with three runs fewer, nothing could."""
+    """At a further look, shrunk as is assumed, the interval says something; with three runs fewer nothing."""
     low, value, high = ends
     one = apart(value, low, high, runs)
     more = more_runs(one, margin)
@@ -133,7 +134,7 @@ def test_the_number_of_further_runs_suffices(ends: list[float], margin: float | 
         return
 
     def after(total: int) -> str:
-        part = math.sqrt(runs / total)
+        part = math.sqrt(runs * RUNS_AGAIN / total)
         return relation(apart(value, value - (value - low) * part, value + (high - value) * part, total), margin)[0]
 
     assert after(runs + more + 1)

@@ -2,13 +2,13 @@
 """Whether intervals hold what they promise: how often 95 % intervals of made-up campaigns hold the true figure.
 
 Samples within a run are autocorrelated; runs differ in place and scale by 30 %. An interval with an open end holds
-whatever lies beyond it, so how often an end is open is counted too. `python test_coverage.py` prints the
-table of docs/statistics.md.
+whatever lies beyond it, so how often an end is open is counted too. `python test_coverage.py 2000` writes the
+table of docs/statistics.md (PYTHONPATH=tests).
 """
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -29,6 +29,7 @@ from rtqual.engine.analysis.verdict.score import score_table
 from rtqual.engine.mission import Better, Criterion
 from rtqual.protocols.record.schema import Record, Scalar, Series
 from support.analysis_records import record
+from support.doc_tables import put
 
 Samples = npt.NDArray[np.int64]
 TRUE_RUNS = 12_000  # the truth is off by 3 % of what ten runs are
@@ -266,17 +267,21 @@ def _cell(one: Tally, names: list[str]) -> str:
     return f"{100 * one.coverage(name):.1f}" + (f" ({opened:.0f})" if opened >= 1 else "")
 
 
-def _table(found: Mapping[Trial, Tally]) -> None:
-    print("|", " | ".join(["interval of", *(f"{one.kind}, {one.runs}" for one in found)]), "|")
-    print("|---" * (len(found) + 1) + "|")
+def _table(found: Mapping[Trial, Tally]) -> Iterator[str]:
+    yield _line(["interval of", *(f"{one.kind}, {one.runs}" for one in found)])
+    yield "|---" * (len(found) + 1) + "|"
     names = list(dict.fromkeys(name for one in found.values() for name in one.given))
     quantiles = sorted((name for name in names if name[1:].replace(".", "").isdigit()), key=fraction)
     rows = {name: [name] for name in [*quantiles, *names] if " of " not in name}
     for what, row in (("difference", "differences, the lowest"), ("ratio", "ratios, the lowest"), ("lead", "lead")):
         rows[row] = [name for name in names if name.startswith(f"{what} of ")]
     for row, of in rows.items():
-        print("|", " | ".join([row, *(_cell(one, of) for one in found.values())]), "|")
+        yield _line([row, *(_cell(one, of) for one in found.values())])
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":
-    _table(in_parallel(TRIALS, int(sys.argv[1])))
+    put("statistics.md", "coverage", _table(in_parallel(TRIALS, int(sys.argv[1]))))

@@ -2,11 +2,12 @@
 """Runs of two kinds: one run in five is late as a whole, or slow. No interval of a campaign that drew none of these can
 hold the truth; what can be done is to notice them where they were drawn, and to tell no candidates apart by them.
 
-`python tests/engine/analysis/test_unequal_runs.py 500` prints the table of docs/statistics.md.
+`python tests/engine/analysis/test_unequal_runs.py 500` writes the table of docs/statistics.md (PYTHONPATH=tests).
 """
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -23,6 +24,7 @@ from rtqual.engine.analysis.figure.summary import Measured, measure
 from rtqual.protocols.record.schema import Record, Scalar, Series
 from support.analysis_records import measured as measured_of
 from support.analysis_records import record
+from support.doc_tables import put
 
 ODD = 0.2  # the share of runs
 LATER = 3  # times as late
@@ -170,13 +172,19 @@ def test_candidates_whose_runs_lie_all_apart_are_told_apart_whatever_runs_are_la
     assert {one.statistic: one.statement for one in compare_pair(a, b)}["p50"] == "a < b"
 
 
-if __name__ == "__main__":
+def table(campaigns: int) -> Iterator[str]:
+    yield f"| kind, runs | {' | '.join(FIGURES)} | marked |"
+    yield "|---" * (len(FIGURES) + 2) + "|"
+    of = 100 / campaigns
     for shape in ("quiet", "skewed", "heavy", "bursts", "microseconds"):
         for number in (10, 20, 30):
-            one = tally(shape, number, int(sys.argv[1]))
-            of = 100 / int(sys.argv[1])
+            one = tally(shape, number, campaigns)
             cells = [
                 f"{of * held:.1f} ({of * one.apart[name]:.1f}, {of * one.told[name]:.1f})"
                 for name, held in one.held.items()
             ]
-            print("|", " | ".join([f"{shape}, {number}", *cells, f"{of * one.marked:.0f}"]), "|", flush=True)
+            yield f"| {shape}, {number} | {' | '.join(cells)} | {of * one.marked:.0f} |"
+
+
+if __name__ == "__main__":
+    put("statistics.md", "unequal runs", table(int(sys.argv[1])))

@@ -2,13 +2,14 @@
 """From records to everything a report shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from rtqual.engine.analysis.difference.boards import between_boards
 from rtqual.engine.analysis.difference.compare import COMPARED, compare
 from rtqual.engine.analysis.difference.shift import shift_functions
 from rtqual.engine.analysis.difference.statement import margins_of, stands_for
 from rtqual.engine.analysis.figure.asked import Asked, figure_name, named
-from rtqual.engine.analysis.figure.cells import measured_of
+from rtqual.engine.analysis.figure.cells import Looked, measured_of
 from rtqual.engine.analysis.figure.lost import with_reasons
 from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
 from rtqual.engine.analysis.figure.summary import groups, with_dependence
@@ -30,9 +31,10 @@ def verdicts_of(
     configs: Mapping[str, Known],
     failures: Mapping[Group, str],
     lost: Sequence[LostRun] = (),
+    looked: Looked = MappingProxyType({}),
 ) -> tuple[Verdict, ...]:
     """The verdicts alone, without what a report shows beside them."""
-    measured = measured_of(mission, scale, groups(records), lost)
+    measured = measured_of(mission, scale, groups(records), lost, looked)
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     comparisons = compare(measured, _compared(asked), margins_of(asked))
     return judge(mission, scale, measured, comparisons, (), configs=configs, failures=failures, lost=lost)
@@ -51,17 +53,18 @@ def analyse(
     failures: Mapping[Group, str] | None = None,
     lost: Sequence[LostRun] = (),
     left_out: Sequence[LeftOut] = (),
+    looked: Looked = MappingProxyType({}),
 ) -> Evidence:
     """Summaries, comparisons and a verdict a board.
 
     `configs` holds each candidate's kernel configuration (None: could not be read; or what a study states of it),
     `failures` the cells of which a run gave no record, each with its reason, `lost` such runs one by one,
-    `left_out` what was measured beside the plan.
+    `left_out` what was measured beside the plan, `looked` after which numbers of runs the folder was judged.
     """
     failures = failures or {}
     lost = with_reasons(lost, failures)
     grouped = groups(records)
-    measured = [with_dependence(one, grouped[one.group]) for one in measured_of(mission, scale, grouped, lost)]
+    measured = [with_dependence(one, grouped[one.group]) for one in measured_of(mission, scale, grouped, lost, looked)]
     asked: list[Asked] = [*mission.requirements, *mission.criteria]
     others = [f"{name} p50" for one in measured for name in one.summary.series[1:]]
     margins = margins_of(asked)

@@ -4,6 +4,7 @@
 cell.py        one run to do
 plan.py        the cells of a mission at a scale, in their order
 looks.py       how far they go where runs are "auto"
+looked.py      after which numbers of runs a folder was judged
 prepared.py    what boards start: kernels and images, prepared once
 stated.py      candidates that are this machine under a kernel they state
 cost.py        the time and the disk they need

@@ -8,6 +8,7 @@ configs/       kernel configurations, NAME.config
 tailor.json, trim.json, why.json, approach.json ...   annexes that parts bring (annex.py)
 procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept.py)
 lost/          runs that left no record, now or before (lost.py)
+looks.json     after which numbers of runs the folder was judged (looked.py)
 records/       the records (protocols/record/store.py); they may be more than those of the last campaign
 scratch/       the jobs that recorded commands name (engine/boards/virtual.py)
 report.*, ...  the reports (reports/write.py)
@@ -30,7 +31,9 @@ from rtqual.base import unlinked
 from rtqual.base.cache import lock_file, sha256_of, taken
 from rtqual.base.errors import BadInput, RunFailed, damaged
 from rtqual.base.scratch import sweep_fresh
+from rtqual.engine.analysis.figure.cells import Looked
 from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun
+from rtqual.engine.campaign import looked
 from rtqual.engine.campaign.annex import Annex, Annexes, all_annexes
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in, place
 from rtqual.engine.campaign.manifest import HASHED, NAME, Beside, Campaign, Failure, opened
@@ -63,6 +66,7 @@ class Result:
     procedures: Procedures | None = None  # all there were, of a verification
     left_out: tuple[LeftOut, ...] = ()  # what was measured and the plan has no more
     lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
+    looked: Looked = field(default_factory=dict)  # the looks at the folder, with this one
 
     @property
     def runs_lost(self) -> tuple[LostRun, ...]:
@@ -139,6 +143,8 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
         else:
             files[name] = _write(folder, name, text + "\n")
     files |= {place(name): sha256_of(unlinked.read(folder, place(name))) for name in result.lost}
+    if result.looked:
+        files[looked.NAME] = _write(folder, looked.NAME, looked.written(result.looked) + "\n")
     names = [store.path(one.inputs.key(), one.manifest.repeat).name for one in result.records]
     campaign = Campaign(
         mission_sha256=sha256_of(content),
@@ -168,6 +174,7 @@ def load(folder: Path) -> Kept:
         annexes={one.file: found for one in all_annexes() if (found := _annex(folder, one, records, campaign))},
         procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
         lost=_lost(folder, campaign),
+        looked=_looked(folder, campaign),
     )
     return Kept(mission, campaign.scale, result)
 
@@ -261,6 +268,17 @@ def _lost(folder: Path, campaign: Campaign) -> dict[str, Lost]:
         if _content(folder, str(one), campaign) is None:
             raise BadInput(f"{folder / one}: is missing, and tells of a run that left no record: {_AGAIN}")
     return lost_in(folder, (one.stem for one in named))
+
+
+def _looked(folder: Path, campaign: Campaign) -> Looked:
+    if looked.NAME not in (campaign.files or ()):
+        return {}
+    if (content := _content(folder, looked.NAME, campaign)) is None:
+        raise BadInput(f"{folder / looked.NAME}: is missing, and tells how often the folder was judged: {_AGAIN}")
+    try:
+        return looked.parsed(content)
+    except (ValueError, RecursionError) as error:  # a ValidationError is a ValueError
+        raise damaged(folder / looked.NAME, error, _AGAIN) from None
 
 
 def config_before(folder: Path, candidate: str) -> str | None:

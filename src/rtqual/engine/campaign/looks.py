@@ -8,7 +8,7 @@ more records than it needs, ends where an undisturbed one ends.
 from collections.abc import Mapping, Sequence
 
 from rtqual.engine.analysis.evidence import verdicts_of
-from rtqual.engine.analysis.figure.cells import planned_looks
+from rtqual.engine.analysis.figure.cells import Looked, planned_looks
 from rtqual.engine.analysis.figure.model import Group, LostRun
 from rtqual.engine.kernel.needs import Known
 from rtqual.engine.mission import Mission, PlannedCell
@@ -33,10 +33,11 @@ class Looks:
         records: Sequence[Record],
         configs: Mapping[str, Known],
         failures: Mapping[Group, str],
-        lost: Sequence[LostRun] = (),
+        lost: Sequence[LostRun],
+        looked: Looked,
     ) -> tuple[str, ...]:
         """What is not decided and may be by more runs, which `runs` then has; nothing where all is decided."""
-        verdicts = verdicts_of(self._mission, self._scale, records, configs, failures, lost)
+        verdicts = verdicts_of(self._mission, self._scale, records, configs, failures, lost, looked)
         told: list[str] = []
         for cell, looks in self._looks.items():
             board, _, instrument, load, cpus = cell

@@ -23,6 +23,7 @@ from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.annex import all_annexes
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.folder import Result
+from rtqual.engine.campaign.looked import looked_in, with_this
 from rtqual.engine.campaign.looks import Looks
 from rtqual.engine.campaign.lost import Lost, all_in, begun, ended, lost_in
 from rtqual.engine.campaign.plan import plan
@@ -100,13 +101,16 @@ class Campaign:
                 cells = self._after_a_look(keys, failures, watcher)
         finally:
             self._close(watcher)
+        records = self._measured(keys)
+        looked = with_this(looked_in(self.folder), self.mission, self.scale, records) if self._looks else {}
         return Result(
-            (*self._measured(keys), *self._published()),
+            (*records, *self._published()),
             failures,
             self._configs,
             self._annexes(),
             lost=self._lost(keys),
             left_out=self._left_out(keys),
+            looked=looked,
         )
 
     def _annexes(self) -> dict[str, BaseModel]:
@@ -127,7 +131,7 @@ class Campaign:
         if self._looks is None or not self._looks.may_go_on:
             return []
         lost = [run for one in self._lost(keys).values() if (run := one.run)]
-        why = self._looks.look(self._measured(keys), self._configs, failures, lost)
+        why = self._looks.look(self._measured(keys), self._configs, failures, lost, looked_in(self.folder))
         cells = [cell for cell in plan(self.mission, self.scale, self._looks.runs) if cell not in keys]
         if cells:
             watcher.goes_on(cells, why)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count
-from rtqual.engine.analysis.figure.asked import Asked, named
+from rtqual.engine.analysis.figure.asked import RUNS_AGAIN, Asked, named
 from rtqual.engine.analysis.figure.model import Figure, Interval
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.mission import Quantity
@@ -81,7 +81,7 @@ def more_runs(difference: Figure, margin: float | None) -> int | None:
     """About how many more runs of each would decide it; None where no number would.
 
     The difference is taken to stay as it is, and each end of its interval to come nearer with the square root of
-    the runs.
+    the runs; the further look at them takes RUNS_AGAIN times as many.
     """
     between = _between(difference)
     if between is None or math.isinf(between.low) or math.isinf(between.high):
@@ -94,7 +94,7 @@ def more_runs(difference: Figure, margin: float | None) -> int | None:
         grown.append(((below if value > 0 else above) / value) ** 2)
     if margin is not None and abs(value) < margin:
         grown.append(max(above / (margin - value), below / (margin + value)) ** 2)
-    return max(1, math.ceil(difference.runs * min(grown)) - difference.runs) if grown else None
+    return max(1, math.ceil(difference.runs * RUNS_AGAIN * min(grown)) - difference.runs) if grown else None
 
 
 def _between(difference: Figure) -> Interval | None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ RUNS_FOR_STD = 20  # its squares vary more: from 10 runs 92 to 94 %
 RUNS_FOR_MEDIAN = 6  # the least for which [smallest, largest] holds the median with 95 %: 1 - 2 * 0.5**6
 RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 NONE_SEEN = -math.log(TAIL)  # where so many are expected, none may be drawn, with 2.5 %
+AGAIN = 2  # each further look at a folder's runs has so many times less error than the one before
+# So many times the runs that would decide it now decide it at a further look, whose intervals are wider.
+RUNS_AGAIN = (NormalDist().inv_cdf(1 - TAIL / AGAIN) / NormalDist().inv_cdf(1 - TAIL)) ** 2
 
 
 def tail(looks: int) -> float:

@@ -3,8 +3,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
-from rtqual.engine.analysis.figure.asked import Asked, ranked_by, usual_cpus
+from rtqual.base.words import count, listed
+from rtqual.engine.analysis.figure.asked import AGAIN, LEVEL, Asked, ranked_by, usual_cpus
 from rtqual.engine.analysis.figure.lost import Losses, by_group, losses, with_reasons
 from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun, Summary
 from rtqual.engine.analysis.figure.summary import Measured, measure
@@ -12,6 +14,7 @@ from rtqual.engine.mission import PUBLISHED, Mission, PlannedCell
 from rtqual.protocols.record.schema import Record
 
 Plan = Mapping[PlannedCell, int]  # runs that a mission plans
+Looked = Mapping[Group, tuple[tuple[int, ...], ...]]  # the looks at each group, in their order (look_of)
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,17 @@ def looks_of(group: Group, looks: Mapping[PlannedCell, tuple[int, ...]]) -> tupl
     return looks.get((*place, group.cpus)) or looks.get((*place, 0)) or (0,)
 
 
+def look_of(planned: tuple[int, ...], runs: int) -> tuple[int, ...]:
+    """Which look this is at a group with so many runs: all that its plan says beforehand are one."""
+    return planned if len(planned) > 1 else (runs,)
+
+
+def number_of(planned: tuple[int, ...], runs: int, looked: Sequence[tuple[int, ...]]) -> int:
+    """Of the look, from 1; of what was never judged the next."""
+    look = look_of(planned, runs)
+    return looked.index(look) + 1 if look in looked else len(looked) + 1
+
+
 def planned_of(group: Group, plan: Plan) -> int | None:
     place = group.board, group.candidate, group.instrument, group.load
     return plan.get((*place, group.cpus)) or plan.get((*place, 0))
@@ -109,12 +123,35 @@ def losses_of(summary: Summary) -> Losses:
 
 
 def measured_of(
-    mission: Mission, scale: str, grouped: Mapping[Group, Sequence[Record]], lost: Sequence[LostRun] = ()
+    mission: Mission,
+    scale: str,
+    grouped: Mapping[Group, Sequence[Record]],
+    lost: Sequence[LostRun] = (),
+    looked: Looked = MappingProxyType({}),
 ) -> list[Measured]:
-    """All groups of a campaign, with what its mission plans of them and the runs that gave no record."""
+    """All groups of a campaign, with what its mission plans of them and the runs that gave no record. `looked`: after
+    which numbers of runs they were judged; each further one has AGAIN times less error left."""
     plan, looks = planned_runs(mission, scale, grouped), planned_looks(mission, scale)
-    every = (measure(group, members, len(looks_of(group, looks))) for group, members in grouped.items())
+    every = []
+    for group, members in grouped.items():
+        planned, of_group = looks_of(group, looks), looked.get(group, ())
+        number = number_of(planned, len(members), of_group)
+        one = measure(group, members, len(planned) * AGAIN ** (number - 1))
+        every.append(_with_looks(one, of_group[: number - 1]))
     return [with_plan(with_lost(one, lost), plan) for one in every]
+
+
+def _with_looks(one: Measured, before: Sequence[tuple[int, ...]]) -> Measured:
+    """With the looks before this one, which a reader must know of."""
+    if not before:
+        return one
+    after = listed([f"{'up to ' if len(look) > 1 else ''}{look[-1]}" for look in before])
+    level = 100 * (1 - (1 - LEVEL) / AGAIN ** len(before))
+    caveat = (
+        f"judged before, after {after} runs; this further look after {count(one.summary.runs, 'run')} is by intervals "
+        f"of {level:.5g} %"
+    )
+    return replace(one, summary=replace(one.summary, caveats=(*one.summary.caveats, caveat)))
 
 
 def with_lost(one: Measured, lost: Sequence[LostRun]) -> Measured:

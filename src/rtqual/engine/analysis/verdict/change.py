@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from rtqual.base.units import format_value
 from rtqual.base.words import count, listed
-from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL, RUNS_FOR_STD, RUNS_TO_JUDGE, figure_name
+from rtqual.engine.analysis.figure.asked import (
+    RUNS_AGAIN,
+    RUNS_FOR_INTERVAL,
+    RUNS_FOR_STD,
+    RUNS_TO_JUDGE,
+    figure_name,
+)
 from rtqual.engine.analysis.figure.model import Figure
 from rtqual.engine.analysis.figure.statistics import is_size
 from rtqual.engine.analysis.figure.wording import digits
@@ -135,7 +141,8 @@ def _turning_limit(requirement: Requirement, measured: Figure | None) -> str | N
 def _runs_missing(requirement: Requirement, measured: Figure) -> int | None:
     """More runs needed: to be judged at all, or for the interval to leave the limit out.
 
-    An interval shrinks with the square root of the runs; None where it has no end to shrink.
+    An interval shrinks with the square root of the runs, which a further look takes RUNS_AGAIN times as many of; None
+    where it has no end to shrink.
     """
     if is_size(measured.unit):
         return None
@@ -151,4 +158,4 @@ def _runs_missing(requirement: Requirement, measured: Figure) -> int | None:
         return close - measured.runs if close else None
     if limit == value:
         return None
-    return math.ceil(measured.runs * ((end - value) / (limit - value)) ** 2) - measured.runs
+    return math.ceil(measured.runs * RUNS_AGAIN * ((end - value) / (limit - value)) ** 2) - measured.runs
