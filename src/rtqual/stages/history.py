@@ -2,6 +2,7 @@
 """`rtqual history`: each figure over the campaigns of several versions, and the versions that changed it."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -15,7 +16,7 @@ from rtqual.engine.analysis.figure.cells import measured_of
 from rtqual.engine.analysis.figure.comparable import unlike
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
 from rtqual.engine.analysis.figure.summary import groups
-from rtqual.engine.analysis.regression.changes import LEAST, Change, Point, changes
+from rtqual.engine.analysis.regression.changes import BOARDS, LEAST, Change, Drift, Point, Shift, changes, drift, shifts
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.mission import Mission
 
@@ -31,12 +32,13 @@ class Version:
 
 @dataclass(frozen=True)
 class Series:
-    """A figure over the versions, as they were named. `at` of a change is the number of the version, from 0."""
+    """A figure over the versions, as they were named. All versions of a change are numbers of versions, from 0."""
 
     group: Group
     name: str
     versions: tuple[Version, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Change, ...] = ()  # with those that later versions took back
+    drift: Drift | None = None
     why_none: str = ""  # why no change can be looked for
 
     @property
@@ -44,14 +46,46 @@ class Series:
         """The figures with an interval of two ends, by the number of their version."""
         return [(n, point) for n, one in enumerate(self.versions) if not one.again and (point := _point(one.figure))]
 
+    @property
+    def newest(self) -> int:
+        """The number of the last version that counts."""
+        return max((n for n, _ in self.points), default=0)
 
-def history(folders: Sequence[Path]) -> tuple[Series, ...]:
+    def state(self, change: Change) -> str:
+        """Of a change: 'new', 'stands', 'gone'. Versions without an interval confirm nothing."""
+        order = {n: place for place, (n, _) in enumerate(self.points)}
+        return replace(change, since=order[change.since]).state(len(order) - 1)
+
+
+@dataclass(frozen=True)
+class Together:
+    """A version that moved a figure on many boards."""
+
+    candidate: str
+    name: str
+    cell: str  # what was measured, without the board
+    label: str
+    shift: Shift
+
+
+@dataclass(frozen=True)
+class History:
+    """Each figure over the versions, and what versions did to many boards."""
+
+    series: tuple[Series, ...]
+    together: tuple[Together, ...]
+
+
+def history(folders: Sequence[Path]) -> History:
     """The folders of finished campaigns are the versions, the oldest first. Raises BadInput for any other folder."""
     if len(folders) < 2:
         raise BadInput("rtqual history: takes the folders of two campaigns or more, the oldest version first")
     campaigns = [kept.load(folder) for folder in folders]
     summaries = [
-        {m.group: m.summary for m in measured_of(one.mission, one.scale, groups(one.result.records))}
+        {
+            m.group: m.summary
+            for m in measured_of(one.mission, one.scale, groups(one.result.records), looked=one.result.looked)
+        }
         for one in campaigns
     ]
     hashes = [
@@ -71,7 +105,22 @@ def history(folders: Sequence[Path]) -> tuple[Series, ...]:
             found.append(_explained(Series(group, name, versions), of_group))
     together = sum(not one.why_none for one in found)
     margins = margins_of(asked_of(missions))
-    return tuple(one if one.why_none else _marked(one, together, margins) for one in found)
+    series = tuple(one if one.why_none else _marked(one, together, margins) for one in found)
+    return History(series, tuple(_over_boards(series)))
+
+
+def _over_boards(series: Sequence[Series]) -> Iterator[Together]:
+    """Of figures that as many as BOARDS boards have."""
+    alike: defaultdict[tuple[str, str, str, str, int], list[Series]] = defaultdict(list)
+    for one in (one for one in series if not one.why_none):
+        group = one.group
+        alike[group.candidate, one.name, group.instrument, group.load, group.cpus].append(one)
+    enough = {of: boards for of, boards in alike.items() if len(boards) >= BOARDS}
+    for (candidate, name, *_), boards in enough.items():
+        values = [[None if one.again or not one.figure else one.figure.value for one in s.versions] for s in boards]
+        for shift in shifts(values, len(enough)):
+            cell = replace(boards[0].group, board=f"{len(boards)} boards").title
+            yield Together(candidate, name, cell, boards[0].versions[shift.at].label, shift)
 
 
 def _labels(folders: Sequence[Path]) -> list[str]:
@@ -113,9 +162,9 @@ def _explained(series: Series, summaries: Sequence[Summary | None]) -> Series:
 
 def _marked(series: Series, together: int, margins: Margins) -> Series:
     """With its changes, but for those that the missions say do not matter."""
-    where = [n for n, _ in series.points]
-    found = changes([point for _, point in series.points], together)
-    return replace(series, changes=tuple(_mattering(series, where, found, margins)))
+    where, points = [n for n, _ in series.points], [point for _, point in series.points]
+    found = changes(points, together)
+    return replace(series, changes=tuple(_mattering(series, where, found, margins)), drift=drift(points, together))
 
 
 def _mattering(series: Series, where: Sequence[int], found: Sequence[Change], margins: Margins) -> Iterator[Change]:
@@ -125,4 +174,5 @@ def _mattering(series: Series, where: Sequence[int], found: Sequence[Change], ma
         before, after = (replace(figure, value=value) for value in (one.before, one.after))
         margin = margin_value(stated, before, after)
         if margin is None or abs(one.after - one.before) > margin:
-            yield replace(one, at=where[one.at])
+            gone = None if one.gone is None else where[one.gone]
+            yield replace(one, at=where[one.at], since=where[one.since], gone=gone)

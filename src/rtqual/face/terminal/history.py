@@ -1,30 +1,46 @@
 # SPDX-License-Identifier: MIT
 """Figures over versions, on the terminal and for machines."""
 
-from collections.abc import Sequence
-
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from rtqual.base.units import format_value
 from rtqual.engine.analysis.figure import wording
+from rtqual.engine.analysis.regression.changes import CONFIRMED, Change
 from rtqual.face.terminal.plain import plain
-from rtqual.stages.history import Series
+from rtqual.stages.history import History, Series
 
 
-def print_history(console: Console, found: Sequence[Series]) -> None:
-    """A table for each figure; a version that changed it says from what to what, and by how much."""
-    for one in found:
+def print_history(console: Console, found: History) -> None:
+    """A table for each figure; a version that changed it says from what to what, by how much, and how sure it is."""
+    for one in found.series:
         title = f"{one.group.candidate}, {one.name}: {one.group.title}"
         console.print(title, style="bold", highlight=False)
         console.print(_table(one))
         if one.why_none:
             console.print(f"  no change looked for: {one.why_none}", highlight=False)
+        if one.drift:
+            unit = _unit(one)
+            ends = " to ".join(format_value(end, unit) for end in (one.drift.before, one.drift.after))
+            console.print(f"  drifts, in no step: a line from {ends} fits better than levels", highlight=False)
         console.print()
-    changed = [one for one in found if one.changes]
-    looked = sum(not one.why_none for one in found)
-    console.print(f"{len(changed)} of {looked} series changed.", highlight=False)
+    for shift in found.together:
+        its = shift.shift
+        console.print(
+            f"{shift.label} moved {shift.name} of {shift.candidate} on {its.boards} boards together: "
+            f"{its.times - 1:+.1%} (median; {shift.cell})",
+            highlight=False,
+        )
+    looked = [one for one in found.series if not one.why_none]
+    states = [{one.state(change) for change in one.changes} for one in looked]
+    changed, new, gone = (sum(state in its for its in states) for state in ("stands", "new", "gone"))
+    drifting = sum(one.drift is not None for one in looked)
+    console.print(
+        f"{changed} of {len(looked)} series changed; {new} may have, {drifting} drift, {gone} no longer show a change "
+        "that they did.",
+        highlight=False,
+    )
 
 
 def _table(one: Series) -> Table:
@@ -34,24 +50,53 @@ def _table(one: Series) -> Table:
     table.add_column("")
     marks = {change.at: change for change in one.changes}
     for n, version in enumerate(one.versions):
-        figure, mark = version.figure, ""
-        if change := marks.get(n):
-            unit = figure.unit if figure else "1"
-            part = f" ({(change.after - change.before) / change.before:+.1%})" if change.before else ""
-            mark = f"<- {format_value(change.before, unit)} became {format_value(change.after, unit)}{part}"
+        figure = version.figure
         interval = wording.span(figure.interval, figure.unit).strip() if figure else ""
+        mark = _mark(one, marks[n]) if n in marks else ""
         table.add_row(version.label, wording.value(figure) if figure else "-", interval, mark)
     return table
 
 
-def as_dict(found: Sequence[Series]) -> list[dict[str, object]]:
-    return [
-        {
-            "group": plain(one.group),
-            "figure": one.name,
-            "versions": [plain(version) for version in one.versions],
-            "changes": [{"version": one.versions[change.at].label, **vars(change)} for change in one.changes],
-            "why_none": one.why_none,
-        }
-        for one in found
-    ]
+def _mark(one: Series, change: Change) -> str:
+    before, after = (format_value(value, _unit(one)) for value in (change.before, change.after))
+    part = f" ({(change.after - change.before) / change.before:+.1%})" if change.before else ""
+    if change.gone is not None:
+        return f"<- gone: {before} became {after}{part} from {_label(one, change.since)} to {_label(one, change.gone)}"
+    new = one.state(change) == "new"
+    return f"<- {before} became {after}{part}{f'; new: {CONFIRMED} further versions confirm it' if new else ''}"
+
+
+def _label(one: Series, version: int) -> str:
+    return one.versions[version].label
+
+
+def _unit(one: Series) -> str:
+    return next((version.figure.unit for version in one.versions if version.figure), "1")
+
+
+def as_dict(found: History) -> dict[str, object]:
+    return {
+        "series": [
+            {
+                "group": plain(one.group),
+                "figure": one.name,
+                "versions": [plain(version) for version in one.versions],
+                "changes": [_as_dict(one, change) for change in one.changes],
+                "drift": None if one.drift is None else vars(one.drift),
+                "why_none": one.why_none,
+            }
+            for one in found.series
+        ],
+        "together": [plain(one) for one in found.together],
+    }
+
+
+def _as_dict(one: Series, change: Change) -> dict[str, object]:
+    gone = None if change.gone is None else _label(one, change.gone)
+    return {
+        **vars(change),
+        "version": _label(one, change.at),
+        "state": one.state(change),
+        "since": _label(one, change.since),
+        "gone": gone,
+    }

@@ -1,27 +1,48 @@
 # SPDX-License-Identifier: MIT
-"""Where a series of figures changes: optimal partitioning.
+"""Where a series of figures changes for good, where it drifts, and which versions moved many boards.
 
-The series is cut into pieces of one level each such that the squared distances of its values from their levels, in
-standard errors, plus a penalty a cut are least (Jackson et al. 2005, "An algorithm for optimal partitioning of data on
-an interval"; PELT by Killick, Fearnhead & Eckley 2012 finds the same cuts, faster than series of versions need).
+The series is cut into levels such that the squared distances of its values from their levels, in standard errors, plus
+a penalty a cut are least (Jackson et al. 2005, "An algorithm for optimal partitioning of data on an interval").
+Versions differ by more than their own intervals tell (a boot, heat), seldom by much, and not independently. So
 
-A standard error is the longer side of a figure's 95 % interval over 1.96. The penalty is the square of the normal
-quantile at ALARM / 2 shared among all pairs of places a level can begin and end at and all series looked at together:
-by Bonferroni one unchanged set of series is marked anywhere with at most about ALARM (test_changes.py
-measures it). Versions count as independent of each other.
+- the standard error is that of the series, from what its neighbours differ by (median, so that steps do not count),
+  where that is more than the interval's own;
+- a value far from the median of the five around it is drawn in: one campaign is no level, nor are two;
+- the penalty grows by what the rest's autocorrelation adds to the variance of a level, (1 + rho) / (1 - rho).
+
+The penalty is the square of the normal quantile at ALARM / 2 shared among all pairs of places a level can begin and end
+at and all series looked at together (Bonferroni). Where a line fits better than the levels the series drifts. All is of
+logarithms where all values are positive. docs/history.md says how often it is wrong.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from statistics import NormalDist
 
+import numpy as np
+import numpy.typing as npt
+
+from rtqual.engine.analysis.figure.intervals import FloatArray
+
 ALARM = 0.05
-LEAST = 3  # two versions are a comparison
+LONG = 3  # versions that make a level
+LEAST = 2 * LONG  # versions that can show a change
+CONFIRMED = 3  # further versions by which a mark is no longer new
+SMALLEST = 0.02  # a change by less is none
+BOARDS = 8  # fewer do not tell a shift of all from chance
+_WINDOW = 4  # versions on either side of a shift that is tested over boards
+_NEAR = 3  # versions within which two marks are the same
+_CLIPPED = 2.5  # standard errors from the median of _AROUND
+_AROUND = 5
+_MOST_DEPENDENT = 0.8  # autocorrelation
 _NORMAL = NormalDist()
 _SIDE = _NORMAL.inv_cdf(0.975)
+_MAD = 1 / _NORMAL.inv_cdf(0.75)  # standard deviations in a median distance
 # Runs that repeat to the tick give intervals without width, by which the next tick would be a change.
 _FINEST = 1e-3  # of the value: the least standard error
+Places = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -39,50 +60,242 @@ class Point:
 
 @dataclass(frozen=True)
 class Change:
-    """`at`: the first of the new level; the levels are means weighted by the inverse squares of the errors."""
+    """`at`: the first of the new level; the levels are medians. `since`: the version that first showed it; `gone`: the
+    one after which it was no longer found."""
 
     at: int
     before: float
     after: float
+    since: int = 0
+    gone: int | None = None
+
+    def state(self, last: int) -> str:
+        """'gone', 'new' until CONFIRMED versions more have shown it, 'stands'; `last`: the newest version."""
+        if self.gone is not None:
+            return "gone"
+        return "new" if last - self.since < CONFIRMED else "stands"
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A line fits better than levels; its ends."""
+
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A version that moved a figure on many boards: by so many times in the median, tested over the boards."""
+
+    at: int
+    times: float
+    boards: int
+    chance: float  # the p-value
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The series until one of its versions, as it is cut."""
+
+    values: FloatArray  # logarithms where `logs`
+    errors: FloatArray
+    logs: bool
+
+    @cached_property
+    def scale(self) -> float:
+        """From what neighbours differ by."""
+        apart = np.diff(self.values)
+        return float(_MAD * np.median(np.abs(apart - np.median(apart))) / np.sqrt(2))
+
+    @cached_property
+    def clipped(self) -> FloatArray:
+        padded = np.pad(self.values, _AROUND // 2, mode="edge")
+        middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, _AROUND), axis=1)
+        most = _CLIPPED * np.maximum(self.scale, self.errors)
+        return np.clip(self.values, middle - most, middle + most)
+
+    def levels(self, cuts: Places) -> FloatArray:
+        found = np.empty(len(self.values))
+        for begin, end in pairwise((0, *cuts, len(found))):
+            found[begin:end] = np.median(self.clipped[begin:end])
+        return found
+
+    def plain(self, value: float) -> float:
+        return float(np.exp(value)) if self.logs else float(value)
+
+    def matters(self, a: float, b: float) -> bool:
+        size = 1.0 if self.logs else float(np.median(np.abs(self.values)))
+        return abs(b - a) > (np.log1p(SMALLEST) if self.logs else SMALLEST * size)
 
 
 def changes(series: Sequence[Point], together: int = 1) -> tuple[Change, ...]:
-    """The changes in a series, one of so many that are looked at `together`. None in fewer than LEAST points."""
-    n = len(series)
-    if n < LEAST:
-        return ()
-    pairs = n * (n - 1) / 2 * together
-    penalty = _NORMAL.inv_cdf(1 - ALARM / 2 / pairs) ** 2
-    distance = _distances(series)
-    best = [-penalty]  # of the first so many points
-    begun = [0]  # where their last level begins
-    for end in range(1, n + 1):
-        least = min((best[start] + distance(start, end) + penalty, start) for start in range(end))
-        best.append(least[0])
-        begun.append(least[1])
-    cuts = [n]
-    while cuts[-1]:
-        cuts.append(begun[cuts[-1]])
-    cuts.reverse()
-    levels = [_level(series[start:end]) for start, end in pairwise(cuts)]
-    return tuple(Change(at, *around) for at, around in zip(cuts[1:-1], pairwise(levels), strict=True))
+    """The changes in a series, one of so many that are looked at `together`; with those that earlier versions showed
+    and later ones took back. None in fewer than LEAST points."""
+    return ledger([found for found, _ in _courses(series, together)])
 
 
-def _level(points: Sequence[Point]) -> float:
-    weights = [one.error**-2 for one in points]
-    return sum(weight * one.value for weight, one in zip(weights, points, strict=True)) / sum(weights)
+def drift(series: Sequence[Point], together: int = 1) -> Drift | None:
+    """Where the series as it now stands has no levels, and a slope."""
+    courses = _courses(series, together, every=False)
+    return courses[-1][1] if courses else None
 
 
-def _distances(series: Sequence[Point]) -> Callable[[int, int], float]:
-    """The sum of the squared distances of the points from `start` to before `end` from their level, by running sums."""
-    middle = _level(series)  # sums of squares far from zero would lose their digits
-    rows = [(one.error**-2, one.value - middle) for one in series]
-    weights, firsts, seconds = (
-        [0.0, *accumulate(weight * off**power for weight, off in rows)] for power in (0, 1, 2)
-    )  # fmt: skip
+def ledger(found: Sequence[Sequence[Change]]) -> tuple[Change, ...]:
+    """Each mark once, from what was found after each version from the LEAST-th on: as it stands, or since when it is
+    gone."""
+    kept: list[Change] = []
+    for last, marks in enumerate(found, LEAST - 1):
+        left = list(marks)
+        for place, one in enumerate(kept):
+            near = [other for other in left if abs(other.at - one.at) <= _NEAR]
+            if near:
+                same = min(near, key=lambda other: abs(other.at - one.at))
+                left.remove(same)
+                back = one.gone is not None and last - one.gone >= CONFIRMED  # a mark of its own, and no flicker
+                kept[place] = replace(same, since=last if back else one.since)
+            elif one.gone is None:
+                kept[place] = replace(one, gone=last)
+        kept += [replace(one, since=last) for one in left]
+    return tuple(sorted(kept, key=lambda one: one.at))
 
-    def distance(start: int, end: int) -> float:
-        first = firsts[end] - firsts[start]
-        return max(0.0, seconds[end] - seconds[start] - first**2 / (weights[end] - weights[start]))
 
-    return distance
+def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple[Shift, ...]:
+    """Of one figure over the versions on each of several boards: the versions that moved it on many.
+
+    Wilcoxon's signed ranks of what the medians after and before differ by, a board each; ALARM is shared among the
+    versions and all figures looked at `together`. A version that is marked hides its neighbours.
+    """
+    from scipy import stats  # noqa: PLC0415 - slow to load
+
+    rows = [np.array([np.nan if one is None or one <= 0 else np.log(one) for one in row]) for row in boards]
+    versions = min(map(len, rows), default=0)
+    allowed = ALARM / (max(1, versions - LEAST + 1) * together)
+    found: list[tuple[float, Shift]] = []  # with by how much the averages differ, which neighbours' medians share
+    for at in range(LONG, versions - LONG + 1):
+        sides = [(row[max(0, at - _WINDOW) : at], row[at : at + _WINDOW]) for row in rows]
+        known = [side for side in sides if min(np.isfinite(one).sum() for one in side) >= LONG]
+        apart = np.array([np.nanmedian(after) - np.nanmedian(before) for before, after in known])
+        if len(apart) < BOARDS or not apart.any():
+            continue
+        chance = float(stats.wilcoxon(apart).pvalue)
+        if chance <= allowed:
+            means = np.median([np.nanmean(after) - np.nanmean(before) for before, after in known])
+            found.append((abs(float(means)), Shift(at, float(np.exp(np.median(apart))), len(apart), chance)))
+    marked: list[Shift] = []
+    for _, one in sorted(found, key=lambda pair: -pair[0]):
+        if all(abs(one.at - other.at) >= _WINDOW for other in marked):
+            marked.append(one)
+    return tuple(sorted(marked, key=lambda one: one.at))
+
+
+def _courses(
+    series: Sequence[Point], together: int, *, every: bool = True
+) -> list[tuple[tuple[Change, ...], Drift | None]]:
+    """What is found after each version from the LEAST-th on, or after the last alone."""
+    if len(series) < LEAST:
+        return []
+    logs = all(one.value > 0 for one in series)
+    values, errors = (np.array([getattr(one, name) for one in series]) for name in ("value", "error"))
+    if logs:
+        values, errors = np.log(values), errors / values
+    ends = range(LEAST if every else len(series), len(series) + 1)
+    rows = [_Row(values[:end], errors[:end], logs) for end in ends]
+    return [_shape(row, cuts, together) for row, cuts in zip(rows, _cut(rows, together), strict=True)]
+
+
+def _penalty(versions: int, together: int) -> float:
+    pairs = versions * (versions - 1) / 2 * together
+    return _NORMAL.inv_cdf(1 - ALARM / 2 / pairs) ** 2
+
+
+def _cut(rows: Sequence[_Row], together: int) -> list[Places]:
+    """The places where each row is cut: by the noise of neighbours, then twice by what these cuts leave."""
+    penalties = np.array([_penalty(len(row.values), together) for row in rows])
+    errors = [np.maximum(max(row.scale, 1e-9), row.errors) for row in rows]
+    found = _partition(rows, errors, penalties)
+    for _ in range(2):
+        factors = []
+        for place, (row, cuts) in enumerate(zip(rows, found, strict=True)):
+            rest = row.clipped - row.levels(cuts)
+            factors.append(_dependence(rest, len(cuts) + 1))
+            errors[place] = np.maximum(max(float(rest.std()), 1e-9), row.errors)
+        found = _partition(rows, errors, penalties * factors)
+    return found
+
+
+def _dependence(rest: FloatArray, fitted: int) -> float:
+    """By how many times dependence raises the variance of a level. The autocorrelation of a short rest comes out too
+    low, by about (1 + 4 rho) / n for each level fitted (Kendall 1954)."""
+    squares = float(rest @ rest)
+    rho = float(rest[1:] @ rest[:-1]) / squares if squares else 0.0
+    rho = min(max(rho + fitted * (1 + 4 * max(rho, 0.0)) / len(rest), 0.0), _MOST_DEPENDENT)
+    return (1 + rho) / (1 - rho)
+
+
+def _partition(rows: Sequence[_Row], errors: Sequence[FloatArray], penalties: FloatArray) -> list[Places]:
+    """Optimal partitioning of all rows at once, into levels of LONG versions or more."""
+    longest = max(len(row.values) for row in rows)
+    values, weights = np.zeros((len(rows), longest)), np.ones((len(rows), longest))
+    for place, (row, error) in enumerate(zip(rows, errors, strict=True)):
+        values[place, : len(row.values)] = row.clipped - np.median(row.clipped)  # or squares lose their digits
+        weights[place, : len(error)] = error**-2
+    zero = np.zeros((len(rows), 1))
+    sums = [np.hstack([zero, np.cumsum(weights * values**power, axis=1)]) for power in (0, 1, 2)]
+    best, begun = np.full((len(rows), longest + 1), np.inf), np.zeros((len(rows), longest + 1), np.int64)
+    best[:, 0] = -penalties
+    for end in range(LONG, longest + 1):
+        starts = slice(0, end - LONG + 1)
+        weight, first, second = (one[:, end, None] - one[:, starts] for one in sums)
+        total = best[:, starts] + np.maximum(second - first**2 / weight, 0) + penalties[:, None]
+        begun[:, end] = total.argmin(axis=1)
+        best[:, end] = total.min(axis=1)
+    return [_traced(of, len(row.values)) for of, row in zip(begun, rows, strict=True)]
+
+
+def _traced(begun: npt.NDArray[np.int64], end: int) -> Places:
+    cuts: list[int] = []
+    while begun[end]:
+        end = int(begun[end])
+        cuts.append(end)
+    return tuple(reversed(cuts))
+
+
+def _shape(row: _Row, cuts: Places, together: int) -> tuple[tuple[Change, ...], Drift | None]:
+    """Levels, or a line where that fits better; with neither the series is flat."""
+    cuts = _mattering(row, cuts)
+    times = np.arange(len(row.values), dtype=np.float64)
+    line = np.asarray(np.polyval(np.polyfit(times, row.clipped, 1), times), np.float64)
+    if cuts and _information(row, row.levels(cuts), 2 * len(cuts) + 1) <= _information(row, line, 2):
+        return tuple(_levels(row, cuts)), None
+    rest = row.clipped - line
+    error = max(float(rest.std()), float(np.median(row.errors)))
+    explained = float(((row.clipped - row.clipped.mean()) ** 2).sum() - rest @ rest) / error**2
+    sloped = explained > _penalty(len(row.values), together) * _dependence(rest, 2)
+    if sloped and row.matters(line[0], line[-1]):
+        return (), Drift(row.plain(line[0]), row.plain(line[-1]))
+    return (), None
+
+
+def _information(row: _Row, fitted: FloatArray, parameters: int) -> float:
+    """Schwarz's criterion; less is better. No fit is closer than the figures are known."""
+    known = float((row.errors**2).sum()) * 1e-6
+    squares = float(((row.clipped - fitted) ** 2).sum()) + known
+    return len(fitted) * float(np.log(squares / len(fitted))) + parameters * float(np.log(len(fitted)))
+
+
+def _mattering(row: _Row, cuts: Places) -> Places:
+    """Without the cuts beside which the levels hardly differ, the least first."""
+    while cuts:
+        steps = [abs(float(np.diff(row.levels(cuts)[at - 1 : at + 1])[0])) for at in cuts]
+        least = int(np.argmin(steps))
+        if row.matters(0.0, steps[least]):
+            return cuts
+        cuts = (*cuts[:least], *cuts[least + 1 :])
+    return cuts
+
+
+def _levels(row: _Row, cuts: Places) -> Iterator[Change]:
+    levels = row.levels(cuts)
+    for at in cuts:
+        yield Change(at, row.plain(levels[at - 1]), row.plain(levels[at]))
