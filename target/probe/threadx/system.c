@@ -9,7 +9,7 @@
 #define VERSION TEXT(THREADX_MAJOR_VERSION) "." TEXT(THREADX_MINOR_VERSION) "." TEXT(THREADX_PATCH_VERSION)
 
 #ifdef TX_TIMER_PROCESS_IN_ISR
-#define TIMERS ", timers in the interrupt"
+#define TIMERS " (timers in the interrupt)"
 #else
 #define TIMERS
 #endif

@@ -17,7 +17,7 @@ _START, _BEFORE = b"rtqual-probe image 2\n", b"rtqual-probe image: "
 _MOST_B = 1024
 _NEEDED = {
     "system": r"[A-Za-z][\w./+ -]{0,30}",
-    "version": r"[\w.+()~ -]{1,60}",
+    "version": r"[\w.,+()~ -]{1,60}",
     "tick": r"a tick every [1-9]\d{0,6} us|tickless(?: in steps of [1-9]\d{0,6} us)?",
     "machine": r"[a-z0-9-]{1,20}",
     "memory": r"[1-9]\d{0,4}",

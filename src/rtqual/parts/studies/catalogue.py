@@ -181,6 +181,7 @@ class Study(_Model):
     rules: tuple[Rule, ...] = Field((), alias="rule")
     claims: tuple[Claim, ...] = Field((), alias="claim")
     choice: Choice | None = None
+    beside: str = ""  # what was found here that its figures do not tell; Markdown
     stated: tuple[Stated, ...] = ()
     removed_drivers: Mapping[str, tuple[str, ...]] = {}
 

@@ -39,6 +39,8 @@ def document(key: str | None = None) -> str:
         parts.append(audit_text(audit(one)))
         if one.choice is not None:
             parts.append(_choice(one.key, one.choice))
+        if one.beside:
+            parts.append(one.beside)
     return "\n".join(parts)
 
 

@@ -297,4 +297,4 @@ def _polling(facts: Mapping[str, tuple[int, str]]) -> Iterator[str]:
             own, _ = facts.get(name.replace(_LOWER, _OWN, 1), (0, ""))
             if share <= 100 - _POLLING_FROM and (own >= _POLLING_FROM or not own):
                 how = name.removeprefix(_LOWER).strip() or "by sleep"
-                yield f"{POLLS}: while a thread waited {how}, one of lower priority got {share} % of the CPU"
+                yield f"{POLLS}: a thread that waits {how} keeps the CPU from those of lower priority"
