@@ -63,6 +63,8 @@ FILES = {
     "rt-app": ["rt-app.log"],
     "zephyr": ["zephyr-latency.txt"],
     "thread-metric": ["thread-metric.txt"],
+    "rt-tests-json": ["ptsematest.json", "signaltest.json"],
+    "rtosbench": ["rtosbench.txt"],
 }
 EVERY_FILE = [(name, file) for name, files in FILES.items() for file in files]
 

@@ -84,6 +84,7 @@ class Part:
     roots: tuple[Keyed, ...] = ()  # by a candidate's root: what puts its kernel under one
     ways: tuple[Keyed, ...] = ()  # by how a board is reached without a network: what opens it
     verified: tuple[Keyed, ...] = ()  # by the program that [verify] plays procedures to: what makes instruments of them
+    imports: tuple[Row, ...] = ()  # formats of files with results: parts/importers/format.py: Format
     forms: tuple[Keyed, ...] = ()  # by what `rtqual import` reads beside files of tools: a function of its arguments
     runners: tuple[Keyed, ...] = ()  # by an option of select: engine/campaign/runner.py
     templates: tuple[Row, ...] = ()  # of missions, for `rtqual init`: stages/init.py: Kind

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another package brings a board, an instrument, a load, a chapter and a command: it is installed, used and removed."""
+"""Another package brings a board, an instrument, a load, a chapter, a command and a format: it is installed, used and removed."""
 
 import json
 import os
@@ -193,3 +193,23 @@ def test_the_doctor_looks_for_its_programs(site: Path) -> None:
 def test_its_command_stands_in_the_help_and_runs(asked: Far) -> None:
     assert "Print the lines to boards elsewhere." in asked("--help").stdout
     assert asked("where").stdout == 'far = "LINE"\n'
+
+
+def test_its_format_is_found_read_and_accounted_for(asked: Far, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("at noon\nrung 12 us late\nrung 5 us late\n")
+    read = asked("import", notes, "--candidate", "bell", "--out", tmp_path / "out", "--json")
+    assert (read.returncode, read.stderr) == (0, "")
+    (one,) = json.loads(read.stdout)
+    assert (one["format"], one["instrument"], one["samples"]) == ("elsewhere-bell", "elsewhere-bell", 2)
+    assert one["series"][0]["max"] == 12_000
+    notes.write_text("rung 12 us late\nrung often\n")
+    refused = asked("import", notes, "--candidate", "bell", "--out", tmp_path / "out")
+    assert refused.returncode == 2 and "notes.txt:2: 'rung often' is damaged" in refused.stderr
+
+
+def test_without_it_nobody_knows_its_format(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("rung 12 us late\n")
+    done = run(tmp_path, "import", notes, "--candidate", "bell", "--out", tmp_path / "out")
+    assert done.returncode == 2 and "none of the formats known" in done.stderr

@@ -15,7 +15,7 @@ import duckdb
 import yaml
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.detect import FORMATS, detect
+from rtqual.parts.importers.detect import detect, formats
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.records import Circumstances, Found, to_record
 from rtqual.parts.importers.values import LOADER
@@ -30,7 +30,7 @@ def expected_total(name: str, path: Path) -> int | None:
     if name == "parquet":
         return int(duckdb.sql(f"SELECT count(*) FROM read_parquet('{path}')").fetchall()[0][0])  # noqa: S608 - a test's own path
     text = data.decode("utf-8-sig", errors="replace")
-    if name in ("cyclictest-json", "jitterdebugger", "osadl"):
+    if name in ("cyclictest-json", "jitterdebugger", "osadl", "rt-tests-json"):
         return _json_total(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.replace("\r\n", "\n").replace("\r", "\n")))
     if name in ("stress-ng", "rteval"):
         text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -147,7 +147,7 @@ def _try(name: str, path: Path, report: Report) -> None:
 
 def assert_sound(name: str, path: Path) -> list[Reading] | None:
     """None: refused, in one line."""
-    format_ = FORMATS[name]
+    format_ = formats()[name]
     try:
         readings = format_.read(path, "ns" if name in ("parquet", "csv") else None)
         records = [

@@ -191,6 +191,22 @@ FORMATS: dict[str, list[Run]] = {
         )
     ],
     "zephyr-latency.txt": [("c", "zephyr-latency_measure", [])],
+    "ptsematest.json": [("c", "ptsematest", [("latency", 1, 50, 1 * US, 263.7 * US, 3_995 * US)])],
+    "signaltest.json": [
+        (
+            "c",
+            "signaltest",
+            [
+                ("latency", 0, 50, 39 * US, 406.16 * US, 7_990 * US),
+                ("latency", 1, 50, 37 * US, 1_392.76 * US, 18_060 * US),
+            ],
+        )
+    ],
+    "rtosbench.txt": [
+        ("c", "rtosbench-round-robin-context-switch-results", [("time", None, None, 493, 593, 3_627)]),
+        ("c", "rtosbench-sem-wait-block", [("time", None, None, 654, 1_015, 45_142)]),
+        ("c", "rtosbench-sem-signal-unblock", [("time", None, None, 814, 938, 4_572)]),
+    ],
 }
 
 

@@ -14,7 +14,7 @@ import pytest
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.asked import QUANTILES
 from rtqual.engine.analysis.figure.summary import groups, measure
-from rtqual.parts.importers.detect import FORMATS, detect, named
+from rtqual.parts.importers.detect import detect, formats, named
 from rtqual.parts.importers.records import Circumstances, import_files
 from rtqual.parts.importers.words import as_dict, lines
 from rtqual.protocols.record.schema import Kind, Series, Timing
@@ -37,7 +37,7 @@ from support.import_files import (
 
 
 def test_every_format_has_a_file_here() -> None:
-    assert set(FILES) == set(FORMATS)
+    assert set(FILES) == set(formats())
     assert {file for _, file in EVERY_FILE} == {path.name for path in DATA.iterdir()} - {"README.md"}
 
 
@@ -95,7 +95,7 @@ def test_a_folder_or_a_missing_file_is_refused(tmp_path: Path) -> None:
         named("nonsense")
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats())
 def test_the_wrong_reader_says_what_it_wants(name: str, tmp_path: Path) -> None:
     assert refusal(written(tmp_path, "something else\n"), format_name=name)
 

@@ -12,14 +12,16 @@ import pytest
 from fuzzing import assert_sound, fuzz
 
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.detect import FORMATS, detect
+from rtqual.parts.importers.detect import detect, formats
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.records import Circumstances, import_files
 from rtqual.parts.importers.source import Source
 
 DATA = Path(__file__).parents[2] / "data" / "import"
 EVERY = sorted(path for path in DATA.iterdir() if path.name != "README.md")
-BY_FORMAT = {name: [path for path in EVERY if detect(path).name == name] for name in FORMATS}
+PUBLIC = sorted(path for path in (DATA.parent / "public").iterdir() if path.name != "README.md")
+FUZZED = {name: [path for path in (*EVERY, *PUBLIC) if detect(path).name == name] for name in formats()}
+BY_FORMAT = {name: [path for path in EVERY if detect(path).name == name] for name in formats()}
 TEXTS = [path for path in EVERY if path.suffix == ".txt"]
 TABLES = [path for path in EVERY if path.suffix in (".csv", ".parquet")]
 
@@ -31,7 +33,7 @@ def written(folder: Path, content: str) -> Path:
 
 
 def read(path: Path, name: str | None = None) -> Sequence[Reading]:
-    return (FORMATS[name] if name else detect(path)).read(path, None)
+    return (formats()[name] if name else detect(path)).read(path, None)
 
 
 def problems(path: Path, name: str | None = None) -> list[str]:
@@ -329,13 +331,13 @@ def test_what_is_large_or_deep_is_refused_soon(name: str, content: str, tmp_path
 
 @pytest.mark.guest
 def test_mutated_outputs_are_read_whole_or_refused(tmp_path: Path) -> None:
-    report = fuzz(1, 50 * len(BY_FORMAT), BY_FORMAT, tmp_path)
+    report = fuzz(1, 50 * len(FUZZED), FUZZED, tmp_path)
     for name, one in report.outcomes.items():
         assert one.detected >= 0.5 * one.inputs, f"{name}: most inputs do not reach its parser\n{report.table()}"
         assert one.refused and (one.read or name in ("parquet", "probe")), f"{name} refuses, or reads, everything"
 
 
 @pytest.mark.manual
-def test_a_hundred_thousand_mutated_outputs(tmp_path: Path) -> None:
-    report = fuzz(2, 100_000, BY_FORMAT, tmp_path)
+def test_a_million_mutated_outputs(tmp_path: Path) -> None:
+    report = fuzz(2, 1_000_000, FUZZED, tmp_path)
     print(f"\n{report.table()}")

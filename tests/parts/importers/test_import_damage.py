@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.analysis.figure.summary import groups, measure
-from rtqual.parts.importers.detect import FORMATS
+from rtqual.parts.importers.detect import formats
 from rtqual.parts.importers.records import Circumstances, find_runs, to_record
 from rtqual.protocols.record.schema import Kind
 from support.import_files import DATA, FILES, read, written
@@ -22,7 +22,7 @@ MARKS = "0123456789.-+eE{}[]<>\"':, |*#\n\r\t\x00\x1b&;/=\u0663\ufeff"
 
 def reads_or_refuses(name: str, path: Path) -> None:
     """Only BadInput may come out, in one line; what is read must hold together and be fit for analysis."""
-    for unit in ("ns", None) if FORMATS[name].has_unit else (None,):
+    for unit in ("ns", None) if formats()[name].has_unit else (None,):
         try:
             readings = read(path, unit, name)
         except BadInput as error:
@@ -64,7 +64,7 @@ def damaged(data: st.DataObject, name: str) -> bytes:
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats())
 @settings(max_examples=40, deadline=None, suppress_health_check=SLOW_FOLDER)
 @given(content=st.one_of(st.binary(), st.text(st.sampled_from(MARKS)).map(str.encode)))
 def test_anything_is_read_or_refused(name: str, content: bytes, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_anything_is_read_or_refused(name: str, content: bytes, tmp_path: Path) 
 
 
 @pytest.mark.guest
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats())
 @settings(max_examples=40, deadline=None, suppress_health_check=SLOW_FOLDER)
 @given(data=st.data())
 def test_any_damage_to_a_file_is_read_or_refused(name: str, data: st.DataObject, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_any_damage_to_a_file_is_read_or_refused(name: str, data: st.DataObject,
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats())
 @settings(max_examples=300, deadline=None, suppress_health_check=SLOW_FOLDER)
 @given(data=st.data())
 def test_much_damage_to_a_file_is_read_or_refused(name: str, data: st.DataObject, tmp_path: Path) -> None:

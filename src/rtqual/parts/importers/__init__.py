@@ -8,13 +8,13 @@ lines.py          what a line is that holds no figures: a command, a fact, a war
 account.py        what became of every line: used, of a kind without figures, or an error that names it
 names.py          what the runs of a file are called, so that only what belongs together is put together
 source.py         the file: opened, streamed, accounted for; values.py: the same for JSON, YAML and XML
-detect.py         which format a file has
+format.py         what a format is: its mark and its reader; detect.py: which of those that parts bring a file has
 tally.py          a tool's histogram of one thread, and what contradicts it
 invocation.py     a cyclictest command line, where a file has kept one
 cyclictest_*.py   its histogram, every sample (-v), summary lines (-q) and JSON; cyclictest_lines.py: what all print
 sysbench.py (its lines: sysbench_lines.py) hackbench.py stress_ng.py rtla.py jitterdebugger.py rteval.py
 xenomai.py stress_ng_text.py rt_pairs.py latency_tracer.py hwlatdetect.py tracer_lines.py rtla_top.py noise.py
-perf_sched.py rt_app.py zephyr.py osadl.py probe.py   other tools' outputs
+perf_sched.py rt_app.py rt_tests_json.py rtosbench.py zephyr.py osadl.py probe.py   other tools' outputs
 table.py          a column of samples in Parquet or comma-separated text; histogram_table.py: one of counts
 records.py        readings -> records in a store
 boards.py  board.py   records as a mission's candidate: imported = FOLDER

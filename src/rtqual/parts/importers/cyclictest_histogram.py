@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
 from rtqual.parts.importers.account import Above, bad, refuse_damage
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source
@@ -227,3 +228,12 @@ def _summary_problems(run: _Run, threads: int) -> list[str]:
         elif len(values) > threads and (len(values) > threads + 1 or values[threads] != expected):
             problems.append(f"the summary in its footer's line {name!r} does not follow from the threads")
     return problems
+
+
+FORMAT = Format(
+    "cyclictest-histogram",
+    "cyclictest -h or -H",
+    mark(r"^\s*\d{6,9}(\s+\d{1,18})+\s*$|^\s*# (Histogram|Min Latencies:|Max Latencies:)"),
+    read,
+    has_unit=True,
+)

@@ -12,6 +12,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.instruments.cyclictest.json_output import Count, Result, Thread, parse
 from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.invocation import Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source
@@ -55,7 +56,7 @@ def read(source: Source, unit: str | None) -> list[Reading]:
     unit_ns = UNITS_NS[told_unit]
     command = invocation.parse(result.command) if result.command else None
     if command and not Path(command.argv[0]).name.startswith("cyclictest"):
-        raise bad(path, None, f"written by {command.argv[0][:40]!r}: of rt-tests' JSON only cyclictest's is read")
+        raise bad(path, None, f"written by {command.argv[0][:40]!r}: name its format, rt-tests-json")
     tallies = {number: _tally(thread, command) for number, thread in sorted(result.thread.items())}
     series = tuple(tally.series("latency", unit_ns, _cpu(result.thread[number])) for number, tally in tallies.items())
     problems = [f"cyclictest thread {number}: {text}" for number, tally in tallies.items() for text in tally.problems()]
@@ -120,3 +121,6 @@ def _started(text: str | None) -> str | None:
         return parsedate_to_datetime(text).astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError):
         return None
+
+
+FORMAT = Format("cyclictest-json", "cyclictest --json", mark(r'"(thread|rt_test_version:)"\s*:'), read, has_unit=True)

@@ -20,7 +20,7 @@ HISTOGRAM = re.compile(
 )
 _SETTINGS = re.compile(
     r"\s*(#?.*/dev/cpu_dma_latency set to \d+\s*us|policy: [\w/]+:? loadavg: [\d./ ]+|(Max|Online) CPUs = \d+|"
-    r"Thread \d+ Interval: \d+|# Thread Ids:( \d+)+|INFO: .*|# Histogram|# Histogram Overflow at cycle number:)\s*",
+    r"Thread \d+ Interval: \d+|# Thread Ids:( \d+)+|(?:INFO|DEBUG): .*|# Histogram|# Histogram Overflow at cycle number:)\s*",
     re.ASCII | re.IGNORECASE,
 )
 _SPIKE = re.compile(r"\s*(T: \d{1,4} Spike:\s*\d+: TS:\s*\d+|spikes = \d+)\s*", re.ASCII)
@@ -44,4 +44,4 @@ def take(source: Source, number: int, text: str) -> None:
     elif match := _BREAK.fullmatch(text):
         source.use()
         if match[1] == "value":
-            source.account.failures.append(f"line {number}: cyclictest was ended by a latency of {match[2]} (-b)")
+            source.account.failures.append(f"line {number}: it was ended by a latency of {match[2]} (-b)")

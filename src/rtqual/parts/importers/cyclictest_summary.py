@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rtqual.parts.importers import cyclictest_lines, invocation
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source
@@ -164,3 +165,6 @@ def _unit(
         return settle_unit(path, asked, command.unit, COMMAND)
     padded = {line.unit for line in run.values() if line.unit}
     return settle_unit(path, asked, padded.pop() if len(padded) == 1 else None, "the padding of 'Act:'")
+
+
+FORMAT = Format("cyclictest-summary", "cyclictest -q: a line a thread", LINE, read, has_unit=True)

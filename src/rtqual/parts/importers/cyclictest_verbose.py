@@ -14,6 +14,7 @@ import numpy as np
 from rtqual.engine.instruments.cyclictest.verbose import BARE, PADDED, samples
 from rtqual.parts.importers import cyclictest_lines, cyclictest_summary, invocation
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.invocation import COMMAND, Invocation
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source, cleaned
@@ -127,3 +128,15 @@ def _reading(
         assumed=(*assumed, *by_number),
         untold=UNTOLD,
     )
+
+
+FORMAT = Format(
+    "cyclictest-verbose",
+    "cyclictest -v: every sample",
+    mark(
+        r"^[ \t]{2,}\d{1,4}:[ \t]*\d{1,15}:[ \t]*\d{1,15}[ \t]*$|"
+        r"(^\d{1,4}:\d{1,15}:\d{1,15}[ \t]*\n){3}"  # where a script took the blanks out
+    ),
+    read,
+    has_unit=True,
+)

@@ -10,6 +10,7 @@ from typing import Any
 
 from rtqual.engine.instruments.hackbench import RESOLUTION_NS, TIME, seconds_ns
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Series
@@ -95,3 +96,11 @@ def _reading(runs: _Runs, problems: tuple[str, ...]) -> Reading:
         untold=UNTOLD if "transport" in runs.parameters else (_WAY, *UNTOLD),
         above=runs.above,
     )
+
+
+FORMAT = Format(
+    "hackbench",
+    "hackbench",
+    mark(r"^\s*Time: \d{1,9}\.\d{3}\s*$|Running in (process|threaded) mode with"),
+    read,
+)

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit, thread_cpus
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import Tally
@@ -98,3 +99,6 @@ def read(source: Source, unit: str | None) -> list[Reading]:
             untold=UNTOLD,
         )
     ]
+
+
+FORMAT = Format("histogram-table", "a histogram as a table", is_one, read, has_unit=True)

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
@@ -33,7 +34,7 @@ _COUNT = re.compile(
 _SMI = re.compile(r"\s*\d{1,12} SMIs occured on cpu \d{1,5}\s*", re.ASCII | re.IGNORECASE)
 _SAMPLE = re.compile(
     r"\s*ts:\s*\d{1,12}\.\d{1,9},\s*inner:\s*(\d{1,12})(?:us)?,\s*outer:\s*(\d{1,12})(?:us)?(?:,\s*cpu:\s*(\d{1,5}))?\s*|"
-    r"\s*\d{1,12}\.\d{1,9}\s+(\d{1,12})\s+(\d{1,12})\s*",
+    r"\s*\d{1,12}\.\d{1,10}\s+(\d{1,12})\s+(\d{1,12})\s*",
     re.ASCII | re.IGNORECASE,
 )
 _OWN = re.compile(
@@ -119,3 +120,11 @@ def _reading(run: _Run) -> Reading:
         untold=UNTOLD,
         above=run.above,
     )
+
+
+FORMAT = Format(
+    "hwlatdetect",
+    "hwlatdetect",
+    mark(r"^\s*hwlatdetect: +test duration|^\s*Samples exceeding threshold:"),
+    read,
+)

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, ValidationError
 
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
@@ -107,3 +108,6 @@ def _tally(one: _Cpu, unit_ns: int) -> Tally:
     end = _HISTOGRAM_NS // unit_ns
     limit = end if max(one.histogram, default=0) < end else None
     return Tally(one.histogram, overflow=overflow, limit=limit, low=one.min, avg=one.avg, high=one.max)
+
+
+FORMAT = Format("jitterdebugger", "jitterdebugger's JSON", mark(r'"cpu"\s*:\s*\{'), read, has_unit=True)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement
@@ -20,7 +21,7 @@ _QUOTED = r"\s*(?:>+\s*)*(?:[*+-]\s+)?"
 _TITLE = re.compile(rf"{_QUOTED}#?\s*(\w[\w ]{{1,20}}?) latency trace v[\d.]{{1,10}} on (\S{{1,120}})\s*", re.ASCII)
 _FIGURE = re.compile(
     rf"{_QUOTED}#?\s*latency: (\d{{1,15}}) us, #(\d{{1,12}})/(\d{{1,12}}), CPU#(\d{{1,4}}) \| \(M:\s?(\w+)"
-    r"(?: VP:\d{1,6}, KP:\d{1,6}, SP:\d{1,6} HP:\d{1,6})?(?: #P:(\d{1,5}))?\)?\s*",
+    r"(?: VP:\d{1,6},(?: KP:\d{1,6},(?: SP:\d{1,6}(?: HP:\d{1,6})?)?)?)?(?: #P:(\d{1,5}))?\)?\s*",  # a mail may cut it
     re.ASCII,
 )
 _TASK = re.compile(
@@ -81,3 +82,11 @@ def _reading(run: _Run, figure: re.Match[str]) -> Reading:
         untold=UNTOLD,
         above=run.above,
     )
+
+
+FORMAT = Format(
+    "latency-tracer",
+    "irqsoff, preemptoff, wakeup and their like of the kernel",
+    mark(r"latency trace v[\d.]+ on \S"),
+    read,
+)

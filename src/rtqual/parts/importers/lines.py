@@ -68,10 +68,10 @@ _EMPTY_PROMPT = re.compile(rf"{_PROMPT}\s*")
 _PROGRAMS = (
     r"(?:sudo|time|taskset|chrt|nohup|nice|stdbuf|numactl|timeout|\./)?[\w./-]*(?:cyclictest|cyclicdeadline|hackbench|"
     r"rtla|sysbench|stress-ng|stress|hwlatdetect|oslat|sysjitter|jitterdebugger|pmqtest|ptsematest|svsematest|"
-    r"sigwaittest|latency|latmus|klatency|timerlat|trace-cmd|perf|iperf3?|taskset|chrt|uname|rt-app|rteval|sudo)"
+    r"sigwaittest|latency|latmus|klatency|timerlat|trace-cmd|perf|iperf3?|taskset|chrt|cgexec|uname|rt-app|rteval|sudo)"
 )
 _BARE = re.compile(
-    rf"\s*(?:(?:#|//|command(?: line)?|cmd|cmdline|running|run|executing|exec)\s*:?\s+)?"
+    rf"\s*[`'\"]?(?:(?:#|//|command(?: line)?|cmd|cmdline|running|run|executing|exec)\s*:?\s+)?"
     rf"[`'\"]?(?P<command>{_PROGRAMS}(?:\s+(?:-{{1,2}}[A-Za-z]|[A-Za-z_./~]|\d+$|0x|\d[\d,-]*\s)[^\n]*)?)[`'\"]?\s*",
     re.IGNORECASE | re.ASCII,
 )
@@ -83,6 +83,11 @@ _UNAME = re.compile(
     re.ASCII,
 )
 _VERSION = re.compile(r"\s*Linux version (?P<release>\d+\.\d+\S*)(?: \(.*\))?(?:,?\s*(?P<version>#.*?))?\s*", re.ASCII)
+_PROGRAM = re.compile(
+    r"\s*(?P<program>cyclictest|cyclicdeadline|signaltest|pmqtest|ptsematest|svsematest|sigwaittest|hwlatdetect|hackbench|"
+    r"stress-ng|rteval|rtla),? (?:V|version) ?(?P<version>\d+\.\d[\w.-]{0,20})(?: \(.{1,80}\))?\s*",
+    re.ASCII,
+)
 _RELEASE = re.compile(r"\s*(?P<release>\d{1,2}\.\d{1,3}(\.\d{1,3})?(-[\w.+~-]{1,60})?\+?)\s*", re.ASCII)
 _CMDLINE = re.compile(r"\s*(BOOT_IMAGE=\S+ .*|(?:\S+ )*root=\S+( \S+)*)\s*", re.ASCII)
 _FACT = re.compile(
@@ -102,6 +107,7 @@ _FACT = re.compile(
     r"\**\s*[:=]\**\s*(?P<value>\S.*?)\s*",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"\d+\.\d", re.ASCII)
 _KERNELS = ("kernel", "kernel version", "kernel release", "linux", "linux kernel")
 _CMDLINES = ("kernel command line", "kernel commandline", "kernel cmdline", "command line", "commandline", "cmdline",
              "boot parameters", "bootargs")  # fmt: skip
@@ -165,11 +171,13 @@ def command_in(text: str) -> str:
     return match["command"].strip() if match and _OPTION.search(match["command"]) else ""
 
 
-def _facts(text: str, after: str) -> tuple[tuple[str, str], ...]:
+def _facts(text: str, after: str) -> tuple[tuple[str, str], ...]:  # noqa: PLR0911 - a way out a kind
     if match := _UNAME.fullmatch(text) or _VERSION.fullmatch(text):
         found = match.groupdict()
         kernel = " ".join(part for part in (found["release"], found["version"]) if part)
         return (("kernel", kernel), *((("machine", found["machine"]),) if found.get("machine") else ()))
+    if match := _PROGRAM.fullmatch(text):
+        return ((match["program"], match["version"]),)
     if after.split()[:2] == ["uname", "-r"] and (match := _RELEASE.fullmatch(text)):
         return (("kernel", match["release"]),)
     if _CMDLINE.fullmatch(text) and text.count("=") > 1:
@@ -177,8 +185,8 @@ def _facts(text: str, after: str) -> tuple[tuple[str, str], ...]:
     if match := _FACT.fullmatch(text):
         name, value = match["name"].lower(), match["value"].strip("\"'`")
         name = "kernel" if name in _KERNELS else "kernel_cmdline" if name in _CMDLINES else name
-        if name == "kernel" and not any(character.isdigit() for character in value):
-            return ()  # a heading
+        if name == "kernel" and not _NUMBERED.search(value):
+            return ()  # a heading, or the prompt of a host of that name
         return ((name, value[:500]),)
     return ()
 
@@ -199,7 +207,8 @@ _STAMPS = tuple(
         rb"\[(?:INFO|DEBUG|NOTICE|info|debug)\][ \t]?",
         rb"[A-Za-z][\w.-]{0,40} {1,30}\| ",
         rb"\|[ \t](?!.*\|)",
-        rb">{1,3}[ \t]",
+        rb">{1,3}(?:[ \t]|(?=\\#)|(?=\r?$))",
+        rb"\\(?=#)",  # as Markdown keeps it
         rb"[*-] ",
     )
 )

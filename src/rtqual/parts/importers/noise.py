@@ -8,8 +8,10 @@
 """
 
 import re
+from dataclasses import replace
 
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import Tally
@@ -17,7 +19,7 @@ from rtqual.protocols.record.schema import Measurement, Scalar
 
 _CELLS = r"((?:\s+\d{1,18}(?:\.\d{1,6})?)+)"
 _OSLAT = re.compile(
-    rf"\s*(?P<name>Core|Counter Freq|\d{{1,6}} \((?:us|ns)\)|Minimum|Average|Maximum|Max-Min|Duration):{_CELLS}"
+    rf"\s*(?P<name>Core|(?:Counter|CPU) Freq|\d{{1,6}} \((?:us|ns)\)|Minimum|Average|Maximum|Max-Min|Duration):{_CELLS}"
     r"\s*(?P<note>\((?:us|ns|Mhz|MHz|sec|including overflows)\))?\s*",
     re.ASCII,
 )
@@ -60,7 +62,7 @@ def read_oslat(source: Source, _unit: str | None) -> list[Reading]:
     if missing:
         raise bad(source.path, None, f"no line {sorted(missing)[0]!r}: it was cut off; give oslat's whole output")
     cores = [int(core) for core in rows["Core"]]
-    _check_columns(source, rows, len(cores), alone="Counter Freq")
+    _check_columns(source, rows, len(cores), alone=("Counter Freq", "CPU Freq"))
     bins = {int(name.split()[0]): row for name, row in rows.items() if name[0].isdigit()}
     series, problems = [], []
     for column, core in enumerate(cores):
@@ -71,6 +73,10 @@ def read_oslat(source: Source, _unit: str | None) -> list[Reading]:
             low=int(rows["Minimum"][column]), avg=rows["Average"][column], high=int(rows["Maximum"][column]),
         )  # fmt: skip
         series.append(tally.series("gap", 1_000, core))
+        # Since rt-tests 2.5 a bin is named by its end, the extremes are cut to whole microseconds.
+        filled = [edge for edge, count in counts.items() if count]
+        if filled and min(filled) - 1 == tally.low:
+            tally = replace(tally, low=min(filled), high=max(int(rows["Maximum"][column]) + 1, 1))
         problems += [f"oslat on CPU {core}: {text}" for text in tally.problems() if "average" not in text]
     return [
         Reading(
@@ -127,8 +133,12 @@ def read_sysjitter(source: Source, _unit: str | None) -> list[Reading]:
     ]
 
 
-def _check_columns(source: Source, rows: dict[str, list[float]], columns: int, alone: str = "") -> None:
+def _check_columns(source: Source, rows: dict[str, list[float]], columns: int, alone: tuple[str, ...] = ()) -> None:
     for name, row in rows.items():
-        if len(row) != columns and not (name == alone and len(row) == 1):
+        if len(row) != columns and not (name in alone and len(row) == 1):
             what = f"{name!r} has {len(row)} figures for {columns} CPUs: the file is damaged; give the whole file"
             raise bad(source.path, None, what)
+
+
+OSLAT = Format("oslat", "oslat", mark(r"^\s*oslat V |^\s*(Counter|CPU) Freq:"), read_oslat)
+SYSJITTER = Format("sysjitter", "sysjitter", mark(r"^\s*core_i:"), read_sysjitter)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from rtqual.parts.importers import invocation
 from rtqual.parts.importers.account import bad, one_line
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
@@ -139,3 +140,6 @@ def _tally(bins: Sequence[int], counts: Sequence[int], cycles: int | None) -> Ta
     """Of a core. Threads of a run end together: if one fell behind, its fewer samples look like overflow."""
     held = {value: count for value, count in zip(bins, counts, strict=True) if count}
     return Tally(held, overflow=None if cycles is None else cycles - sum(held.values()), limit=bins[-1] + 1)
+
+
+FORMAT = Format("osadl", "OSADL's RT Dataset", mark(r'"name"\s*:\s*"RT Dataset"'), read)

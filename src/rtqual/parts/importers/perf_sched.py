@@ -8,6 +8,7 @@ ps:20861              |      7.376 ms |       12 | avg:    0.283 ms | max:    2.
 import re
 
 from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Series
@@ -21,7 +22,7 @@ _ROW = re.compile(
 _TOTAL = re.compile(r"\s*TOTAL:\s*\|\s*\d{1,12}\.\d{1,6} ms \|\s*\d{1,12} \|\s*", re.ASCII)
 _HEADING = re.compile(r"\s*(-[-|\s]*|Task\s+\|.*|INFO: .*|Samples .*callchains\..*|time\s+cpu\b.*|\[tid/pid\].*)\s*")
 _SWITCH = re.compile(
-    r"\s*(?P<time>\d{1,12}\.\d{6}) "
+    r"\s*(?P<time>\d{1,12}\.\d{3,6})\s+"
     r"\[(?P<cpu>\d{1,5})\]\s+(?:[a-z]\s+)?(?P<task>\S.{0,40}?)\s+(?P<wait>\d{1,9}\.\d{3})\s+"
     r"(?P<delay>\d{1,9}\.\d{3})\s+(?P<run>\d{1,9}\.\d{3})(?:\s+\d{1,9}\.\d{3})?(?:\s+[A-Z])?\s*(?P<chain>\s[A-Za-z_].*)?",
     re.ASCII,
@@ -101,3 +102,7 @@ def read_timehist(source: Source, _unit: str | None) -> list[Reading]:
             above=above,
         )
     ]
+
+
+LATENCY = Format("perf-sched-latency", "perf sched latency", mark(r"^\s*Task +\| +Runtime ms"), read_latency)
+TIMEHIST = Format("perf-sched-timehist", "perf sched timehist", mark(r"wait time +sch delay +run time"), read_timehist)

@@ -5,6 +5,7 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.instruments.probe.families import of_output
 from rtqual.engine.instruments.probe.output import FORMAT, parse
 from rtqual.parts.importers.account import bad, one_line
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement
@@ -39,3 +40,6 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
             untold=UNTOLD,
         )
     ]
+
+
+PROBE = Format("probe", "rtqual's own probe", mark(r"^rtqual-probe 1#[0-9a-f]{8}"), read)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from rtqual import __version__
 from rtqual.base.errors import BadInput
-from rtqual.parts.importers.detect import Format, detect, named
+from rtqual.parts.importers.detect import detect, named
+from rtqual.parts.importers.format import Format
 from rtqual.parts.importers.names import candidates_of, instruments_of
 from rtqual.parts.importers.reading import UNITS_NS, Reading
 from rtqual.parts.importers.source import sha256, sniffed

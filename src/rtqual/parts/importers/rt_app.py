@@ -10,6 +10,7 @@
 import re
 
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
@@ -56,3 +57,6 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
             above=above,
         )
     ]
+
+
+FORMAT = Format("rt-app", "rt-app's log of a thread", mark(r"^\s*#?\s*idx\s+perf\s+run\s+period"), read)

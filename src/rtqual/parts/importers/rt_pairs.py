@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Series
@@ -89,3 +90,11 @@ def _reading(run: _Run) -> Reading:
         untold=UNTOLD if tool else (f"which tool it was ({', '.join(TOOLS)}): name it with --instrument", *UNTOLD),
         above=run.above,
     )
+
+
+FORMAT = Format(
+    "rt-tests-pairs",
+    "pmqtest, ptsematest, svsematest, sigwaittest",
+    mark(r"^\s*#\d{1,4} -> #\d{1,4}, +Min"),
+    read,
+)

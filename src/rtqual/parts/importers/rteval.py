@@ -12,6 +12,7 @@ from xml.parsers import expat
 
 from rtqual.parts.importers import invocation
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
@@ -166,3 +167,6 @@ def _whole(path: Path, text: str | None, what: str) -> int:
     if text is None or not (text.isascii() and text.isdigit()) or int(text[:17]) >= LARGEST or len(text) > 16:
         raise bad(path, None, f"{what} is {(text or 'missing')[:40]!r}: the file is damaged; give the whole file")
     return int(text)
+
+
+FORMAT = Format("rteval", "rteval's summary.xml", mark(r"<rteval[\s>]"), read)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rtqual.parts.importers.account import Above, bad, refuse_damage
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.tally import LARGEST, Tally
@@ -217,3 +218,12 @@ def _tally(run: _Run, column: int, width: int) -> Tally:
         avg=told("avg"),
         high=whole("max"),
     )
+
+
+FORMAT = Format(
+    "rtla",
+    "rtla timerlat hist, rtla osnoise hist",
+    mark(r"# RTLA (timerlat|osnoise) histogram|^\s*Index(\s+(IRQ|Thr|Usr|CPU)-\d{1,5})+\s*$"),
+    read,
+    has_unit=True,
+)

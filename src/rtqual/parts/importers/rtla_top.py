@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
@@ -138,3 +139,11 @@ def _of_noises(run: _Run) -> Reading:
 
 def _said(run: _Run) -> dict[str, str]:
     return {"what stopped it": "; ".join(run.said[:_MOST_SAID])} if run.said else {}
+
+
+FORMAT = Format(
+    "rtla-top",
+    "rtla timerlat top, rtla osnoise top",
+    mark(r"^\s*CPU COUNT\s+\||^\s*CPU Period\s+Runtime\s+Noise|^\s*\d{1,5} #\d{1,15}\s+\|\s+\d"),
+    read,
+)

@@ -13,6 +13,7 @@ from rtqual.parts.importers.account import Above, Account, bad, shown
 from rtqual.parts.importers.lines import stamps
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # cyclictest moves the cursor up between its screens
+_ECHO = re.compile(r"^(?:\^[CZ\\])+(?=\S)", re.MULTILINE)  # the key that ended the program, on the line it then printed
 _LONGEST_LINE_B = 1 << 20
 _WHOLE_TEXT_B = 64 << 20
 _SNIFFED_B = 256 << 10
@@ -138,7 +139,7 @@ class Source:
             what = f"is larger than {_WHOLE_TEXT_B >> 20} MiB, too much for its format: split it by runs"
             raise bad(self.path, None, what)
         text = self._bare(raw).decode("utf-8-sig", errors="replace")
-        return _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        return _ECHO.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def _too_long(path: Path, line: int | None) -> Exception:
@@ -148,7 +149,7 @@ def _too_long(path: Path, line: int | None) -> Exception:
 def cleaned(raw: bytes, stamp: re.Pattern[bytes] | None = None) -> str:
     """A line without its end, a terminal's escapes and what a log puts before it."""
     raw = stamp.sub(b"", raw, count=1) if stamp else raw
-    return _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").rstrip("\r\n"))
+    return _ECHO.sub("", _ESCAPES.sub("", raw.decode("utf-8-sig", errors="replace").rstrip("\r\n")))
 
 
 def _head(path: Path) -> bytes:

@@ -11,6 +11,7 @@ import yaml
 
 from rtqual.base.errors import first_line
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.values import LOADER, Known, yaml_values
@@ -170,3 +171,11 @@ def _started(text: str) -> str | None:
         return datetime.fromtimestamp(int(text), UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         return None
+
+
+FORMAT = Format(
+    "stress-ng",
+    "stress-ng --metrics --yaml",
+    mark(r"^\s*stress-ng-version:|^metrics:\s*$|^ +- stressor: "),
+    read,
+)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
@@ -153,3 +154,11 @@ def _metric(row: re.Match[str], above: Above) -> Reading:
         untold=("samples, percentiles and extremes: stress-ng prints a rate for the whole run", *UNTOLD),
         above=above,
     )
+
+
+FORMAT = Format(
+    "stress-ng-text",
+    "stress-ng's text: --cyclic, --metrics",
+    mark(rf"^{_SAID}(cyclic: +sched|stressor +bogo ops)"),
+    read,
+)

@@ -17,6 +17,7 @@ from rtqual.engine.instruments.sysbench.output import (
     milliseconds_ns,
 )
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.parts.importers.sysbench_lines import Part, parts
@@ -162,3 +163,11 @@ def _untold(series: Series, reported: dict[str, float], names: list[str]) -> lis
     if len(names) != 1:
         untold.append("which test it is (threads and mutex do not print it since 0.5): name it with --instrument")
     return untold
+
+
+FORMAT = Format(
+    "sysbench",
+    "sysbench 0.4, 0.5, 1.0 or 1.1",
+    mark(r"^\s*sysbench v?\d[\w.-]*\b|^\s*total number of events:"),
+    read,
+)

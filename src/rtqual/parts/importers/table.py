@@ -15,6 +15,7 @@ import duckdb
 
 from rtqual.base.errors import first_line
 from rtqual.parts.importers.account import bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import UNITS_NS, Reading, resolution, settle_unit
 from rtqual.parts.importers.source import Source, cleaned, open_file
 from rtqual.parts.importers.tally import LARGEST
@@ -191,3 +192,17 @@ def _check(
         else f"{what}, which is {'no measurement' if below_zero or what > 0 else 'below zero'}"
     )
     raise bad(path, None if first_line is None else first_line + row, f"{where} has {found}: leave such rows out")
+
+
+PARQUET = Format(
+    "parquet", "a column of a Parquet file", mark(r"\APAR1"), read_parquet, has_unit=True, has_columns=True
+)
+_CELL = r"[ \t]*-?[\d.]*(?:[eE][-+]?\d+)?[ \t]*"
+CSV = Format(
+    "csv",
+    "a column of comma-separated text",
+    mark(rf"\A([^\n]*\n)?({_CELL},)*[ \t]*-?\d+(?:\.\d+)?[ \t]*(,{_CELL})*\n"),
+    read_csv,
+    has_unit=True,
+    has_columns=True,
+)

@@ -10,6 +10,7 @@ A thread's id and a trace's events between them are not samples.
 import re
 
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Series
@@ -105,3 +106,14 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
 def _gaps(samples: list[tuple[int, int]]) -> bool:
     """Activations are numbered; a user's thread may skip those that it was late for."""
     return samples[-1][0] - samples[0][0] + 1 != len(samples)
+
+
+FORMAT = Format(
+    "tracer",
+    "a trace of the kernel's timerlat or osnoise",
+    mark(
+        r" +context +(irq|thread|user-ret|user) +timer_latency +\d+ ns|^# tracer: osnoise|\[\d+\].*: "
+        r"+(osnoise: +)?\d+ +\d+ +\d+\.\d{5} "
+    ),
+    read,
+)

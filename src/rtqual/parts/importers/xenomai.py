@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers.account import Above, bad
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading, resolution, summary
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Kind, Measurement, Scalar, Series
@@ -32,14 +33,17 @@ _SUM = re.compile(
     re.ASCII,
 )
 _SETTING = re.compile(
-    r"\s*(== .*|-+\|[-|]*|warming up(?: on CPU\S*)?\.*.*|HS[HDS]\|.*|-+\|--param\|.*|\* \S.*|RTAI Testsuite.*|"
+    r"\s*(== .*|# (?:period|avrgtime) = \d+ \(\w+\)|"
+    r"-+\|[-|]*|warming up(?: on CPU\S*)?\.*.*|HS[HDS]\|.*|-+\|--param\|.*|\* \S.*|RTAI Testsuite.*|"
     r"---\|.*)\s*",
     re.ASCII | re.IGNORECASE,
 )
 _OWN = re.compile(r"\s*RT[TDS]\|", re.ASCII)
 _UNIT = re.compile(r"all (?:results|data) in (nano|micro)seconds", re.IGNORECASE)
 _MODE = re.compile(r"\s*== Test mode: (.+?)\s*", re.IGNORECASE)
-_PERIOD = re.compile(r"\s*== Sampling period: (\d{1,9}) us\s*", re.IGNORECASE | re.ASCII)
+_PERIOD = re.compile(
+    r"\s*(?:== Sampling period: (\d{1,9}) us|# period = (\d{1,6})000 \(ns\))\s*", re.IGNORECASE | re.ASCII
+)
 _KINDS = (("handler", "irq"), ("irq", "irq"), ("kernel", "kernel"), ("user", "user"))
 UNTOLD = (
     "percentiles, and how many samples there were: it prints seconds",
@@ -110,7 +114,7 @@ def read(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0912 -
         elif _SETTING.fullmatch(line):
             for name, pattern in (("mode", _MODE), ("period", _PERIOD)):
                 if match := pattern.fullmatch(line):
-                    said[name] = match[1]
+                    said[name] = match[match.lastindex or 1]
             if match := _UNIT.search(line):
                 said["unit"] = match[1].lower()
             source.skip("a setting")
@@ -136,6 +140,8 @@ def read_plot(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0
         if not (kernel_line or fact or count):
             if line.startswith("# "):
                 source.skip("the machine")
+            elif _OWN.match(line) or _HEADER.fullmatch(line):
+                source.skip("a row of its screen")
             continue
         if above is None:
             above = source.begin()
@@ -151,17 +157,18 @@ def read_plot(source: Source, _unit: str | None) -> list[Reading]:  # noqa: PLR0
             bins[int(count[1])] = int(count[2])
     try:
         figures = {name: float(said[f"{name} latency"]) for name in ("min", "avg", "max")}
-        taken, period_us = int(said["sample count"]), int(said["sampling period"].split()[0])
+        held = sum(bins.values())
+        taken = int(said["sample count"]) if "sample count" in said else held  # told since libevl 8
+        period_us = int(said["sampling period"].split()[0])
         priority = int(said["thread priority"])
     except (KeyError, ValueError, IndexError):
         raise bad(
             source.path,
             None,
-            "no 'min latency', 'sample count', 'sampling period' or 'thread priority': give latmus's whole plot",
+            "no 'min latency', 'sampling period' or 'thread priority': give latmus's whole plot",
         ) from None
-    held = sum(bins.values())
     # Its figures are of whole seconds; its bins have the second that the end cuts off, too.
-    problems = [f"its bins hold {held} of {taken} samples"] if held < taken else []
+    problems = [f"its bins hold {held} of {taken} samples"] if held < taken and bins else []
     if not 0 < period_us < 10**9 or not 0 < priority < 100 or not 0 < taken < 10**15:
         raise bad(
             source.path, None, "its period, priority or sample count is none: the plot is damaged; give all of it"
@@ -270,3 +277,7 @@ def _reading(run: _Run) -> Reading:
         untold=UNTOLD,
         above=run.above,
     )
+
+
+PLOT = Format("latmus-plot", "latmus -g: EVL's histogram", mark(r"^# min latency: "), read_plot)
+SCREEN = Format("xenomai", "Xenomai's latency, EVL's latmus, RTAI's latency", mark(r"^\s*RT[TDSH]\|"), read)

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from rtqual.parts.importers.account import Above, bad, one_line
+from rtqual.parts.importers.format import Format, mark
 from rtqual.parts.importers.reading import Reading
 from rtqual.parts.importers.source import Source
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
@@ -21,7 +22,9 @@ _FIGURE = re.compile(
     re.ASCII,
 )
 _OLD = re.compile(
-    r"\s*(?P<what>[A-Za-z(][^:]{5,100}?)\s*:\s*(?P<cycles>\d{1,15}) cycles ?,\s*(?P<ns>\d{1,15}) ns\s*", re.ASCII
+    r"\s*(?P<what>[A-Za-z(][^:]{5,100}?)\s*:\s*(?P<cycles>\d{1,15}) cycles ?,\s*(?P<ns>\d{1,15}) ns\s*:?\s*"
+    r"(?P<note>FAIL[^:]{0,80})?\s*",
+    re.ASCII,
 )
 _OTHER = re.compile(
     r"\s*(\*\*\* Booting .{1,120} \*\*\*|-+\||[=*-]{3,}|\|?-+\|?|(Running|START|PASS|TESTSUITE|SUITE|Timing "
@@ -55,7 +58,7 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
             scalars[name] = Scalar(value=int(match["ns"]), unit="ns")
         elif _OTHER.fullmatch(line):
             if match := _VERSION.search(line):
-                version = one_line(match[1])
+                version = one_line(match[1].strip())
             source.skip("a heading")
     if not scalars:
         raise bad(source.path, None, "no line '... : N cycles , N ns' in it: give latency_measure's output")
@@ -125,3 +128,9 @@ def _metric(run: _Periods) -> Reading:
         untold=("latencies: it counts how often a loop ran", "the system and its version"),
         above=run.above,
     )
+
+
+LATENCY_MEASURE = Format("zephyr", "Zephyr's latency_measure", mark(r":\s*\d+ cycles ?,\s*\d+ ns"), read)
+THREAD_METRIC = Format(
+    "thread-metric", "Thread-Metric", mark(r"^\s*\*{4} .* Test \*{4}\s+Relative Time:"), read_thread_metric
+)

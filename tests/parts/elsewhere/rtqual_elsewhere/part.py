@@ -7,6 +7,7 @@ PART = Part(
     "elsewhere",
     boards=(Row(1000, "rtqual_elsewhere.board:FAR"),),
     instruments=(Row(1000, "rtqual_elsewhere.instrument:PAUSES"),),
+    imports=(Row(1000, "rtqual_elsewhere.format:BELL"),),
     loads=(Row(1000, "rtqual_elsewhere.load:SUM"),),
     chapters=(Chapter(65, "rtqual_elsewhere.chapter:lines", "", "Lines that were used"),),
     commands=(Command(1000, "rtqual_elsewhere.command:where", "where", "Print the lines to boards elsewhere."),),

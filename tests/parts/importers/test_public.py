@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""What measuring tools printed in public threads and documents (tests/data/public): the figures that stand in them."""
+
+from pathlib import Path
+
+import pytest
+
+from rtqual.base.errors import BadInput
+from rtqual.parts.importers.detect import formats
+from rtqual.parts.importers.records import Circumstances, Imported, find_runs, import_files
+from rtqual.parts.importers.words import as_dict
+
+PUBLIC = Path(__file__).parents[2] / "data" / "public"
+US, MS, N = 1e3, 1e6, None
+# file -> of each run its instrument, the number of its series, and the first one's CPU, samples, min, avg and max in ns
+Run = tuple[str, int, tuple[int | None, int | None, float | None, float | None, float | None] | None]
+EXPECTED: dict[str, list[Run]] = {
+    "cyclicdeadline-break.txt": [("cyclicdeadline", 4, (0, 36_218, 1 * US, 6 * US, 33 * US))],
+    "cyclicdeadline-verbose.txt": [("cyclicdeadline", 4, (0, 60_001, 1 * US, 2 * US, 33 * US))],
+    "cyclictest-machinekit-mksocfpga.txt": [("cyclictest", 1, (N, 10_000, 18 * US, 28 * US, 211 * US))],
+    "cyclictest-raspberrypi-2244.txt": [("cyclictest", 1, (N, 100_000, 8 * US, 11 * US, 28 * US))],
+    "cyclictest-stress-ng-271.txt": [("cyclictest", 1, (7, 349_868, 4 * US, 5 * US, 35 * US))],
+    "hackbench-riscv-threads.txt": [("hackbench", 1, (N, 1, 1_215 * MS, 1_215 * MS, 1_215 * MS))],
+    "hwlatdetect-archwiki.txt": [("hwlatdetect", 1, (N, 3, 18 * US, 19 * US, 21 * US))],
+    "hwlatdetect-e3-tools.txt": [("hwlatdetect", 0, N), ("hwlatdetect", 1, (N, 1, 11 * US, 11 * US, 11 * US))],
+    "hwlatdetect-imac.txt": [("hwlatdetect", 1, (N, 1, 13 * US, 13 * US, 13 * US))],
+    "hwlatdetect-openshift-good.txt": [("hwlatdetect", 0, N)],
+    "hwlatdetect-oscar.txt": [("hwlatdetect", 1, (N, 8, 1 * US, 26.375 * US, 48 * US))],
+    "latmus-evl-tqmxe39.txt": [("latmus-user", 1, (N, 71_598, 205, 3_097, 25_510))],
+    "latmus-space-ai.txt": [("latmus-user", 1, (N, 88_763_340, 2_179, 4_042, 20_997))],
+    "oslat-container.txt": [("oslat", 7, (5, 426_839_052, 1 * US, 1 * US, 14 * US))],
+    "oslat-kubevirt.txt": [("oslat", 2, (1, 582_741_767, 1 * US, 2.001 * US, 27 * US))],
+    "osnoise-martins3.txt": [("osnoise", 10, (0, 1, 5_311 * US, 5_311 * US, 5_311 * US))],
+    "osnoise-rt-indented.txt": [("osnoise", 2, (0, 1, 234 * US, 234 * US, 234 * US))],
+    "perf-sched-latency-make.txt": [("perf-sched-latency", 3, (N, 6, N, 17.541 * MS, 29.702 * MS))],
+    "perf-sched-latency-man-page.txt": [("perf-sched-latency", 5, (N, 66, N, 0.524 * MS, 1.069 * MS))],
+    "perf-sched-latency-notes.txt": [("perf-sched-latency", 4, (N, 4, N, 0.037 * MS, 0.126 * MS))],
+    "perf-sched-timehist-man-page.txt": [("perf-sched-timehist", 1, (N, 2, 0, 0, 0))],
+    "perf-sched-timehist-short.txt": [("perf-sched-timehist", 2, (N, 2, 0, 0, 0))],
+    "pmqtest-eight-cpus.txt": [("pmqtest", 4, (0, 153_695, 1 * US, 5 * US, 18 * US))],
+    "pmqtest-riscv-timeout.txt": [("pmqtest", 4, (2, 999_998, 49 * US, 240 * US, 6_578 * US))],
+    "ptsematest-four-cpus.txt": [("ptsematest", 4, (0, 1_000_000, 1 * US, 2 * US, 11 * US))],
+    "ptsematest-riscv.json": [("ptsematest", 2, (0, 74_895, 28 * US, 43.36 * US, 2_269 * US))],
+    "ptsematest-riscv.txt": [("ptsematest", 4, (0, 74_885, 28 * US, 43 * US, 2_269 * US))],
+    "rt-app-tutorial.log": [("rt-app", 4, (N, 8, 263 * US, 264.5 * US, 266 * US))],
+    "rt-app-with-cpu.log": [("rt-app", 4, (N, 4, 0, 115 * US, 210 * US))],
+    "rtai-makertaikernel.txt": [("latency", 1, (N, N, 60, 130.2, 1_040))],
+    "rtai-readme-oneshot.txt": [("latency", 1, (N, N, -35_125, -10_702.5, 24_400))],
+    "rtla-osnoise-hist-stop.txt": [("rtla-osnoise", 2, (0, 25, 1 * US, 3.68 * US, 15 * US))],
+    "rtla-timerlat-top-5.17.txt": [("rtla-timerlat", 10, (19, 58_633, 2 * US, 9 * US, 23 * US))],
+    "rtla-timerlat-top-quiet.txt": [("rtla-timerlat", 8, (1, 12_322, 3 * US, 9 * US, 31 * US))],
+    "sigwaittest-four-cpus.txt": [("sigwaittest", 4, (0, 1_000_000, 1 * US, 3 * US, 30 * US))],
+    "stress-ng-271.txt": [("stress-ng-cyclic", 1, (N, 10_000, 2_603, 3_826.39, 2_073_993))],
+    "stress-ng-preempt-auto.txt": [("stress-ng-cyclic", 1, (N, 10_000, 2_688, 23_829.70, 5_701_735))],
+    "stress-ng-two-policies.txt": [("stress-ng-cyclic", 1, (N, 10_000, 2_413, 9_834.56, 3_145_065))],
+    "svsematest-four-cpus.txt": [("rt-tests-pair", 4, (0, 1_000_000, 1 * US, 2 * US, 12 * US))],
+    "sysbench-1.1-cpu-ec2.txt": [("sysbench-cpu", 1, (N, 1_141, 8.76 * MS, 8.77 * MS, 8.78 * MS))],
+    "sysbench-1.1-fileio.txt": [("sysbench-fileio", 1, (N, 50_908, 0, 1.18 * MS, 613.99 * MS))],
+    "sysbench-1.1-two-cpu-runs.txt": [
+        ("sysbench-cpu", 1, (N, 3_420, 1.68 * MS, 2.92 * MS, 3.47 * MS)),
+        ("sysbench-cpu", 1, (N, 4_052, 1.68 * MS, 2.47 * MS, 3.49 * MS)),
+    ],
+    "sysjitter-amd-one-blank.txt": [("sysjitter", 4, (0, 10_001, 1_333, 1_424, 40_613))],
+    "sysjitter-onload.txt": [("sysjitter", 4, (0, 10_001, 1_333, 1_424, 40_613))],
+    "thread-metric-cooperative.txt": [
+        ("thread-metric-cooperative-scheduling", 1, (N, 1, 1_225_613, 1_225_613, 1_225_613))
+    ],
+    "thread-metric-h753zi.txt": [
+        ("thread-metric-basic-single-thread-processing", 1, (N, 3, 123_731, 371_711 / 3, 123_992))
+    ],
+    "thread-metric-threadx-glue.txt": [
+        ("thread-metric-basic-single-thread-processing", 1, (N, 1, 252_879, 252_879, 252_879))
+    ],
+    "timerlat-documentation.txt": [("timerlat", 4, (0, 2, 3_070, 7_385, 11_700))],
+    "timerlat-m68k-quoted.txt": [("timerlat", 2, (0, 3, 401_472, 1_217_920 / 3, 409_280))],
+    "timerlat-with-events.txt": [("timerlat", 3, (3, 1, 4_310, 4_310, 4_310))],
+    "tracer-2.6.14-rt.txt": [("tracer-preemption", 1, (0, N, N, N, 1_468 * US))],
+    "tracer-2.6.33-head.txt": [("tracer-irqsoff", 1, (1, N, N, N, 34_380 * US))],
+    "tracer-3.8-documentation.txt": [("tracer-irqsoff", 1, (2, N, N, N, 259 * US))],
+    "tracer-chromebook-quoted.txt": [("tracer-preemptirqsoff", 1, (1, N, N, N, 7_813 * US))],
+    "tracer-mglru-mail.txt": [("tracer-preemptirqsoff", 1, (128, N, N, N, 10_382_682 * US))],
+    "xenomai-masterarbeit-loaded.txt": [("latency-user", 1, (N, N, 577, 2_428, 5_926_355))],
+    "xenomai-rtxi-60.txt": [("latency-user", 1, (N, N, 173, 12_835 / 6, 4_036))],
+    "xenomai-sama5d3-negative.txt": [("latency-user", 1, (N, N, -1_576, -243, 15_030))],
+    "zephyr-2.3.txt": [("zephyr-latency_measure", 0, N)],
+    "zephyr-2.6.txt": [("zephyr-latency_measure", 0, N)],
+    "zephyr-3.5.txt": [("zephyr-latency_measure", 0, N)],
+}
+REFUSED = {"stress-ng-ubuntu-hdd.txt": ":5: 'stress-ng: info: [107071] cyclic: sched SCHED_DEADLINE: 1...' is damaged"}
+# What is doubted, and why it is right to: interrupted, of another priority, overrun, reduced.
+DOUBTED = {
+    "cyclicdeadline-break.txt", "cyclictest-machinekit-mksocfpga.txt", "hwlatdetect-archwiki.txt",
+    "ptsematest-riscv.json", "ptsematest-riscv.txt", "xenomai-masterarbeit-loaded.txt", "xenomai-rtxi-60.txt",
+}  # fmt: skip
+
+
+def imported(file: str, folder: Path) -> list[Imported]:
+    return import_files([PUBLIC / file], folder / "out", Circumstances(("c",)))
+
+
+def test_every_file_is_tried() -> None:
+    assert {path.name for path in PUBLIC.iterdir()} == {*EXPECTED, *REFUSED, "README.md"}
+
+
+@pytest.mark.parametrize("file", EXPECTED)
+def test_the_figures_are_those_that_stand_in_it(file: str, tmp_path: Path) -> None:
+    found = imported(file, tmp_path)
+    for one, (instrument, number, first) in zip(found, EXPECTED[file], strict=True):
+        told = as_dict(one)
+        assert told["instrument"] == instrument
+        series = told["series"]
+        assert isinstance(series, list) and len(series) == number
+        if first:
+            assert [series[0][key] for key in ("cpu", "samples")] == list(first[:2])
+            for ours, theirs in zip((series[0][key] for key in ("min", "avg", "max")), first[2:], strict=True):
+                assert ours == (None if theirs is None else pytest.approx(theirs, rel=1e-9, abs=1e-3))
+    doubted = any(one.record.manifest.problems for one in found)
+    assert doubted == (file in DOUBTED), [one.record.manifest.problems for one in found]
+
+
+@pytest.mark.parametrize("file", REFUSED)
+def test_what_cannot_be_read_says_where(file: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refusal:
+        imported(file, tmp_path)
+    assert REFUSED[file] in str(refusal.value)
+
+
+def test_each_new_format_has_two_of_strangers_or_none_are_known() -> None:
+    counts = dict.fromkeys(formats(), 0)
+    for file in EXPECTED:
+        counts[find_runs(PUBLIC / file, None, Circumstances("c"))[0].format.name] += 1
+    few = {name for name, count in counts.items() if count < 2}
+    elsewhere = {  # older formats, in test_field.py and test_import.py
+        *("parquet", "csv", "rteval", "stress-ng", "jitterdebugger", "cyclictest-json", "rtla", "hackbench"),
+        *("cyclictest-verbose", "cyclictest-histogram"),
+    }
+    one_or_none = {
+        "probe",  # our own
+        "osadl",  # one file is public
+        "histogram-table",  # made by a script of one project
+        "rtosbench",  # no output of it was found
+        "rt-tests-json",  # one
+    }
+    assert few == elsewhere | one_or_none
+
+
+def test_facts_beside_the_figures(tmp_path: Path) -> None:
+    (latmus,) = imported("latmus-evl-tqmxe39.txt", tmp_path)
+    assert latmus.record.inputs.parameters == {"interval": 1_000_000, "priority": 90}
+    assert str(latmus.record.manifest.provenance.kernel).startswith("5.5.0-rc7+")
+    (fileio,) = imported("sysbench-1.1-fileio.txt", tmp_path)
+    assert fileio.record.manifest.provenance.kernel is None  # its host is named "linux"
+    (container,) = imported("oslat-container.txt", tmp_path)
+    assert "4.18.0-240.22.1.rt7.77.el8_3.x86_64" in str(container.record.manifest.provenance.kernel_cmdline)
+    (zephyr,) = imported("zephyr-3.5.txt", tmp_path)
+    assert zephyr.record.manifest.provenance.kernel == "Zephyr OS build v3.5.0-rc1-139-gdab69aeed11d"
+    scalars = zephyr.record.manifest.scalars
+    assert len(scalars) == 9 and scalars["Switch from ISR to another thread (kernel)"].value == 4_616
+    (rtai,) = imported("rtai-readme-oneshot.txt", tmp_path)
+    assert rtai.record.inputs.parameters == {"interval": 1_000_000}
