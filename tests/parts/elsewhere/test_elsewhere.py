@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another package brings a board, an instrument, a load, a chapter, a command and a format: it is installed, used and removed."""
+"""Another package brings a board, an instrument, a load, a chapter, a command, a format: installed, used, removed."""
 
 import json
 import os

@@ -20,7 +20,8 @@ HISTOGRAM = re.compile(
 )
 _SETTINGS = re.compile(
     r"\s*(#?.*/dev/cpu_dma_latency set to \d+\s*us|policy: [\w/]+:? loadavg: [\d./ ]+|(Max|Online) CPUs = \d+|"
-    r"Thread \d+ Interval: \d+|# Thread Ids:( \d+)+|(?:INFO|DEBUG): .*|# Histogram|# Histogram Overflow at cycle number:)\s*",
+    r"Thread \d+ Interval: \d+|# Thread Ids:( \d+)+|(?:INFO|DEBUG): .*|"
+    r"# Histogram|# Histogram Overflow at cycle number:)\s*",
     re.ASCII | re.IGNORECASE,
 )
 _SPIKE = re.compile(r"\s*(T: \d{1,4} Spike:\s*\d+: TS:\s*\d+|spikes = \d+)\s*", re.ASCII)

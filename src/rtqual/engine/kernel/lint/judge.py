@@ -100,6 +100,8 @@ class Check(_Table):
     """What it means that a parameter is not given, or that a reading is not there."""
     enough: bool = False
     """Decides only when it holds; else the next place is asked."""
+    default: str = ""
+    """What a reading is from the kernel's start on, where only its configuration is known."""
     hardware: bool = False
     """Says something of the processor, so nothing on an emulated one."""
     says: str = ""
@@ -155,6 +157,8 @@ class Check(_Table):
         return Answer(not bad, "; ".join(shown))
 
     def _reading(self, system: System) -> Answer:
+        if not system.running and self.default:
+            return self._judge([self.default], f"{self.reading} is {self.default} unless the system's start changes it")
         if not system.running:
             return Answer(None, "only the running system says it")
         if self.hardware and system.emulated:
