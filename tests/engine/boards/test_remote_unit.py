@@ -16,7 +16,7 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64, ARM64
 from rtqual.base.errors import RunFailed
-from rtqual.engine.boards.remote import lease
+from rtqual.engine.boards.remote import check, lease
 from rtqual.engine.boards.remote.job import ENDED
 from rtqual.engine.boards.remote.link import Ssh
 from rtqual.engine.boards.remote.power import Switched
@@ -50,6 +50,35 @@ def test_tryboot_leaves_config_txt_and_starts_the_candidate_from_its_folder(tmp_
     assert "reboot '0 tryboot'" in switcher.restart(str(tmp_path))
     subprocess.run(["sh", "-c", switcher.disarm(str(tmp_path))], check=True)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("autoboot", "says"),
+    [
+        (None, ""),
+        ("[all]\nboot_partition=2\n", ""),
+        ("[all]\n#tryboot_a_b=1\ntryboot_a_b=0\n", ""),
+        ("[all]\ntryboot_a_b=1\nboot_partition=2\n", "autoboot.txt has tryboot_a_b=1"),
+        ("[all]\n tryboot_a_b = 1\n", "autoboot.txt has tryboot_a_b=1"),
+    ],
+)
+def test_tryboot_is_not_had_beside_two_slots_of_the_firmware(autoboot: str | None, says: str, tmp_path: Path) -> None:
+    if autoboot is not None:
+        (tmp_path / "autoboot.txt").write_text(autoboot)
+    script = f"boot={tmp_path}\n{{ {Tryboot().why_not}\n}} | sed 's/^/why_not=/'"
+    told = subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True).stdout
+    assert told.startswith(f"why_not={says}") if says else not told
+    assert not says or told.rstrip("\n").partition("\t")[2] == "take that line out of autoboot.txt"
+
+
+@pytest.mark.parametrize(
+    ("release", "unseen"),
+    [("6.6.31-mainline", True), ("6.12.34+rpt-rpi-v8", False), ("6.6.51-v8+", False), ("6.1.0-50-armmp", True)],
+)
+def test_whether_a_kernel_passes_tryboot_on_is_said_to_be_unknown_where_it_is(release: str, unseen: bool) -> None:
+    told = {"release": [release], "boot": ["/boot/firmware"]}
+    (entry,) = (one for one in check._system(replace(SETTINGS, good=release), told) if one.name == "one-shot entry")
+    assert entry.good and ("not looked at" in entry.what) == unseen
 
 
 def test_systemd_boot_is_armed_by_its_variable_and_its_default_is_not_named() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Whether a board has what a campaign needs of it: looked at only, nothing is changed and nothing is taken."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,10 +36,8 @@ _PROGRAMS = (
     "tar",
     "umount",
 )
-_TRYBOOT = (
-    "; not looked at: whether its kernel passes the word on (the Raspberry Pi's own do, mainline does not), "
-    "and autoboot.txt, whose tryboot_a_b=1 keeps tryboot.txt from being read"
-)
+_TRYBOOT = "; not looked at: whether its kernel passes the word on (the Raspberry Pi's own do, mainline does not)"
+_PASSES_ON = re.compile(r"rpi|\+rpt|-v[678]l?(-\w+)?\+?$")  # how the Raspberry Pi's own kernels are named
 _LOOK = """\
 boot=$({find})
 echo "boot=$boot"
@@ -140,7 +139,7 @@ def _system(settings: Settings, told: dict[str, list[str]]) -> Iterator[Found]:
         what, _, mend = reason.partition("\t")
         yield Found("one-shot entry", False, what, mend)
     if not told.get("why_not"):
-        unseen = _TRYBOOT if settings.switch == "tryboot" else ""
+        unseen = _TRYBOOT if settings.switch == "tryboot" and not _PASSES_ON.search(release) else ""
         yield Found("one-shot entry", True, f"by {settings.switch}{unseen}")
     yield Found("time", True, f"clock source {_one(told, 'clocksource')}, adjtimex {_one(told, 'time_status')}")
 

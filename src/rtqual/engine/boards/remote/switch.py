@@ -96,7 +96,12 @@ class Tryboot:
     raspberrypi.com/documentation/computers/raspberry-pi.html, "tryboot". Not tried on a board yet.
     """
 
-    finds, mark, why_not = ("/boot/firmware", "/boot"), "config.txt", ""
+    finds, mark = ("/boot/firmware", "/boot"), "config.txt"
+    why_not = """\
+grep -qs '^[[:space:]]*tryboot_a_b[[:space:]]*=[[:space:]]*[1-9]' "$boot/autoboot.txt" && printf '%s\\t%s\\n' \\
+'autoboot.txt has tryboot_a_b=1: the firmware starts the other partition and never reads tryboot.txt' \\
+'take that line out of autoboot.txt'
+"""
 
     def arm(self, boot: str, what: Boot) -> str:
         folder = what.folder.lstrip("/")
