@@ -81,25 +81,6 @@ def test_imported_records_are_a_campaigns(rtqual: Run, lab: Callable[..., Path],
     assert kept.load(tmp_path / "out").result.records
 
 
-@pytest.mark.guest  # as above
-def test_what_was_imported_stands_beside_what_is_measured_here(
-    rtqual: Run, lab: Callable[..., Path], tmp_path: Path
-) -> None:
-    """Each under its own board: figures of two machines are judged by the same limits, and not ranked together."""
-    mission = lab()
-    text = mission.read_text().replace("cycles = 10000", "cycles = 100")
-    here = '[[candidate]]\nname = "here"\ntitle = "this machine"\nthis-machine = true\n\n[[requirement]]'
-    text = text.replace("[[requirement]]", here).replace('at_most = "100 us"', 'at_most = "10 s"')
-    text = text.replace('candidates = ["theirs"]\n', "").replace("cpus = [1]\n", "")
-    mission.write_text(text)
-    done = rtqual("select", mission, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    records = list(Store(tmp_path / "out/records").read_all())
-    assert {(one.inputs.candidate, one.inputs.board) for one in records} == {("theirs", "imported"), ("here", "local")}
-    report = (tmp_path / "out/report.md").read_text()
-    assert "Verdict, imported board" in report and "Verdict, this machine" in report
-
-
 FILED = ("cyclictest", "none")
 
 
