@@ -34,16 +34,22 @@ static void put(struct world *world, const uint8_t *packet, size_t octets, enum 
 }
 
 /* Who is refused, or new, is told so alone: what strangers do costs the others no room. */
-static void send_report(void *argument, const uint8_t *packet, size_t octets)
+static enum for_whom whom(const struct world *world, const uint8_t *packet)
 {
-	struct world *world = argument;
 	const struct report_row *refusal = pus_report_row(REPORT_NOT_ACCEPTED);
 
-	put(world, packet, octets,
-	    !world->asker                                                  ? FOR_ALL :
-	    world->greets                                                  ? FOR_ONE :
-	    packet[7] == refusal->service && packet[8] == refusal->subtype ? REFUSAL :
-									     FOR_ASKER);
+	if (!world->asker)
+		return FOR_ALL;
+	if (world->greets)
+		return FOR_ONE;
+	if (packet[7] == refusal->service && packet[8] == refusal->subtype)
+		return REFUSAL;
+	return world->of_file ? FOR_ALL : FOR_ASKER;
+}
+
+static void send_report(void *argument, const uint8_t *packet, size_t octets)
+{
+	put(argument, packet, octets, whom(argument, packet));
 }
 
 static void order(void *argument, const struct orders *orders)
@@ -89,7 +95,7 @@ static bool send_file(void *argument, const uint8_t *packet, size_t octets)
 
 	if (!reports_room(world))
 		return false;
-	put(world, packet, octets, FOR_NOBODY);
+	put(world, packet, octets, PIECE);
 	return true;
 }
 
@@ -177,6 +183,7 @@ static void take(struct world *world, const struct parcel *parcel)
 	const uint32_t accepted = world->flight.accepted;
 
 	world->asker = parcel->ground;
+	world->of_file = parcel->octets >= 2 && (pus_get(parcel->packet, 2) & 0x7ff) == CFDP_APID;
 	flight_telecommand(&world->flight, parcel->packet, parcel->octets);
 	world->asker = 0;
 	if (world->flight.accepted != accepted)

@@ -177,7 +177,10 @@ static bool for_it(struct peer *peer, const struct parcel *parcel)
 {
 	if (parcel->whom != REFUSAL && parcel->whom != FOR_ONE)
 		return true;
-	return parcel->ground == peer->ground && (parcel->whom == FOR_ONE || peer->refused++ < LINK_REFUSED_MOST);
+	if (parcel->ground != peer->ground)
+		return false;
+	peer->was_refused |= parcel->whom == REFUSAL;
+	return parcel->whom == FOR_ONE || peer->refused++ < LINK_REFUSED_MOST;
 }
 
 static void skip(struct peer *peer, const struct parcel *parcel)
@@ -246,20 +249,27 @@ static void distribute(struct links *links, uint64_t now)
 			transmit(&links->peer[one], now);
 }
 
-/* For a new connection: a free place, else the oldest of those that have shown nothing. NULL: these are new themselves. */
+/* Of two that have shown nothing, who makes room: one that was refused, else the one that came last, so that a ground
+ * that only listens is not driven out by who keeps coming. */
+static bool goes_first(const struct peer *one, const struct peer *other)
+{
+	return one->was_refused != other->was_refused ? one->was_refused : one->came_ns >= other->came_ns;
+}
+
+/* For a new connection. NULL: there is none yet. */
 static struct peer *place(struct links *links, uint64_t now)
 {
-	struct peer *oldest = NULL;
+	struct peer *found = NULL;
 
 	for (int one = 0; one < LINK_CONNECTIONS; one++) {
 		struct peer *peer = &links->peer[one];
 
 		if (peer->fd < 0)
 			return peer;
-		if (!peer->heard_ns && (!oldest || peer->came_ns < oldest->came_ns))
-			oldest = peer;
+		if (!peer->heard_ns && (!found || goes_first(peer, found)))
+			found = peer;
 	}
-	return oldest && now - oldest->came_ns >= LINK_TRIAL_MS * 1000000ull ? oldest : NULL;
+	return found && (found->was_refused || now - found->came_ns >= LINK_TRIAL_MS * 1000000ull) ? found : NULL;
 }
 
 static void accept_one(struct links *links, uint64_t now)

@@ -11,10 +11,10 @@ enum {
 	LINK_LINGER_MS = 300, /* for the report on garbage, before its connection is closed */
 	LINK_REST_MS = 100, /* before a serial line without another end is tried again */
 	LINK_WINDOW_MS = 10, /* in which, from each ground, */
-	LINK_MOST = 10, /* telecommands are taken; the rest waits, so that a flood takes no frame its time. And of all
-			 * so many new connections */
+	LINK_MOST = 10, /* telecommands are taken, and of all so many connections; the rest waits, so that a flood
+			 * takes no frame its time */
 	LINK_BACKLOG = 16, /* connections that wait for a place */
-	LINK_TRIAL_MS = 200, /* that a new one has to show that it may command, before another one takes its place */
+	LINK_TRIAL_MS = 50, /* that a new one has to show that it may command, before another one takes its place */
 	LINK_REFUSED_MS = 1000, /* in which, to each ground, */
 	LINK_REFUSED_MOST = 20, /* refusals are told */
 	LINK_OUT = 32 * 1024, /* octets that wait for a ground to read them; of these */
@@ -25,8 +25,8 @@ enum {
 struct peer {
 	int fd; /* -1: none */
 	uint32_t ground; /* which connection it is: the count of them, and its place */
-	bool serial, overrun,
-		met; /* overrun: the frame was too long already; met: on the serial line came a sound one */
+	bool serial, was_refused;
+	bool overrun, met; /* of a serial line: the frame was too long already; there was a sound one */
 	size_t have, waiting; /* octets in `in`, `out` */
 	uint32_t taken; /* telecommands in this window */
 	uint64_t came_ns, heard_ns, since_ns; /* connected; last accepted telecommand; the first octet in `in` */

@@ -107,6 +107,21 @@ static void begin(struct world *world, void *(*function)(void *))
 	pthread_attr_destroy(&attributes);
 }
 
+/* On the ground, with the key. One that is lowered would let recorded telecommands run again. */
+static void keep_first_counter(const struct options *options)
+{
+	struct counter copy[COUNTER_COPIES];
+	uint64_t kept;
+
+	counter_read(options->state, copy);
+	if (counter_get(copy, &kept) != COUNTER_LOST && kept > (uint64_t)options->counter)
+		die(BAD_INPUT,
+		    "--counter=%lld: %s.counter1 to %d keep %llu, and it is not lowered; for another key remove them",
+		    (long long)options->counter, options->state, COUNTER_COPIES, (unsigned long long)kept);
+	if (!counter_write(options->state, (uint64_t)options->counter))
+		die(RUN_FAILED, "--state=%s: its counter could not be kept: %s", options->state, strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
 	static struct world world;
@@ -116,9 +131,7 @@ int main(int argc, char **argv)
 
 	read_options(&world.options, argc, argv);
 	if (world.options.counter >= 0) {
-		if (!counter_write(world.options.state, (uint64_t)world.options.counter))
-			die(RUN_FAILED, "--state=%s: its counter could not be kept: %s", world.options.state,
-			    strerror(errno));
+		keep_first_counter(&world.options);
 		return 0;
 	}
 	queue_ready(&world.up, PARCELS, sizeof(struct parcel));

@@ -37,7 +37,7 @@ void read_options(struct options *options, int argc, char **argv);
 enum for_whom {
 	FOR_ALL, /* what the program says by itself, */
 	FOR_ASKER, /* what it answers to `ground`: to the others where they have room to spare, */
-	FOR_NOBODY, /* pieces of files: to all, likewise */
+	PIECE, /* of a file: to all, likewise */
 	FOR_ONE, /* to `ground` alone, */
 	REFUSAL, /* and only so many in a second */
 };
@@ -75,7 +75,8 @@ struct world {
 	size_t frame_octets;
 	struct hmac hmac; /* with the key */
 	uint32_t asker; /* the commands' thread's: whose telecommand it runs; 0: nobody's, */
-	bool greets; /* and whether it says what only a new ground does not know */
+	bool greets,
+		of_file; /* and whether it says what only a new ground does not know, and what ends another's transfer */
 	_Atomic uint32_t heard[LINK_PEERS]; /* by place: the ground whose telecommand was accepted */
 	int poses; /* -1: nobody wants them one by one */
 };

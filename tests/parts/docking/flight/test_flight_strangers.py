@@ -265,7 +265,8 @@ def copies(folder: Path) -> list[Path]:
 def told(folder: Path, counter: int) -> None:
     """Waits until the files say it."""
     end = time.monotonic() + PATIENCE_S
-    while any(struct.unpack("<II", one.read_bytes()[:8]) != divmod(counter, 1 << 32) for one in copies(folder)):
+    said = struct.pack("<II", *divmod(counter, 1 << 32))
+    while not all(one.exists() and one.read_bytes().startswith(said) for one in copies(folder)):
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -296,6 +297,9 @@ def test_a_lost_state_does_not_let_recorded_telecommands_run_again(
         assert [answer(ground, one) for one in (recorded, newest)] == ["DUPLICATE", "DUPLICATE"]
         told(tmp_path, 5 << 32)  # mended
     assert answer(ground, tagged("PING", (5 << 32) + 1)) == "COMPLETED"
+    told(tmp_path, (5 << 32) + 1)
+    done = run_flight(f"--state={tmp_path}/state", "--counter=0")
+    assert (done.returncode, b"it is not lowered" in done.stderr) == (2, True)
 
 
 def test_without_a_sound_counter_only_who_has_the_key_sets_it_and_no_record_does(

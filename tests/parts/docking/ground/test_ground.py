@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.engine.dictionary.codec import telemetry
 from support.built import built
-from support.flight_link import Program, command, start
+from support.flight_link import DEFINITION, Program, command, start
 from support.flight_programs import flight_program
 from support.ground_log import TOP
 
@@ -184,3 +185,31 @@ def test_a_log_outlives_a_reset_of_the_machine(ground: Path, tmp_path: Path) -> 
     assert said[-1].startswith("end 2 ")
     assert abs(int(rows[0].split(" ")[0]) - 21 * 10**9) <= time.monotonic_ns() - begun_ns
     assert [row for row in before.splitlines() if "send" in row] == [before.splitlines()[1]]
+
+
+def test_a_stranger_comes_and_goes_while_the_link_stands(
+    ground: Path, start: Callable[..., Program], tmp_path: Path
+) -> None:
+    program = start()
+    program.connect()
+    asks = [command("HK_ONCE", number, structure="LINK").hex() for number in range(3)]
+    script = "0 stranger waits\n0 stranger comes\n"
+    script += f"3000000000 send {asks[0]}\n3000000000 stranger goes\n4000000000 send {asks[1]}\n"
+    script += f"5000000000 send {asks[2]}\n6000000000 end\n"
+    done, log = played(ground, tmp_path, script, program.port)
+    assert done.returncode == 0, done.stderr
+    said = [row.split(" ", 1)[1] for row in log.splitlines()]
+    assert "failed 1 a stranger comes or goes" in said and {"did 2", "did 4"} <= {*said}
+    assert not [one for one in said if one.startswith(("lost", "up "))]
+    reports = [telemetry(DEFINITION, bytes.fromhex(one[5:])) for one in said if one.startswith("recv ")]
+    link = [one.fields for one in reports if one.name == "HK_LINK"]
+    assert link[0]["rejected"] > 20 and link[0]["connections"] > 6
+    assert link[2]["rejected"] == link[1]["rejected"], "it is gone"
+    assert {one.name for one in reports} <= {
+        "ACCEPTED",
+        "STARTED",
+        "HK_LINK",
+        "COMPLETED",
+        "EVENT_INFO",
+        "EVENT_MEDIUM",
+    }
