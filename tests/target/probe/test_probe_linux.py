@@ -215,7 +215,9 @@ def test_measured_threads_ask_the_kernel_for_nothing_but_the_mechanism(
     assert done.returncode == 0 or "did not take turns" in done.stderr
     calls: dict[str, list[str]] = {}
     for thread, call, rest in re.findall(r"^(\d+) +(\w+)\((.*)", log.read_text(), re.MULTILINE):
-        if call == "prctl":
+        if call == "prctl" and '"lower"' in rest:  # and the one before it: no sample is taken while they count
+            calls.popitem()
+        elif call == "prctl":
             calls[thread] = []
         elif thread in calls:
             calls[thread].append(call)
@@ -260,8 +262,19 @@ def test_a_thread_without_its_priority_refuses(probe: Path) -> None:
         "rtqual-probe: wake-up: SCHED_FIFO priority 80 (be root, or raise RLIMIT_RTPRIO with ulimit -r): "
         "Operation not permitted\n"
     )
-    (wakeup,) = parse(done.stdout, "stdout").benchmarks
-    assert (wakeup.status, wakeup.facts, wakeup.series) == (Status.DENIED, {}, [])
+    for one in parse(done.stdout, "stdout").benchmarks:
+        assert (one.status, one.facts, one.series) == (Status.DENIED, {}, [])
+
+
+@needs_fifo
+@pytest.mark.parametrize("family", ["wakeup", "periodic", "loop"])
+def test_a_thread_that_sleeps_takes_next_to_nothing_of_the_cpu(probe: Path, family: str) -> None:
+    """And a lower one gets the rest, but for what a busy host takes."""
+    asleep = result(probe, family, "iterations=3").benchmarks[-1]
+    shares = {name: value for name, (value, _) in asleep.facts.items() if "share" in name}
+    assert asleep.name == "asleep" and len(shares) == (2 if family != "loop" else 8)
+    assert all(value < 10 for name, value in shares.items() if name.startswith("own share"))
+    assert all(value > 10 for name, value in shares.items() if name.startswith("lower thread's share"))
 
 
 def test_a_run_without_locked_memory_is_refused(probe: Path) -> None:

@@ -98,7 +98,7 @@ def test_what_a_load_takes_is_no_polling_where_the_system_tells_what_the_sleeper
             )
         )
 
-    assert problems(lower_share=20, own_share=3) == []
+    assert problems(lower_share=20, own_share=3) == problems(lower_share=20, own_share=0) == []
     assert problems(lower_share=20, own_share=70) != []
     assert problems(lower_share=20) != []
     assert problems(lower_share=97) == problems(lower_share=91) == []

@@ -17,14 +17,14 @@ _START, _BEFORE = b"rtqual-probe image 2\n", b"rtqual-probe image: "
 _MOST_B = 1024
 _NEEDED = {
     "system": r"[A-Za-z][\w./+ -]{0,30}",
-    "version": r"[\w.,+()~ -]{1,60}",
+    "version": r"\w[\w.,+()~ -]{0,59}",
     "tick": r"a tick every [1-9]\d{0,6} us|tickless(?: in steps of [1-9]\d{0,6} us)?",
     "machine": r"[a-z0-9-]{1,20}",
     "memory": r"[1-9]\d{0,4}",
     "battery": r"[0-9a-f]{16}",
 }
 _HAS = "yes|sources|none"
-_OPTIONAL = {"licence": r"[\w.+ -]{1,24}", "usb": _HAS, "wifi": _HAS, "protection": _HAS}
+_OPTIONAL = {"licence": r"\w[\w.+ -]{0,23}", "usb": _HAS, "wifi": _HAS, "protection": _HAS}
 _NS_PER_US = 1000
 
 

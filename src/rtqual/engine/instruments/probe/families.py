@@ -294,7 +294,7 @@ def _polling(facts: Mapping[str, tuple[int, str]]) -> Iterator[str]:
     load may have taken the rest."""
     for name, (share, _) in facts.items():
         if name.startswith(_LOWER):
-            own, _ = facts.get(name.replace(_LOWER, _OWN, 1), (0, ""))
-            if share <= 100 - _POLLING_FROM and (own >= _POLLING_FROM or not own):
+            own, _ = facts.get(name.replace(_LOWER, _OWN, 1), (_POLLING_FROM, ""))
+            if share <= 100 - _POLLING_FROM and own >= _POLLING_FROM:
                 how = name.removeprefix(_LOWER).strip() or "by sleep"
                 yield f"{POLLS}: a thread that waits {how} keeps the CPU from those of lower priority"
