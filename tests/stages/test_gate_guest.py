@@ -30,18 +30,14 @@ def test_a_boot_parameter_that_makes_a_kernel_slower_fails_and_the_reverse_passe
     done = rtqual("gate", plain, traced, "--json")
     told = json.loads(done.stdout)
     assert done.returncode == 1
-    assert {"avg", "p50", "p99", "median run max"} <= {
-        one["figure"] for one in told["figures"] if one["course"] == "worse"
-    }
+    assert {"avg", "p50"} <= {one["figure"] for one in told["figures"] if one["course"] == "worse"}
     changed = {one["what"]: one["after"] for one in told["inputs"]}
     assert changed["kernel parameters"] == "ftrace=function ftrace_filter=*hrtimer*"
 
     done = rtqual("gate", traced, plain, "--json")
     told = json.loads(done.stdout)
     assert done.returncode == 0
-    assert {"avg", "p50", "p99", "median run max"} <= {
-        one["figure"] for one in told["figures"] if one["course"] == "better"
-    }
+    assert {"avg", "p50"} <= {one["figure"] for one in told["figures"] if one["course"] == "better"}
 
 
 @pytest.mark.full

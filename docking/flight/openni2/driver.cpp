@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <system_error>
 #include <unistd.h>
 
 #include "device.h"

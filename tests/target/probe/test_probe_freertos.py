@@ -4,6 +4,7 @@
 The first run builds the image, which takes some ten seconds. A missing compiler or kernel source fails here, loudly.
 """
 
+import platform
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -113,6 +114,8 @@ def test_the_operations_are_in_the_order_of_the_published_table(measure: Measure
 
 @pytest.mark.guest
 def test_what_is_documented_is_what_is_measured(measure: Measure) -> None:
+    if platform.freedesktop_os_release().get("VERSION_CODENAME") != "bookworm":
+        pytest.skip("THE DOCUMENTED FIGURES ARE OF DEBIAN 12's compiler")
     document = (PROBE.parents[1] / "docs/freertos.md").read_text()
     here = medians_ns(parse(measure("primitives", "iterations=100", "seed=1009"), "it"))
     for name, published in published_ns().items():

@@ -9,6 +9,7 @@ import pytest
 from rtqual.base.apt import fetch
 from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.candidates.ready import image_of
+from rtqual.engine.initramfs.contents import copy_modules
 from rtqual.engine.kernel.needs import check_needs
 from support.kmod_guest import KMOD, boot
 
@@ -33,7 +34,8 @@ def test_each_bus_carries_what_a_program_sends(tmp_path: Path) -> None:
     sources = {"wired/Kbuild": b"obj-m := wired.o\n", "wired/wired.c": (KMOD / "test/wired/wired.c").read_bytes()}
     release = image_of("buses", package)[1]
     (wired,) = build_modules(release, sources, "wired", ("wired.ko",))
-    modules = {path.stem: path for path in package.tree.glob("lib/modules/*/kernel/drivers/i2c/**/*.ko")}
+    copy_modules(tmp_path / "modules", package.tree, release, [name.replace("-", "_") for name in I2C])
+    modules = {path.stem: path for path in (tmp_path / "modules").rglob("*.ko")}
     files = {f"lib/rtqual/{name}.ko": modules[name] for name in I2C} | {"lib/rtqual/wired.ko": wired}
     said = boot(KERNEL, tmp_path, {"buses": tmp_path / "buses"}, files=files)(SCRIPT, modules=()).stdout
     wanted = "i2c 5a 5a\ni2c a5 a5\nspi 0180ff3c\ngpio 0 0\ngpio 1 1\ngpio 0 0\n"
