@@ -10,7 +10,7 @@
 # make image-packages   what `rtqual image` makes system images with (docs/image.md)
 # make ground-packages  what starts Yamcs, the flight program's ground (docs/ground.md)
 # make xenomai [ARCH=arm64] COBALT=FOLDER EVL=FOLDER PROGRAMS=FOLDER   measure Xenomai's cores (docs/xenomai.md)
-# make one-board CHIBIOS_IMAGE=... RTEMS_IMAGE=... NUTTX_IMAGE=... NUTTX_TICKLESS_IMAGE=...   five systems (docs/systems.md)
+# make one-board IMAGES="FILE ..."   FreeRTOS, Linux and any images that you linked, side by side (docs/systems.md)
 # make bench       measured here: booting, restoring, a cell, beside doing it by hand; records of 10^8 samples beside other tools (8 minutes)
 # make fuzz        a million inputs for the parsers in C, with sanitizers; 5 minutes of CPU (docs/attacks.md)
 # make newest      the tests with the newest Python libraries in place of the locked ones; make lock: lock the newest
@@ -99,15 +99,13 @@ xenomai:
 	$(DUAL_AT)/$(shell echo $(folder) | tr A-Z a-z);)
 	tools/with-realtime $(BIN)/rtqual select missions/dual-kernel.toml --scale $(if $(ON_ARM64),arm64,demo)
 
-# Not built here: the files that these systems were linked into stand where the mission looks for them.
-IMAGES := CHIBIOS_IMAGE RTEMS_IMAGE NUTTX_IMAGE NUTTX_TICKLESS_IMAGE
+# Not built here: the files that systems were linked into.
 one-board:
-	@$(foreach one,$(IMAGES),test -f "$($(one))" || { echo "make one-board: $(one)='$($(one))' is no file: give the files \
-	that these systems were linked into with rtqual's probe, $(IMAGES) (docs/systems.md)" >&2; exit 2; };)
+	@for one in $(IMAGES); do test -f "$$one" || { echo "make one-board: IMAGES: '$$one' is no file: give those that \
+	systems were linked into with rtqual's probe (docs/port.md)" >&2; exit 2; }; done
 	$(MAKE) --no-print-directory arm
-	@mkdir -p out/one-board-built; $(foreach one,$(IMAGES),ln -sfn "$$(realpath '$($(one))')" \
-	out/one-board-built/$(shell echo $(one) | tr A-Z_ a-z-);)
-	$(BIN)/rtqual select missions/one-board.toml
+	@mkdir -p out; tools/one-board $(IMAGES) > out/one-board.toml
+	$(BIN)/rtqual select out/one-board.toml --out out/one-board-demo
 
 tailor: packages kernel-packages $(VENV)/.built
 	$(BIN)/rtqual tailor docking/missions/docking.toml

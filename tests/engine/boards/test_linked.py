@@ -23,6 +23,8 @@ from support.command import Run
 from support.freertos import MISSION, PLAN
 from support.probe_sources import PROBE
 
+ROOT = PROBE.parents[1]
+
 SAYS = 'RTQUAL_MARK("Oddity/2", "13.0.0 (4ebc8a7)", RTQUAL_TICK_US("1000"), RTQUAL_VIRT_A15, "128", {offers})'
 NAME = "Oddity/2 13.0.0 (4ebc8a7), a tick every 1000 us"
 OFFERS = 'RTQUAL_LICENCE("BSD 2") RTQUAL_USB("sources")'
@@ -284,3 +286,16 @@ def test_the_sources_are_written_for_who_makes_a_port(rtqual: Run, tmp_path: Pat
     for wrong in (tmp_path / "file", tmp_path / "file/below"):
         refused = rtqual("probe", "--sources", wrong)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1) and "cannot be written" in refused.stderr
+
+
+def test_any_images_stand_beside_the_systems_of_one_board(tmp_path: Path) -> None:
+    images = [tmp_path / "My System_2.elf", tmp_path / "zephyr"]
+    for image in images:
+        image.write_bytes(b"")
+    made = subprocess.run([ROOT / "tools/one-board", *images], capture_output=True, text=True, check=True).stdout
+    (tmp_path / "m.toml").write_text(made)
+    mission = load_mission(tmp_path / "m.toml")
+    named = {one.name: one.image for one in mission.candidates}
+    assert named == {
+        "freertos": None, "armmp-rt": None, "armmp": None, "my-system-2": str(images[0]), "zephyr": str(images[1])
+    }  # fmt: skip
