@@ -20,8 +20,9 @@ from rtqual.parts.importers.source import Source
 DATA = Path(__file__).parents[2] / "data" / "import"
 EVERY = sorted(path for path in DATA.iterdir() if path.name != "README.md")
 PUBLIC = sorted(path for path in (DATA.parent / "public").iterdir() if path.name != "README.md")
-FUZZED = {name: [path for path in (*EVERY, *PUBLIC) if detect(path).name == name] for name in formats()}
-BY_FORMAT = {name: [path for path in EVERY if detect(path).name == name] for name in formats()}
+FORMAT_OF = {path: detect(path).name for path in (*EVERY, *PUBLIC)}
+FUZZED = {name: [path for path, its in FORMAT_OF.items() if its == name] for name in formats()}
+BY_FORMAT = {name: [path for path in EVERY if FORMAT_OF[path] == name] for name in formats()}
 TEXTS = [path for path in EVERY if path.suffix == ".txt"]
 TABLES = [path for path in EVERY if path.suffix in (".csv", ".parquet")]
 

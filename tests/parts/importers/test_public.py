@@ -144,6 +144,11 @@ def test_each_new_format_has_two_of_strangers_or_none_are_known() -> None:
     assert few == elsewhere | one_or_none
 
 
+def test_many_threads_have_few_problems(tmp_path: Path) -> None:
+    (one,) = imported("ptsematest-riscv.json", tmp_path)
+    assert one.record.manifest.problems == ["2 of 2 threads without a real-time priority"]
+
+
 def test_facts_beside_the_figures(tmp_path: Path) -> None:
     (latmus,) = imported("latmus-evl-tqmxe39.txt", tmp_path)
     assert latmus.record.inputs.parameters == {"interval": 1_000_000, "priority": 90}

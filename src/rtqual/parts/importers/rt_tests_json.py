@@ -79,17 +79,20 @@ def read(source: Source, _unit: str | None) -> list[Reading]:
     words = result.command.split() or ["?"]
     program = words[0].rpartition("/")[2][:40]
     series, problems = list[Series](), list[str]()
+    disordered = common = 0
     for number, one in sorted(result.thread.items()):
         pair = one if isinstance(one, _Pair) else None
         figures = pair.receiver if pair else one
         assert isinstance(figures, _Figures)  # noqa: S101 - a pair has them in its receiver
         count = pair.sender.samples if pair else figures.cycles
-        cpu = figures.cpu if 0 <= figures.cpu < 2**16 else number
+        cpu = figures.cpu if 0 <= figures.cpu < 2**16 else number % 2**16
         series.append(summary("latency", cpu, 1_000, n=count, min=figures.min, avg=figures.avg, max=figures.max))
-        if not figures.min <= figures.avg <= figures.max and count:
-            problems.append(f"thread {number}: minimum, average and maximum are not in order")
-        if figures.priority == 0:
-            problems.append(f"thread {number}: without a real-time priority")
+        disordered += bool(count) and not figures.min <= figures.avg <= figures.max
+        common += figures.priority == 0
+    if disordered:
+        problems.append(f"minimum, average and maximum of {disordered} threads are not in order")
+    if common:
+        problems.append(f"{common} of {len(result.thread)} threads without a real-time priority")
     if result.num_threads not in (None, len(result.thread)):
         problems.append(f"its num_threads is {result.num_threads}, the file has {len(result.thread)}")
     if len({one.info.cpu for one in series}) < len(series):  # threads that share a CPU
