@@ -2,8 +2,8 @@
 """What watching a run from outside of its guest costs the host (docs/explain.md).
 
 The same run is made plain, with its events noted (entries of the kernel, switches of threads), and with every block
-noted around its ten latest samples besides, from which functions follow. Other work on the host moves times, so the
-kinds run by turns, and a ratio is taken to the plain run of its round. Then the ten latest samples of the candidate's
+noted around its ten worst samples besides, from which functions follow. Other work on the host moves times, so the
+kinds run by turns, and a ratio is taken to the plain run of its round. Then the ten worst samples of the candidate's
 campaign are explained, guests and symbols being in the cache.
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from rtqual.parts.explain.stage import Asked, _Run, choose, explain, latest_of
+from rtqual.parts.explain.stage import Asked, _Run, choose, explain, worst_of
 from rtqual.parts.explain.windows import apart, window
 from rtqual.protocols.record.store import Store, read
 
@@ -69,14 +69,14 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 def watched(path: Path, folder: Path) -> dict[str, list[tuple[float, float]]]:
     """Wall and CPU seconds of a record's run, by kind."""
     run = _Run(path, read(path), folder, lambda _: None)
-    symbols = run._symbols()
+    symbols = run.symbols()
     events = run._watched(symbols, ())
-    latest = choose(run.measured.samples(events, linux=True), Asked(worst=WORST))
-    windows = apart(window(events, one.expiry_ns, one.read_ns) for _, one in latest)
+    worst = choose(run.measured.samples(events, linux=True), Asked(worst=WORST))
+    windows = apart(window(events, one.expiry_ns, one.read_ns) for _, one in worst)
     kinds: dict[str, Callable[[], object]] = {
-        PLAIN: lambda: run._outcome(run._board(run.machine), run.job),
+        PLAIN: lambda: run.outcome(run.board(run.machine), run.job),
         "interrupts and context switches": lambda: run._watched(symbols, ()),
-        f"functions around its {WORST} latest": lambda: run._watched(symbols, windows),
+        f"functions around its {WORST} worst": lambda: run._watched(symbols, windows),
     }
     taken: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
     for _ in range(ROUNDS):
@@ -100,11 +100,11 @@ def main() -> None:
         for candidate in {record.inputs.candidate: 0 for record in records.values()}:
             own = {path: one for path, one in records.items() if one.inputs.candidate == candidate}
             for load in ("none", "hackbench"):
-                asked = latest_of({path: one for path, one in own.items() if one.inputs.load == load}, WORST)
+                asked = worst_of({path: one for path, one in own.items() if one.inputs.load == load}, WORST)
                 explain(asked)
                 took_s, taken_s = timed(lambda asked=asked: explain(asked))
                 print(
-                    f"explaining the {WORST} latest of {candidate}, load {load}, in {len(asked)} runs: {took_s:.1f} s, "
+                    f"explaining the {WORST} worst of {candidate}, load {load}, in {len(asked)} runs: {took_s:.1f} s, "
                     f"{taken_s:.1f} s of CPU"
                 )
 

@@ -33,7 +33,7 @@ WAYS = ("irqs", "preempt", "softirq", "lock", "faults", "none")
 
 @pytest.fixture(scope="module")
 def late(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explained]:
-    """Runs in which a module makes wake-ups late in each way, with their two latest samples explained."""
+    """Runs in which a module makes wake-ups late in each way, with their two worst samples explained."""
     folder = tmp_path_factory.mktemp("late")
     guest = LateGuest(folder)
     records = {way: guest.record(way) for way in WAYS}
@@ -139,9 +139,9 @@ def test_a_modules_functions_lie_where_its_beginning_and_its_file_say(
     run = _Run(path, read(path), tmp_path, print)
     measure = Command(("sh", "-c", f"sed 's/^/{modules.TOLD}/' /proc/modules > modules"))
     job = replace(run.job, version=(), measure=measure, collect=("modules",))
-    told = run._outcome(run._board(run.machine), job).files["modules"]
+    told = run.outcome(run.board(run.machine), job).files["modules"]
     found = Symbols.read(modules.functions(told, part("initramfs", run.record.inputs.artefacts, run._named)))
-    theirs = {one for one in run._symbols().functions if "[" in one[1]}
+    theirs = {one for one in run.symbols().functions if "[" in one[1]}
     assert {*found.functions} == theirs and "late_hold_interrupts [rtqual_late]" in dict(theirs).values()
 
 
@@ -175,7 +175,7 @@ def test_a_clock_that_is_refined_in_the_run_is_followed(rtqual: Run, tmp_path: P
     assert done.returncode == 0, done.stderr
     path = next(path for path in Store(tmp_path / "out/records").paths() if not read(path).manifest.repeat)
     run = _Run(path, read(path), tmp_path, print)
-    events = run._watched(run._symbols(), ())
+    events = run._watched(run.symbols(), ())
     (found,) = run.measured.samples(events, linux=True)
     first, last = found.matched.samples[0], found.matched.samples[-1]
     assert last.number == 700

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`rtqual explain` names the time of the latest wake-ups: on Debian's stock and PREEMPT_RT kernels, and on the one
+"""`rtqual explain` names the time of the worst wake-ups: on Debian's stock and PREEMPT_RT kernels, and on the one
 tailored to the docking mission, which tells no symbols itself. That is built where it is not in the cache.
 """
 

@@ -77,7 +77,7 @@ def of_plugin(record: Path, folder: Path) -> dict[str, dict[tuple[str, str], int
     """By kind: where a section begins and ends -> its longest in ns. All samples are the record's, or it fails; which
     reading is which sample is not asked: this kernel is up so soon that it corrects its clock's rate meanwhile."""
     run = _Run(record, read(record), folder, print)
-    symbols = run._symbols()
+    symbols = run.symbols()
     events = run._watched(symbols, ())
     read_ns = [ns for _, ns, thread in events.readings() if thread.name == "cyclictest"]
     late = sections.longest(events, read_ns[0], read_ns[-1], LOOKED_AT)
@@ -100,7 +100,7 @@ def of_tracer(record: Path, tracer: str, folder: Path) -> dict[tuple[str, str], 
     run = _Run(record, read(record), folder, print)
     begin = Command(("sh", "-c", _BEGIN.format(tracer)))
     job = replace(run.job, setup=(*run.job.setup, begin), loads=(*run.job.loads, Command(("sh", "-c", _KEPT), fifo=60)))
-    told = _SECTION.findall(run._outcome(run._board(run.machine), job).files["sections"])
+    told = _SECTION.findall(run.outcome(run.board(run.machine), job).files["sections"])
     longest: dict[tuple[str, str], int] = {}
     for us, began, ended in sorted(told, key=lambda one: -int(one[0])):
         longest.setdefault((began, ended), int(us))

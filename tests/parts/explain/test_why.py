@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtqual.parts.explain.chapter import latest, why
+from rtqual.parts.explain.chapter import why, worst
 from rtqual.parts.explain.kept import WHY, Why
 from rtqual.reports.material import Material, gather
 from rtqual.reports.page.document import Bullets, Heading, Plots
@@ -26,7 +26,7 @@ def material_of(found: Why | None) -> Material:
 
 def test_causes_differences_and_timelines_are_told() -> None:
     material = material_of(explained(RECORDS))
-    blocks = [*why(material), *latest(material)]
+    blocks = [*why(material), *worst(material)]
     assert [block.title for block in blocks if isinstance(block, Heading)] == ["Under hackbench", "Under hackbench"]
     plots = [plot for block in blocks if isinstance(block, Plots) for plot in block.plots]
     assert [plot.caption.removesuffix("\u00a0◇") for plot in plots][:3] == [
@@ -41,7 +41,7 @@ def test_causes_differences_and_timelines_are_told() -> None:
     axis = re.findall(r">([\d.]+)<|>(Share of the sample[^<]*)<", plots[0].svg)
     assert ("", "Share of the sample (%) ◇") in axis and ("50", "") in axis, axis  # as the values beside the bars
     causes = {(row[0].text, row[0].detail): [cell.text for cell in row[1:]] for row in tables(blocks)[0].rows}
-    assert causes["stock", "the latest"][2] == "interrupts off 97.7\u00a0%"
+    assert causes["stock", "the worst"][2] == "interrupts off 97.7\u00a0%"
     assert causes["stock", "above the limit"][0] == "2"
     parts = [[cell.text for cell in row] for row in tables(blocks)[1].rows]
     assert parts[0][:3] == ["+0", "300,000", "interrupts off"] and parts[-1][:2] == ["sum", "307,000"]
@@ -49,7 +49,7 @@ def test_causes_differences_and_timelines_are_told() -> None:
 
 def test_the_chapter_stands_where_there_is_something_to_tell() -> None:
     assert not list(why(material_of(None))) and not list(why(material_of(Why())))
-    assert not list(latest(material_of(None)))
+    assert not list(worst(material_of(None)))
     assert build(material_of(None)).chapters[-1].heading.startswith("Annex E")
     empty = explained(RECORDS).runs[0].model_copy(update={"timelines": ()})
     assert not list(why(material_of(Why(runs=(empty,)))))
@@ -61,7 +61,7 @@ def test_the_chapter_stands_where_there_is_something_to_tell() -> None:
 def test_equal_explanations_give_equal_pages_whose_text_is_never_markup(explained_page: Path) -> None:
     html = explained_page.read_text()
     assert "5 Why samples were late" in html and "8 Glossary" in html
-    assert "Annex A The latest samples, part by part" in html and "Annex B Test tools" in html
+    assert "Annex A The worst samples, part by part" in html and "Annex B Test tools" in html
     assert to_html(build(material_of(explained(RECORDS, hostile=HOSTILE)))) == html
     assert "<script>alert" not in html and "\x1b" not in html and "\u202e" not in html
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rtqual.engine.instruments.late import LATE, LateParameters, latest
+from rtqual.engine.instruments.late import LATE, LateParameters, worst
 from rtqual.protocols.record.schema import LatePart, LateSample, Measurement, Series, Timing
 from rtqual.protocols.record.store import MANIFEST, Store, read
 from support.command import Run
@@ -39,7 +39,7 @@ NESTED = """\
 
 
 def test_what_ran_meanwhile_is_laid_out_with_what_interrupted_it() -> None:
-    (told,) = latest(NESTED, 100, 50)
+    (told,) = worst(NESTED, 100, 50)
     assert (told.number, told.cpu, told.value_ns, told.calls) == (101, 0, 62_000, ["do_syscall_64", "hold"])
     assert [(one.source, one.begin_ns, one.duration_ns, one.name) for one in told.parts] == [
         ("before", 0, 900, "load:7"),
@@ -55,7 +55,7 @@ def test_what_ran_meanwhile_is_laid_out_with_what_interrupted_it() -> None:
     ]
 
 
-def test_the_latest_of_a_run_come_with_parts_that_add_up() -> None:
+def test_the_worst_of_a_run_come_with_parts_that_add_up() -> None:
     found = read_text("timerlat-late", captured_text("timerlat-late"))
     names = [(one.info.name, one.total) for one in found.series]
     assert names == [("thread", 8), ("irq", 8), ("watched thread", 8), ("watched irq", 8)]
@@ -107,7 +107,7 @@ def test_a_record_of_any_board_is_explained_as_it_was_told(told: Path, rtqual: R
 def test_samples_that_were_not_kept_are_not_told(
     told: Path, fails: Callable[..., str], arguments: tuple[str, ...]
 ) -> None:
-    assert "keeps its 8 latest samples, and none of those asked for" in fails(2, "explain", told, *arguments)
+    assert "keeps its 8 worst samples, and none of those asked for" in fails(2, "explain", told, *arguments)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_late_samples_of_another_run_are_refused(fails: Callable[..., str], tmp_
     fails(2, "explain", Store(tmp_path).write(record(found, OF_TIMERLAT.model_copy(update=of))))
 
 
-def test_the_latest_that_are_left_out_are_said(told: Path, rtqual: Run) -> None:
+def test_the_worst_that_are_left_out_are_said(told: Path, rtqual: Run) -> None:
     change_manifest(told, late=json.loads((told / MANIFEST).read_text())["late"][2:])
     reseal(told)
     assert "2 samples later than the last of these were not told whole" in rtqual("explain", told).stdout
@@ -191,9 +191,9 @@ def test_a_storm_of_interrupts_is_told_in_one_pass() -> None:
         f" load-7 [000] d..h1.. 0.001015: irq_noise: e:40 start 0.{at:09d} duration 5 ns\n"
         for at in range(1_004_000, 1_050_000, 10)
     )
-    (told,) = latest(NESTED.replace(" => timerlat_irq\n", "").replace("          load-7", storm + " load-7", 1), 0, 50)
+    (told,) = worst(NESTED.replace(" => timerlat_irq\n", "").replace("          load-7", storm + " load-7", 1), 0, 50)
     assert len(told.parts) > 7_000 and sum(one.duration_ns for one in told.parts) == told.value_ns == 62_000
-    assert not [*latest(" load-7 [000] d..h1.. 0.001015: irq_noise:" + " " * 100_000 + "x", 0, 50)]
+    assert not [*worst(" load-7 [000] d..h1.. 0.001015: irq_noise:" + " " * 100_000 + "x", 0, 50)]
 
 
 @pytest.mark.guest

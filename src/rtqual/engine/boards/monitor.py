@@ -81,18 +81,39 @@ def restore(devices: Path) -> Steps:
     """Restore what was saved, and wait for the guest's end."""
 
     async def steps(monitor: QMPClient, process: subprocess.Popen[bytes]) -> None:
-        await _without_memory(monitor)
-        # The rounds are timers of the host's clock, which would cut the CPUs' turns at random places.
-        await monitor.execute("migrate-set-parameters", {"announce-rounds": 0})
-        await monitor.execute("migrate-incoming", {"uri": f"exec:cat {shlex.quote(str(devices))}"})
-        await _migrated(monitor, f"the guest's state in {devices} cannot be restored: delete it and try again")
-        await monitor.execute("cont")
+        await _restored(monitor, devices)
         async with _end(process) as ended:
             await ended
         if process.wait() < 0:
             raise OSError(killed(process))
 
     return steps
+
+
+def standing(devices: Path, after_s: float, look: Callable[[QMPClient], Awaitable[None]]) -> Steps:
+    """Restore what was saved, let `look` ask the monitor once that has taken so much processor time, and end it."""
+
+    async def steps(monitor: QMPClient, process: subprocess.Popen[bytes]) -> None:
+        patience = Patience(process.pid, after_s)
+        await _restored(monitor, devices)
+        async with _end(process) as ended:
+            while not patience.over():
+                if (await asyncio.wait({ended}, timeout=0.2))[0]:
+                    raise OSError("the guest ended by itself this time")
+            await look(monitor)
+            await monitor.execute("quit")
+            await ended
+
+    return steps
+
+
+async def _restored(monitor: QMPClient, devices: Path) -> None:
+    await _without_memory(monitor)
+    # The rounds are timers of the host's clock, which would cut the CPUs' turns at random places.
+    await monitor.execute("migrate-set-parameters", {"announce-rounds": 0})
+    await monitor.execute("migrate-incoming", {"uri": f"exec:cat {shlex.quote(str(devices))}"})
+    await _migrated(monitor, f"the guest's state in {devices} cannot be restored: delete it and try again")
+    await monitor.execute("cont")
 
 
 async def _without_memory(monitor: QMPClient) -> None:

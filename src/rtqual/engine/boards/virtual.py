@@ -13,12 +13,12 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from qemu.qmp import QMPError
+from qemu.qmp import QMPClient, QMPError
 
 from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.cache import cache_dir, sha256_file
@@ -28,7 +28,17 @@ from rtqual.base.scratch import scratch
 from rtqual.base.sparse import copy_sparse
 from rtqual.engine.boards import jobs
 from rtqual.engine.boards.machine import Emulator, emulator_for
-from rtqual.engine.boards.monitor import Steps, drive, killed, memory_options, monitor_options, option, restore, save
+from rtqual.engine.boards.monitor import (
+    Steps,
+    drive,
+    killed,
+    memory_options,
+    monitor_options,
+    option,
+    restore,
+    save,
+    standing,
+)
 from rtqual.engine.boards.parts import part
 from rtqual.engine.boards.process import emulator
 from rtqual.engine.boards.saved import Saved, saved
@@ -141,6 +151,19 @@ class VirtualBoard(Board):
             command=self.by_hand(job, seed),
         )
         return replace(outcome, files={**outcome.files, **seen})
+
+    def left_standing(self, job: Job, seed: int, after_s: float, look: Callable[[QMPClient], Awaitable[None]]) -> str:
+        """Let `look` ask the monitor of a run that hangs, once it has taken so much, end it, and return its console.
+
+        Raises RunFailed where it ends by itself.
+        """
+        guest = self._boot_once()
+        script = self._script(job, seed)
+        with scratch() as folder:
+            memory = memory_options(guest.memory, self.machine.memory_mib, share=False)
+            steps = standing(guest.devices, after_s, look)
+            self._emulate(folder, script, ["-incoming", "defer", *memory], steps, after_s + _BOOT_TIMEOUT_S)
+            return self._console(folder)
 
     def by_hand(self, job: Job, seed: int) -> tuple[str, ...]:
         """The command of the uninterrupted run, for the folder above `scratch`."""
@@ -324,9 +347,13 @@ def rebuilt(run: Recorded, architecture: Architecture) -> Rebuilt:
 
 
 def last_lines(console: str, count: int = 4) -> str:
-    """A console's end on one line, without control characters. A panic's end begins where the kernel says why."""
+    """A console's end on one line."""
+    return " | ".join(console_end(console, count)) or "(the console is empty)"
+
+
+def console_end(console: str, count: int = 4) -> list[str]:
+    """Its last lines, without control characters. A panic's end begins where the kernel says why."""
     lines = [re.sub(r"[^\x20-\x7e]", "", line).strip() for line in console.splitlines()]
     lines = [line for line in lines if line]
     why = next((number for number, line in enumerate(lines) if "Kernel panic" in line), None)
-    told = lines[-count:] if why is None else lines[why : why + count]
-    return " | ".join(told) or "(the console is empty)"
+    return lines[-count:] if why is None else lines[why : why + count]

@@ -33,7 +33,7 @@ from rtqual.protocols.instrument import Instrument
 from rtqual.protocols.instrument.output import clock_problems, require_success
 from rtqual.protocols.record.schema import LatePart, LateSample, Measurement, Series
 
-_LATEST = 10
+_WORST_KEPT = 10
 _TURNS = (0, 1, 1, 0)  # without the events, and with them: an even drift cancels
 _CALLS = ' && echo "$turn" > osnoise/print_stack'
 _SCRIPT = f"""{BEGIN}
@@ -69,7 +69,7 @@ class LateParameters(TimerlatParameters):
 
 
 class _Late(Instrument):
-    """timerlat, watched: what the CPU did in the latest samples, and by how much watching moves them."""
+    """timerlat, watched: what the CPU did in the worst samples, and by how much watching moves them."""
 
     def job(self, parameters: LateParameters, *, cpus: int, seed: int) -> Job:
         turn = _turn(parameters)
@@ -94,10 +94,10 @@ class _Late(Instrument):
             for (context, cpu), samples in found.items():
                 taken.setdefault((_SERIES[watched][context], cpu), []).extend(samples)
             if watched:
-                late += latest(trace, cycles * sum(_TURNS[:number]), cycles)
+                late += worst(trace, cycles * sum(_TURNS[:number]), cycles)
         series = [Series.raw(samples, name=name, cpu=cpu) for (name, cpu), samples in taken.items()]
         late.sort(key=lambda one: (-one.value_ns, one.cpu, one.number))
-        return replace(measured("timerlat", outcome, series, {}, problems), late=tuple(late[:_LATEST]))
+        return replace(measured("timerlat", outcome, series, {}, problems), late=tuple(late[:_WORST_KEPT]))
 
     def seconds(self, parameters: LateParameters, load: str) -> float:
         return len(_TURNS) * seconds_of(_turn(parameters))
@@ -128,11 +128,11 @@ class _Cycle:
     calls: list[str] = field(default_factory=list)  # the innermost first
 
 
-def latest(trace: str, before: int, cycles: int) -> Iterator[LateSample]:
-    """The latest of a turn's first so many samples, numbered after those of the turns before."""
+def worst(trace: str, before: int, cycles: int) -> Iterator[LateSample]:
+    """The worst of a turn's first so many samples, numbered after those of the turns before."""
     told = [(cpu, cycle) for cpu, cycle in _cycles(trace) if cycle.number <= cycles]
     told.sort(key=lambda one: (-one[1].thread_ns, one[0], one[1].number))
-    for cpu, cycle in told[:_LATEST]:
+    for cpu, cycle in told[:_WORST_KEPT]:
         yield LateSample(
             number=before + cycle.number, cpu=cpu, value_ns=cycle.thread_ns, parts=_parts(cycle), calls=_calls(cycle)
         )

@@ -3,6 +3,7 @@
 
 part.py      what this part brings
 command.py  words.py   the command, and what it prints
+hung.py      where a run stands that hung; again.py: a run made again
 stage.py     samples explained; measured.py: which can be; why.py: those of a campaign, for its report
 late.py      where the measured system told; advice.py: what the lint says about it
 chapter.py   plots.py   in the report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why the latest samples were late: what made each candidate's, why one is later than another, and timelines."""
+"""Why the worst samples were late: what made each candidate's, why one is later than another, and timelines."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from rtqual.reports.page.document import (
 )
 from rtqual.reports.page.text import VIRTUAL, clean, load_text, number, prose, quantity
 
-_TIMELINES = 3  # of the latest samples under a load, beside the latest of each candidate
+_TIMELINES = 3  # of the worst samples under a load, beside the worst of each candidate
 _SMALL = 0.01  # of a sample: parts below it share a row
 _SHARE = 0.02  # of samples: kinds below it are left out
 _HOW = (
@@ -52,7 +52,7 @@ class _Told:
 
     record: Manifest
     line: Timeline
-    latest: bool  # one of the latest of its candidate under its load
+    worst: bool  # one of the worst of its candidate under its load
     above: bool  # above the p99 of these
 
     @property
@@ -73,8 +73,8 @@ def why(material: Material) -> Iterator[Block]:
     yield from bullets("Not explained", kept.refused, "open")
 
 
-def latest(material: Material) -> Iterator[Block]:
-    """The latest samples, each part by part."""
+def worst(material: Material) -> Iterator[Block]:
+    """The worst samples, each part by part."""
     for load, groups in _by_load(material).items():
         yield Heading(clean(load_text(load)).capitalize())
         yield from _timelines(material, load, groups)
@@ -89,14 +89,14 @@ def _by_load(material: Material) -> dict[str, dict[Group, list[_Told]]]:
 
 
 def _told(material: Material, found: Why) -> dict[Group, list[_Told]]:
-    """By group, the latest sample first."""
+    """By group, the worst sample first."""
     records = {one.hash: one for one in material.records}
     told: dict[Group, list[_Told]] = defaultdict(list)
     for run in found.runs:
         record = records.get(run.record)
         if record and run.timelines:
             told[group_of(record)] += [
-                _Told(record, line, latest=place < run.worst, above=line.sample.value_ns > run.above_ns)
+                _Told(record, line, worst=place < run.worst, above=line.sample.value_ns > run.above_ns)
                 for place, line in enumerate(run.timelines)
             ]
     by_lateness = lambda one: (-one.ns, one.record.hash, one.line.sample.number)  # noqa: E731
@@ -112,7 +112,7 @@ def _sets(material: Material, group: Group, told: Sequence[_Told]) -> dict[str, 
     ]
     found: dict[str, Sequence[_Told]] = {
         "above p99": [one for one in told if one.above],
-        "the latest": [one for one in told if one.latest],
+        "the worst": [one for one in told if one.worst],
         "maximum": told[:1],
         "above the limit": [one for one in told if limits and one.ns > min(limits)],
     }
@@ -130,8 +130,8 @@ def _causes(material: Material, load: str, groups: Mapping[Group, Sequence[_Told
     rows = [_row(group, name, one) for group, named in tallies.items() for name, one in named.items()]
     shown = material.numbering.table(clean(f"What made samples late, {load_text(load)}"), columns, rows, [_COUNTED])
     drawn = [_bars(material, load, {group.candidate: named["maximum"] for group, named in tallies.items()}, "maximum")]
-    latest = [named["the latest"] for named in tallies.values() if "the latest" in named]
-    drawn += [_fall(material, fall) for fall in waterfalls(latest) if fall.difference_ns > 0]
+    worst = [named["the worst"] for named in tallies.values() if "the worst" in named]
+    drawn += [_fall(material, fall) for fall in waterfalls(worst) if fall.difference_ns > 0]
     yield shown
     yield Plots(tuple(drawn), timing_notes(VIRTUAL))
 
@@ -169,12 +169,12 @@ def _bars(material: Material, load: str, tallies: Mapping[str, Tally], name: str
 def _fall(material: Material, fall: Waterfall) -> Plot:
     caption = clean(f"Why {fall.later.candidate} is later than {fall.sooner.candidate} {load_text(fall.later.load)}")
     steps = "; ".join(f"{one.kind} {quantity(one.ns, 'ns')}" for one in fall.steps)
-    alt = f"{caption}: {quantity(fall.difference_ns, 'ns')} in the mean of their latest samples. {steps}"
+    alt = f"{caption}: {quantity(fall.difference_ns, 'ns')} in the mean of their worst samples. {steps}"
     return material.numbering.plot(caption, clean(alt), partial(waterfall_plot, fall, material.palette), VIRTUAL)
 
 
 def _timelines(material: Material, load: str, groups: Mapping[Group, Sequence[_Told]]) -> Iterator[Block]:
-    """The latest of all, and of each candidate the latest."""
+    """The worst of all, and of each candidate the worst."""
     every = sorted((one for told in groups.values() for one in told), key=lambda one: -one.ns)
     firsts = [told[0] for told in groups.values()]
     notes = timing_notes(VIRTUAL)  # once, below the first

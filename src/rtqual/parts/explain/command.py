@@ -2,6 +2,7 @@
 """`rtqual explain`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from rtqual.parts.explain.stage import Timed
 
-_WORST, _LATEST = 3, 10
+_WORST, _OF_EACH = 3, 10
 
 
 def explain(
@@ -37,21 +38,21 @@ def explain(
     ----------
     record
         A record of the virtual board, as `rtqual show` takes it: cyclictest on one CPU, or on x86-64 on several;
-        frames or telecommands on one. Of a campaign's folder, the latest samples of each candidate under each load on
-        one CPU are told together.
+        frames or telecommands on one. Of a campaign's folder, the worst samples of each candidate under each load on
+        one CPU are told together. Of a run that hung, its file below lost/ in the campaign's folder: it is made again,
+        and what is told is where it stands.
     worst
-        How many of the latest samples; 3 of a record and 10 of each candidate unless told otherwise.
+        How many of the worst samples; 3 of a record and 10 of each candidate unless told otherwise.
     sample
         The sample of this number; the first is 1.
     above
-        All samples above a duration, as "30 us"; the 200 latest at most.
+        All samples above a duration, as "30 us"; the 200 worst at most.
     """
     from rtqual.base.errors import BadInput  # noqa: PLC0415
-    from rtqual.base.units import parse_duration_ns  # noqa: PLC0415
     from rtqual.engine.campaign.find import find  # noqa: PLC0415
-    from rtqual.parts.explain import late  # noqa: PLC0415
+    from rtqual.parts.explain import hung, late  # noqa: PLC0415
     from rtqual.parts.explain.advice import advice  # noqa: PLC0415
-    from rtqual.parts.explain.stage import MOST, Asked, explainable, latest_of, tally_all  # noqa: PLC0415
+    from rtqual.parts.explain.stage import Asked, explainable, tally_all, worst_of  # noqa: PLC0415
     from rtqual.parts.explain.stage import explain as explained_by  # noqa: PLC0415
     from rtqual.parts.explain.tally import waterfalls  # noqa: PLC0415
     from rtqual.parts.explain.words import (  # noqa: PLC0415
@@ -64,16 +65,11 @@ def explain(
     )
     from rtqual.protocols.record.store import read  # noqa: PLC0415
 
-    if sum(one is not None for one in (worst, sample, above)) > 1:
-        raise BadInput("--worst, --sample and --above: give one of them")
-    if ctf is not None and ctf.exists():
-        raise BadInput(f"--ctf {ctf}: is there already: name a new folder")
-    if worst is not None and not 1 <= worst <= MOST:
-        raise BadInput(f"--worst: {worst} samples cannot be told: give 1 to {MOST}")
-    try:
-        above_ns = None if above is None else parse_duration_ns(above)
-    except ValueError as error:
-        raise BadInput(f"--above: {error}") from None
+    above_ns = _above_ns(worst, sample, above, ctf)
+    if hung.is_lost(record):
+        if any(one is not None for one in (worst, sample, above, trace, ctf)):
+            raise BadInput(f"{record}: is a run without samples, which --worst, --sample, --above and traces tell of")
+        return _tell_hung(record, as_json=as_json)
     paths = find(record)
     records = {path: read(path) for path in paths}
     many = len(paths) > 1
@@ -82,7 +78,7 @@ def explain(
     asked = Asked(worst or (0 if above else _WORST), sample, above_ns)
     traced = [late.of(path, records[path], asked) for path in late.kept(records)]
     if many and (explainable(records) or not traced):
-        told = explained_by(latest_of(records, worst or _LATEST), tell)
+        told = explained_by(worst_of(records, worst or _OF_EACH), tell)
     else:
         told = [] if traced else explained_by({paths[0]: asked}, tell)
     tallies = tally_all(told) if many else []
@@ -98,6 +94,36 @@ def explain(
         elif told:
             print_explained(LITERAL, told)
         print_late(LITERAL, traced)
+    return 0
+
+
+def _above_ns(worst: int | None, sample: int | None, above: str | None, ctf: Path | None) -> int | None:
+    """What --above says. Raises BadInput where the options do not go together."""
+    from rtqual.base.errors import BadInput  # noqa: PLC0415
+    from rtqual.base.units import parse_duration_ns  # noqa: PLC0415
+    from rtqual.parts.explain.stage import MOST  # noqa: PLC0415
+
+    if sum(one is not None for one in (worst, sample, above)) > 1:
+        raise BadInput("--worst, --sample and --above: give one of them")
+    if ctf is not None and ctf.exists():
+        raise BadInput(f"--ctf {ctf}: is there already: name a new folder")
+    if worst is not None and not 1 <= worst <= MOST:
+        raise BadInput(f"--worst: {worst} samples cannot be told: give 1 to {MOST}")
+    try:
+        return None if above is None else parse_duration_ns(above)
+    except ValueError as error:
+        raise BadInput(f"--above: {error}") from None
+
+
+def _tell_hung(path: Path, *, as_json: bool) -> int:
+    from rtqual.parts.explain.hung import stands  # noqa: PLC0415
+    from rtqual.parts.explain.words import print_hung  # noqa: PLC0415
+
+    found = stands(path, tell)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        print_hung(LITERAL, found)
     return 0
 
 

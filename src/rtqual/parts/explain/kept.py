@@ -18,7 +18,7 @@ class _Model(BaseModel):
 
 
 class Run(_Model):
-    """A record's explained samples, the latest first: `worst` of them, and all above `above_ns`."""
+    """A record's explained samples, the worst first: `worst` of them, and all above `above_ns`."""
 
     record: str  # the hash of its manifest
     worst: int

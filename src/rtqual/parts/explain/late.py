@@ -45,7 +45,7 @@ class Told:
     seed: int
     watching: tuple[Watching, ...]  # by CPU
     left_out: int  # later ones than those that were kept, of which the trace did not tell all
-    timelines: tuple[Timeline, ...]  # the latest sample first
+    timelines: tuple[Timeline, ...]  # the worst sample first
     names: tuple[str, ...] = ()  # of the samples' series, where they are of several
 
 
@@ -72,7 +72,7 @@ def of(path: Path, record: Record, asked: Asked) -> Told:
         above = 0 if asked.above_ns is None else sum(line.sample.value_ns > asked.above_ns for line in lines)
         chosen = lines[: max(asked.worst, above)]
     if not chosen:
-        raise BadInput(f"{path}: keeps its {len(lines)} latest samples, and none of those asked for")
+        raise BadInput(f"{path}: keeps its {len(lines)} worst samples, and none of those asked for")
     least_ns = late[-1].value_ns
     later = sum(int(one.counts[one.values > least_ns].sum()) for one in both[1].values())
     return Told(
@@ -104,7 +104,7 @@ def _of_program(path: Path, record: Record, late: Sequence[LateSample], asked: A
     if asked.sample is None:
         chosen = chosen[: max(asked.worst, above)]
     if not chosen:
-        raise BadInput(f"{path}: keeps its {len(late)} latest jobs, and none of those asked for")
+        raise BadInput(f"{path}: keeps its {len(late)} worst jobs, and none of those asked for")
     return Told(
         record=manifest.hash[:16],
         path=path,

@@ -16,9 +16,7 @@ PART = Part(
     ),
     chapters=(
         Chapter(50, "rtqual.parts.explain.chapter:why", "", "Why samples were late"),
-        Chapter(
-            90, "rtqual.parts.explain.chapter:latest", "a", "The latest samples, part by part"
-        ),  # results link there
+        Chapter(90, "rtqual.parts.explain.chapter:worst", "a", "The worst samples, part by part"),  # results link there
     ),
     annexes=(Row(40, "rtqual.parts.explain.kept:WHY"),),
 )

@@ -104,5 +104,5 @@ def waterfall_plot(fall: Waterfall, palette: Palette, ident: str, alt: str) -> s
             axes.barh(place, length, 0.72, begin, color=colour, linewidth=0)
             text = f"{sign}{length / scale:.2f}"
             axes.text(begin + length + 0.012 * (high - low), place, text, va="center_baseline", fontsize=7.5)
-        axes.set_xlabel(f"Mean of the latest samples ({unit})")
+        axes.set_xlabel(f"Mean of the worst samples ({unit})")
         return to_svg(figure, ident, alt)

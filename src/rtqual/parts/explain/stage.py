@@ -6,55 +6,35 @@ sample was, then every block of instructions is noted around the samples asked f
 record's.
 """
 
-import base64
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
 from rtqual.base.architecture import AMD64
-from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
-from rtqual.engine.boards import rtos
-from rtqual.engine.boards.machine import ARM, emulator_for
-from rtqual.engine.boards.parts import part
-from rtqual.engine.boards.virtual import again
-from rtqual.parts.explain import modules, sections, trace
+from rtqual.parts.explain import sections, trace
+from rtqual.parts.explain.again import Again
 from rtqual.parts.explain.context import Slice, slices
 from rtqual.parts.explain.matching import Sample
 from rtqual.parts.explain.measured import Found, Measured, measured
 from rtqual.parts.explain.processor import processor_of
 from rtqual.parts.explain.sections import Placed
-from rtqual.parts.explain.spec import MOST_WINDOWS, spec
+from rtqual.parts.explain.spec import MOST_WINDOWS
 from rtqual.parts.explain.symbols import Symbols
 from rtqual.parts.explain.tally import Tally, tally
 from rtqual.parts.explain.timeline import Timeline, timeline, told_by
 from rtqual.parts.explain.windows import apart, places, window
-from rtqual.protocols.board import Board, Command, Job, Machine, Outcome, Recorded
 from rtqual.protocols.board.registry import row_of
-from rtqual.protocols.record.schema import Record, digest
+from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import read
-from rtqual.stages.reproduce import machine_of
 
-_TIMEOUT_S = 1200.0
-_JOB = TypeAdapter(Job)
 _LONGEST, _LOOKED_AT = 3, 8  # sections of each kind; several may lie at one place
 MOST = 200  # samples at a time
-_SYMBOLS = "symbols"
-# What comes back of a job is text.
-_TELL_SYMBOLS = (
-    "(grep -E ' [tTwW] | (init_task|__per_cpu_offset|current_task|pcpu_hot|__preempt_count)$' /proc/kallsyms"
-    f" || sed 's/^/{modules.TOLD}/' /proc/modules) | gzip | base64 > {_SYMBOLS}"
-)
-_MOST_SYMBOLS_B = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -76,7 +56,7 @@ class Explained:
     seed: int
     samples: int  # of the run
     names: tuple[str, ...]  # of the samples' series, by their numbers; nothing where it is one
-    timelines: tuple[Timeline, ...]  # the latest sample first
+    timelines: tuple[Timeline, ...]  # the worst sample first
     longest: tuple[Placed, ...]
     windows: int  # how often the second run looked closer
 
@@ -118,8 +98,8 @@ def explainable(records: Mapping[Path, Record]) -> list[Path]:
     return found
 
 
-def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
-    """The `number` latest samples of each candidate under each load, over its runs. Raises BadInput without any."""
+def worst_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
+    """The `number` worst samples of each candidate under each load, over its runs. Raises BadInput without any."""
     groups: dict[tuple[str, str], list[Path]] = {}
     for path in explainable(records):
         inputs = records[path].inputs
@@ -136,8 +116,8 @@ def latest_of(records: Mapping[Path, Record], number: int) -> dict[Path, Asked]:
             series = records[path].series[0]
             values, counts = series.values[-number:], series.counts[-number:]
             late.update({(int(value), path): int(times) for value, times in zip(values, counts, strict=True)})
-        latest = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
-        asked |= {path: Asked(worst=times) for path, times in sorted(latest.items())}
+        worst = Counter(path for _, path in sorted(late.elements(), key=lambda one: (-one[0], one[1]))[:number])
+        asked |= {path: Asked(worst=times) for path, times in sorted(worst.items())}
     return asked
 
 
@@ -173,24 +153,16 @@ def require(path: Path, record: Record) -> Measured:
     return one
 
 
-class _Run:
+class _Run(Again):
     def __init__(self, path: Path, record: Record, folder: Path, tell: Callable[[str], None]) -> None:
-        self.path, self.record, self.folder, self.tell = path, record, folder, tell
-        inputs = record.inputs
-        row = row_of(inputs.board, inputs.artefacts)
-        assert row is not None, "it was asked for"  # noqa: S101
-        self.architecture = row.architecture
-        self.processor = processor_of(row.architecture.name if row.architecture else None)
-        self.measured = measured(path, record, linux=row.linux)
-        try:
-            self.job = _JOB.validate_python(inputs.job)
-        except ValidationError:
-            raise BadInput("this rtqual cannot make its job: use the version that measured it") from None
-        self.machine = machine_of(inputs, lambda machine: self._board(machine).artefacts())
+        named = tuple(Path(word).name for word in record.manifest.provenance.command)
+        super().__init__(record.inputs, named, folder, tell)
+        self.path, self.record = path, record
+        self.measured = measured(path, record, linux=self.architecture is not None)
 
     def explained(self, asked: Asked, longest: int) -> Explained:
         inputs = self.record.inputs
-        symbols = self._symbols()
+        symbols = self.symbols()
         self.tell("watches the run's events")
         events = self._watched(symbols, ())
         found = self.measured.samples(events, linux=self.architecture is not None)
@@ -220,25 +192,11 @@ class _Run:
             return timeline(one, self.processor, of.matched.thread, pieces, of.cpu)
         return told_by(one, self.measured.kind(events, of, one), pieces)
 
-    @property
-    def _named(self) -> tuple[str, ...]:
-        return tuple(Path(word).name for word in self.record.manifest.provenance.command)
-
-    def _board(self, machine: Machine, watch: Sequence[str] = ()) -> Board:
-        inputs = self.record.inputs
-        recorded = Recorded(self.job, inputs.seed, machine, inputs.artefacts, self._named, self.folder)
-        return (
-            again(recorded, self.architecture, watch=watch) if self.architecture else rtos.anew(recorded, watch=watch)
-        )
-
     def _watched(self, symbols: Symbols, windows: Sequence[tuple[int, int]]) -> trace.Trace:
         """Raises RunFailed where the samples are not the record's."""
-        asked, log = self.folder / "spec", self.folder / "log"
-        asked.write_text(spec(self.processor, symbols, windows))
-        emulator = emulator_for(self.architecture) if self.architecture else ARM
-        plugin = (f"file={emulator.plugin('rtqual-watch')}", f"spec={asked}", f"log={log}")
+        plugin, log = self.watcher(symbols, windows)
         try:
-            outcome = self._outcome(self._board(self.machine, plugin), self.job)
+            outcome = self.outcome(self.board(self.machine, plugin), self.job)
         except RunFailed:
             trace.require_room(log)
             raise
@@ -247,57 +205,9 @@ class _Run:
             raise RunFailed(f"{self.path}: the watched run gave other samples, so it explains nothing (clock: {clock})")
         return trace.read(log, linux=self.architecture is not None)
 
-    def _outcome(self, board: Board, job: Job) -> Outcome:
-        try:
-            return board.run(job, seed=self.record.inputs.seed, timeout_s=_TIMEOUT_S)
-        except RunFailed as error:
-            if "Could not load plugin" in str(error):
-                raise BadInput(
-                    f"this QEMU does not take the plugin that watches ({error}): install Debian 12's qemu-system-x86 "
-                    "and qemu-system-arm"
-                ) from None
-            raise
-
-    def _symbols(self) -> Symbols:
-        """Where functions lie once the job's modules are loaded, told by the guest itself in a run of its own."""
-        if not self.architecture:
-            return Symbols.of_image(part("image", self.record.inputs.artefacts, self._named).read_bytes())
-        measure = Command(("sh", "-c", _TELL_SYMBOLS))
-        before = replace(self.job, loads=(), version=(), measure=measure, collect=(_SYMBOLS,))
-        known = digest([self.record.inputs.artefacts, before.as_inputs()])
-
-        def make(fresh: Path) -> None:
-            self.tell("asks the guest for the addresses of its functions")
-            fresh.write_bytes(_packed(self._outcome(self._board(self.machine), before).files.get(_SYMBOLS, "")))
-
-        told = _unpacked(kept(cache_dir() / "symbols" / f"{known[:32]}.gz", make))
-        of_modules = modules.functions(told, part("initramfs", self.record.inputs.artefacts, self._named))
-        return Symbols.read(told + self._map() + of_modules + self.processor.own)
-
-    def _map(self) -> str:
-        """Of a kernel that tells nothing itself, what was kept when it was built; Debian's is a note of one line."""
-        image = part("kernel", self.record.inputs.artefacts, self._named)
-        kept = sorted(image.parent.glob("System.map*"))
-        return kept[0].read_text(errors="replace") if kept else ""
-
-
-def _packed(text: str) -> bytes:
-    try:
-        return base64.b64decode("".join(text.split()), validate=True)
-    except ValueError:
-        raise RunFailed("the guest's list of symbols was damaged on its way: run it again") from None
-
-
-def _unpacked(file: Path) -> str:
-    try:
-        with gzip.open(file) as content:
-            return content.read(_MOST_SYMBOLS_B).decode("ascii", "replace")
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"{file}: damaged ({error}): delete it") from None
-
 
 def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
-    """The samples asked for, the latest first; of several series those of each. Raises BadInput where there
+    """The samples asked for, the worst first; of several series those of each. Raises BadInput where there
     are none."""
     samples = sorted(
         ((of, one) for of in found for one in of.matched.samples), key=lambda pair: (-pair[1].value_ns, pair[1].number)
@@ -309,7 +219,7 @@ def choose(found: Sequence[Found], asked: Asked) -> list[tuple[Found, Sample]]:
         return chosen
     above = [pair for pair in samples if asked.above_ns is not None and pair[1].value_ns > asked.above_ns]
     if not asked.worst and not above:
-        raise BadInput(f"no sample is above {asked.above_ns} ns: the latest is {samples[0][1].value_ns} ns")
+        raise BadInput(f"no sample is above {asked.above_ns} ns: the worst is {samples[0][1].value_ns} ns")
     numbers = {one.number for _, one in above}
     for group in {of.name for of, _ in samples}:
         numbers |= {one.number for _, one in [pair for pair in samples if pair[0].name == group][: asked.worst]}
@@ -343,6 +253,6 @@ def tally_all(explained: Iterable[Timed]) -> list[Tally]:
 
 
 def tail_of(explained: Iterable[_Timed]) -> list[tuple[_Timed, Timeline]]:
-    """All timelines of several runs, the latest sample first."""
+    """All timelines of several runs, the worst sample first."""
     both = [(one, line) for one in explained for line in one.timelines]
     return sorted(both, key=lambda pair: (-pair[1].sample.value_ns, pair[0].record, pair[1].sample.number))

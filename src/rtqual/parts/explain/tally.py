@@ -12,7 +12,7 @@ _PLACES = 5
 
 @dataclass(frozen=True)
 class Tally:
-    """The latest samples of a candidate under a load. Times are means over these samples, in ns."""
+    """The worst samples of a candidate under a load. Times are means over these samples, in ns."""
 
     candidate: str
     load: str
@@ -21,7 +21,7 @@ class Tally:
     least_ns: int
     most_ns: int
     causes_ns: Mapping[Kind, float]
-    of_the_latest_ns: Mapping[Kind, int]
+    of_the_worst_ns: Mapping[Kind, int]
     places: tuple[tuple[str, str, int], ...]  # (kind, function, in how many samples it is the longest part)
 
 
@@ -32,7 +32,7 @@ def tally(candidate: str, load: str, timelines: Sequence[Timeline]) -> Tally:
     for line in timelines:
         for kind, ns in line.causes.items():
             total[kind] += ns
-    latest = max(timelines, key=lambda line: line.sample.value_ns)
+    worst = max(timelines, key=lambda line: line.sample.value_ns)
     places = Counter((line.worst.kind.value, line.worst.where) for line in timelines)
     ordered = sorted(places.items(), key=lambda item: (-item[1], item[0]))[:_PLACES]
     return Tally(
@@ -43,7 +43,7 @@ def tally(candidate: str, load: str, timelines: Sequence[Timeline]) -> Tally:
         least_ns=min(values),
         most_ns=max(values),
         causes_ns={kind: total[kind] / len(values) for kind in Kind if kind in total},
-        of_the_latest_ns=latest.causes,
+        of_the_worst_ns=worst.causes,
         places=tuple((kind, where, number) for (kind, where), number in ordered),
     )
 
@@ -70,7 +70,7 @@ class Waterfall:
 
 
 def waterfalls(tallies: Iterable[Tally]) -> list[Waterfall]:
-    """Under each load, every candidate against the one whose latest samples are soonest."""
+    """Under each load, every candidate against the one whose worst samples are soonest."""
     by_load: dict[str, list[Tally]] = defaultdict(list)
     for one in tallies:
         by_load[one.load].append(one)

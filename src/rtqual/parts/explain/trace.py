@@ -94,6 +94,12 @@ class Trace:
         where = bisect_right(own, place, key=lambda one: one[0]) - 1
         return own[where][1] if where >= 0 else None
 
+    def standing(self, cpu: int) -> tuple[Thread | None, int, int]:
+        """Who runs on a CPU at the end, for how long in ns, and how many interrupts came meanwhile."""
+        place, thread = next(reversed(self._switches.get(cpu, [])), (0, None))
+        own = (self.kinds[place:] == ord("I")) & (self.cpus[place:] == cpu)
+        return thread, int(self.ns[-1] - self.ns[place]), int(own.sum())
+
     @cached_property
     def _switches(self) -> dict[int, list[tuple[int, Thread]]]:
         """`threads`, by CPU."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why a campaign's latest samples were late, for its report: what `rtqual explain CAMPAIGN` tells, and all samples of
+"""Why a campaign's worst samples were late, for its report: what `rtqual explain CAMPAIGN` tells, and all samples of
 the same runs above their group's p99."""
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +13,7 @@ from rtqual.engine.analysis.figure.pool import pool_runs
 from rtqual.engine.analysis.figure.statistics import quantile
 from rtqual.engine.campaign.annex import Making
 from rtqual.parts.explain.kept import Run, Why
-from rtqual.parts.explain.stage import explain, explainable, latest_of
+from rtqual.parts.explain.stage import explain, explainable, worst_of
 from rtqual.protocols.record.schema import Record
 
 
@@ -29,14 +29,14 @@ def of_campaign(made: Making) -> Why | None:
 def why(
     number: int, records: Mapping[Path, Record], before: Why, workers: int, tell: Callable[[str], None]
 ) -> Why | None:
-    """The `number` latest samples of each candidate under each load; what was explained `before` is taken from there.
+    """The `number` worst samples of each candidate under each load; what was explained `before` is taken from there.
 
     A run that cannot be explained is told, and fails nothing. None where nothing is asked.
     """
     if not number:
         return None
     try:
-        asked = latest_of(records, number)
+        asked = worst_of(records, number)
     except BadInput as error:
         return Why(refused=(str(error),))
     beyond = _p99(records[path] for path in explainable(records))

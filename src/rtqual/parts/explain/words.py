@@ -11,6 +11,7 @@ from rich.text import Text
 from rtqual.base.units import format_ns
 from rtqual.base.words import clean, count, share, under
 from rtqual.parts.explain.advice import Advice
+from rtqual.parts.explain.hung import Hung
 from rtqual.parts.explain.late import Told, Watching
 from rtqual.parts.explain.sections import Placed
 from rtqual.parts.explain.stage import Explained
@@ -35,6 +36,27 @@ def print_explained(console: Console, explained: Sequence[Explained]) -> None:
             _print_timeline(console, line, where=one.on(line.cpu), series=one.series_of(line))
         _print_longest(console, one.longest, one.on)
     console.print()
+    console.print(Text(CLOCK, "dim"), soft_wrap=True)
+
+
+def print_hung(console: Console, one: Hung) -> None:
+    """Who runs where, and what the console said last."""
+    what = f"{one.candidate}, {one.instrument} {under(one.load)}, seed {one.seed}"
+    title = f"{what}: hangs again, looked at after {format_ns(one.guest_ns)} of guest time ({one.run})"
+    console.print(Text(clean(title), "bold"), soft_wrap=True)
+    for stand in one.stands:
+        who = stand.thread or "the thread that ran when it began"
+        came = "no interrupt came" if not stand.interrupts else f"{count(stand.interrupts, 'interrupt')} came"
+        console.print(Text(clean(f"  CPU {stand.cpu}: {who} for {format_ns(stand.since_ns)} without a switch; {came}")))
+        for place, part in stand.places:
+            console.print(Text(clean(f"    {100 * part:3.0f} %  {place}")))
+        if stand.calls:
+            console.print(Text(clean(f"    on its stack: {', '.join(stand.calls)}")), soft_wrap=True)
+    console.print(Text("  The console's last lines:" if one.console else "  The console is empty."))
+    for line in one.console:
+        console.print(Text(clean(f"    {line}")), soft_wrap=True)
+    for reason in one.reasons:
+        console.print(Text(clean(f"  It left no record: {reason}"), "dim"), soft_wrap=True)
     console.print(Text(CLOCK, "dim"), soft_wrap=True)
 
 
@@ -139,15 +161,15 @@ def print_tallies(
 
 def _print_tally(console: Console, one: Tally) -> None:
     span = f"{format_ns(one.least_ns)} to {format_ns(one.most_ns)}"
-    title = f"{one.candidate} {under(one.load)}: its {count(one.samples, 'latest sample')}, {span}"
+    title = f"{one.candidate} {under(one.load)}: its {count(one.samples, 'worst sample')}, {span}"
     console.print(Text(clean(title), "bold"), soft_wrap=True)
     table = Table.grid(padding=(0, 2, 0, 0))
     for justify in ("left", "right", "right"):
         table.add_column(justify=justify)
-    table.add_row("", "of their mean", "of the latest")
+    table.add_row("", "of their mean", "of the worst")
     for kind, ns in sorted(one.causes_ns.items(), key=lambda item: -item[1]):
-        latest_ns = one.of_the_latest_ns.get(kind, 0)
-        table.add_row(kind.value, share(round(ns), round(one.mean_ns)), share(latest_ns, one.most_ns))
+        worst_ns = one.of_the_worst_ns.get(kind, 0)
+        table.add_row(kind.value, share(round(ns), round(one.mean_ns)), share(worst_ns, one.most_ns))
     console.print(Padding(table, (0, 0, 0, 2)))
     for kind_name, where, number in one.places:
         text = f"  longest part in {number} of {one.samples}: {kind_name}, {plain(where) or 'not named'}"
@@ -260,7 +282,7 @@ def tallies_dict(
                 "mean_ns": one.mean_ns,
                 "most_ns": one.most_ns,
                 "causes_ns": {kind.value: ns for kind, ns in one.causes_ns.items()},
-                "of_the_latest_ns": {kind.value: ns for kind, ns in one.of_the_latest_ns.items()},
+                "of_the_worst_ns": {kind.value: ns for kind, ns in one.of_the_worst_ns.items()},
                 "places": [{"kind": kind, "function": where, "samples": times} for kind, where, times in one.places],
             }
             for one in tallies

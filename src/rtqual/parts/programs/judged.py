@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From what a program's threads did to the figures of its tasks: jobs, responses, misses; why the latest were late."""
+"""From what a program's threads did to the figures of its tasks: jobs, responses, misses; why the worst were late."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from rtqual.parts.programs.trace import Point, Thread, Trace
 from rtqual.protocols.record.schema import LateSample, Measurement, Scalar, Series
 
 RESPONSE, START = "response", "start"
-_LATEST = 5  # jobs of each task whose parts are kept
+_WORST_KEPT = 5  # jobs of each task whose parts are kept
 _SHOWN = 6  # threads that a refusal names
 _UNLIKE = 0.01  # of jobs released in another way than the mission says: more of them are a problem
 
@@ -182,10 +182,10 @@ def _scalars(one: Judged) -> dict[str, Scalar]:
 
 
 def _late(one: Judged, trace: Trace) -> Iterator[LateSample]:
-    """The latest jobs in parts."""
+    """The worst jobs in parts."""
     numbered = list(enumerate(one.finished, 1))
     numbered.sort(key=lambda pair: (-pair[1].response_ns, pair[0]))
     name = f"{one.task.name} {RESPONSE}"
-    for number, job in numbered[:_LATEST]:
+    for number, job in numbered[:_WORST_KEPT]:
         told, cpu = parts(job, one.thread, trace), one.thread.steps[job.first].cpu
         yield LateSample(number=number, cpu=cpu, series=name, value_ns=job.response_ns, parts=told, calls=[])

@@ -223,7 +223,7 @@ class Manifest(_Model):
     scalars: dict[str, Scalar] = {}
     problems: list[str] = []  # each a reason to refuse a verdict that rests on this record
     absent: dict[str, str] = {}  # what the system does not offer to measure, and why: no figure, never zero
-    late: list[LateSample] | None = None  # the latest samples, where the instrument saw what made them late
+    late: list[LateSample] | None = None  # the worst samples, where the instrument saw what made them late
     provenance: Provenance
     samples_sha256: str
     files: dict[str, str] = {}  # the Parquet files and their hashes (files.py); none in the first records

@@ -13,7 +13,7 @@ from rtqual.reports.page.text import cell_text, clean, groups_text, load_text, n
 _DEPENDENCE = (
     "Samples of a run depend on each other: a late wake-up is followed by a late one more often than by chance. The "
     "rank correlation of a sample with a later one says how much; the effective number of samples says how many "
-    "independent ones they are worth, for the median and for how often a sample is among the latest hundredth. "
+    "independent ones they are worth, for the median and for how often a sample is among the worst hundredth. "
     "The intervals of this report rest on whole runs, not on samples as if they were independent."
 )
 

@@ -8,7 +8,7 @@ differs from run to run does not count as dependence within one.
 The effective number comes from batch means: averages over stretches of about the square root of the samples vary by
 more than independent samples would let them, by the factor that the samples are fewer (Flegal & Jones 2010). It
 differs with what is asked: a level that drifts slowly leaves few for the median, and may leave most for the question
-how often a sample is late. So it is found for the places, and for being among the latest hundredth.
+how often a sample is late. So it is found for the places, and for being among the worst hundredth.
 
 One pass over the samples, in constant memory.
 """
