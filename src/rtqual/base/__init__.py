@@ -15,5 +15,6 @@ scratch.py       scratch folders, and those that the dead left
 cache.py         the cache that campaigns share; files by their hashes
 sparse.py        files that are mostly holes: copied, hashed
 disk.py          empty disks
+spdx.py          lists of packages, as SPDX has them
 apt.py           Debian packages, fetched without installing them
 """

@@ -114,8 +114,10 @@ def format_duration(seconds: float) -> str:
     minutes = round(seconds / 60)
     if minutes < 90:
         return f"{minutes} min"
-    hours = minutes / 60
-    return f"{int(hours)} h {minutes % 60} min" if hours < 48 else f"{hours / 24:.0f} d"
+    hours, left = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{minutes / 1440:.0f} d"
+    return f"{hours} h {left} min" if left else f"{hours} h"
 
 
 def number(value: float) -> str:

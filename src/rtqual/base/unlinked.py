@@ -7,6 +7,7 @@ user names it. A file is written beside its place and renamed, so a hard link in
 """
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -31,6 +32,15 @@ def read(folder: Path, name: str, most_b: int = MOST_B) -> bytes:
     if content is None or len(content) > most_b:
         raise BadInput(f"{folder / name}: holds more than {most_b:,} bytes")
     return content
+
+
+def sha256(folder: Path, name: str, size_b: int | None = None) -> tuple[int, str]:
+    """The size of a file, however large, and its hash, which is empty where it is not of `size_b`. Raises as `read`."""
+    with _above(folder, name) as (above, last):
+        _plain(folder / name, above, last)
+        with os.fdopen(os.open(last, _OLD, dir_fd=above), "rb") as file:
+            found_b = os.fstat(file.fileno()).st_size
+            return found_b, hashlib.file_digest(file, "sha256").hexdigest() if size_b in (None, found_b) else ""
 
 
 def write(folder: Path, name: str, content: bytes) -> None:
@@ -64,6 +74,13 @@ def names(folder: Path, name: str) -> list[str]:
     with suppress(FileNotFoundError), _above(folder, f"{name}/x") as (inside, _):
         return sorted(os.listdir(inside))  # noqa: PTH208 a descriptor
     return []
+
+
+def files(folder: Path) -> list[str]:
+    """Of all that lies in it, at any depth, with what is no file; links to folders are not followed."""
+    found = [Path(where, one) for where, _, inside in os.walk(folder) for one in inside]
+    found += [Path(where, one) for where, below, _ in os.walk(folder) for one in below if Path(where, one).is_symlink()]
+    return sorted(str(one.relative_to(folder)) for one in found)
 
 
 def require(folder: Path, name: str) -> Path:

@@ -20,6 +20,7 @@ PART = Part(
         Row(130, f"{_INSTRUMENTS}.footprint:FOOTPRINT"),
     ),
     loads=(Row(10, "rtqual.engine.loads.house:LOADS"),),
+    annexes=(Row(5, "rtqual.engine.campaign.sessions:SESSIONS"), Row(6, "rtqual.engine.campaign.guests:GUESTS")),
     kernels=(
         Keyed(20, "rtqual.engine.candidates.kernel:packaged", "package"),
         Keyed(30, "rtqual.engine.candidates.kernel:built_elsewhere", "built"),

@@ -40,7 +40,8 @@ def guest_of(signs: Mapping[str, str]) -> str | None:
         if found := _VIRTUAL.search(told.get(name, "")):
             return found[0]
     if told.get("virtual_machine", "0") != "0":
-        return f"an unknown hypervisor ({signs.get('machine', UNKNOWN)})"
+        machine = signs.get("machine", UNKNOWN)
+        return "an unknown hypervisor" if machine == UNKNOWN else f"an unknown hypervisor ({machine})"
     by_flag = told.get("cpu_flags", "0") != "0" and "virtual_machine" in told
     return None if by_flag or "tree_compatible" in told or "dmi" in told else UNTOLD
 

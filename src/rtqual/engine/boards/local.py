@@ -66,7 +66,7 @@ class LocalBoard(Board):
         return kernel_config()
 
     def artefacts(self) -> dict[str, str]:
-        return {"kernel": running().told, "processor": _processor()}
+        return {"kernel": running().told, "processor": processor()}
 
     def run(self, job: Job, *, seed: int, timeout_s: float) -> Outcome:
         if job.modules or job.folder == "usb":
@@ -217,7 +217,8 @@ def _read(path: str) -> str | None:
         return None
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Its name as the kernel has it."""
     lines = (_read("/proc/cpuinfo") or "").splitlines()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith(("model name", "Model"))]
     return names[0] if names else platform.machine()
@@ -256,7 +257,7 @@ def facts() -> dict[str, str]:
         "clock_resolution_ns": done.stdout.strip(),
         "realtime": _read("/sys/kernel/realtime") or "0",
         "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "processor": _processor(),
+        "processor": processor(),
         "hypervisor": hypervisor(),
     }
     return {key: value for key, value in found.items() if value}

@@ -14,6 +14,7 @@ run.py         their runs; runner.py: those that parts make elsewhere
 trusted.py     which programs of the user's own may run
 provenance.py  where a record comes from
 folder.py      a campaign's folder: its files, who writes them, its lock
+sessions.py    when, where and by whom it was measured; guests.py: what ran in its guests
 annex.py       evidence beside the records, which parts bring
 manifest.py    its campaign.json: what it rests on, under one hash
 lost.py        runs that left no record, remembered

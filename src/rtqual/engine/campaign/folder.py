@@ -6,6 +6,7 @@ derived.json   the mission that was run, where rtqual derived it from that file 
 campaign.json  the scale, which records the report rests on, the cells that gave none, hashes of all these and of itself
 configs/       kernel configurations, NAME.config
 tailor.json, trim.json, why.json, approach.json ...   annexes that parts bring (annex.py)
+sessions.json, guests.json  annexes of every campaign: who measured when and where; what ran in the guests
 procedures.json  what `rtqual verify` had to play, or would have (engine/procedure/kept.py)
 lost/          runs that left no record, now or before (lost.py)
 looks.json     after which numbers of runs the folder was judged (looked.py)
@@ -18,7 +19,7 @@ campaign.json. What a report shows is a record or a file whose hash campaign.jso
 version 1 none at all, and they are read as they stand. No link in the folder is followed (base/unlinked.py).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -47,11 +48,11 @@ from rtqual.protocols.record.store import MANIFEST, Store, read
 OUT = Path("out")  # campaigns' folders are made below it
 MISSION, DERIVED, CAMPAIGN = "mission.toml", "derived.json", NAME
 CONFIGS, RECORDS, SCRATCH = "configs", "records", "scratch"
+LOCK = ".lock"
 PROCEDURES, VERIFY = "procedures.json", "verify-"  # what begins the scale of a campaign that has them
-_LOCK = ".lock"
 _AGAIN = "run the campaign's command again"
 _DELETE = f"delete it and {_AGAIN}"
-_WRITTEN = r"[a-z]+\.(?:toml|json|html|pdf|md|xml|prom|sig|json\.sig)"  # here, by report/; there may be others
+_WRITTEN = r"[a-z]+\.(?:toml|(?:spdx\.)?json|html|pdf|md|xml|prom|sig|json\.sig)"  # by report/; others may be there
 _M = TypeVar("_M", bound=BaseModel)
 
 
@@ -65,6 +66,7 @@ class Result:
     annexes: Annexes = field(default_factory=dict)  # evidence beside the records
     procedures: Procedures | None = None  # all there were, of a verification
     left_out: tuple[LeftOut, ...] = ()  # what was measured and the plan has no more
+    again: int = 0  # second runs beside the records, which test whether they repeat
     lost: Mapping[str, Lost] = field(default_factory=dict)  # by the names of the records that are, or were to be
     looked: Looked = field(default_factory=dict)  # the looks at the folder, with this one
 
@@ -81,6 +83,7 @@ class Kept:
     mission: Mission
     scale: str
     result: Result
+    digest: str = ""  # of all that it rests on, which its reports name it by; empty of version 1 and 2
 
 
 @contextmanager
@@ -88,9 +91,9 @@ def alone(folder: Path) -> Iterator[None]:
     """One rtqual at a time works in a folder, which is made where it is missing. Raises RunFailed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (_LOCK, RECORDS, CONFIGS, SCRATCH, LOST):
+        for name in (LOCK, RECORDS, CONFIGS, SCRATCH, LOST):
             unlinked.require_all(folder, name)
-        lock = lock_file(folder / _LOCK)
+        lock = lock_file(folder / LOCK)
     except OSError as error:
         raise RunFailed(f"{folder}: cannot be written ({error.strerror}): choose another folder with --out") from None
     with lock:
@@ -128,8 +131,11 @@ def keep_configs(folder: Path, configs: Mapping[str, str | None]) -> dict[str, s
     return {name: _write(folder, name, config) for name, config in written.items()}
 
 
-def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: Mission | None = None) -> None:
-    """Write down how a campaign ended; `content` is the mission's file, `derived` the mission where it is another."""
+def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: Mission | None = None) -> str:
+    """Write down how a campaign ended; `content` is the mission's file, `derived` the mission where it is another.
+
+    Returns the campaign's digest.
+    """
     store = Store(folder / RECORDS)
     files = keep_configs(folder, result.configs)
     beside = {
@@ -154,9 +160,10 @@ def keep(folder: Path, content: bytes, scale: str, result: Result, *, derived: M
         left_out=[Beside(**asdict(one.group), **_beside_of(one)) for one in result.left_out],
         files=files,
         manifests={name: sha256_of(unlinked.read(folder, _manifest(name))) for name in names},
-    )
+    ).hashed()
     unlinked.write(folder, MISSION, content)
-    _write(folder, CAMPAIGN, campaign.hashed().model_dump_json(indent=1) + "\n")
+    _write(folder, CAMPAIGN, campaign.model_dump_json(indent=1, exclude={"sealed"}) + "\n")
+    return campaign.sha256 or ""
 
 
 def load(folder: Path) -> Kept:
@@ -173,10 +180,16 @@ def load(folder: Path) -> Kept:
         configs={one.name: _config(folder, one.name, campaign) for one in mission.candidates},
         annexes={one.file: found for one in all_annexes() if (found := _annex(folder, one, records, campaign))},
         procedures=_beside(folder, PROCEDURES, campaign, Procedures, "run `rtqual verify` again"),
+        again=second_runs(Store(folder / RECORDS), records),
         lost=_lost(folder, campaign),
         looked=_looked(folder, campaign),
     )
-    return Kept(mission, campaign.scale, result)
+    return Kept(mission, campaign.scale, result, campaign.sha256 or "")
+
+
+def second_runs(store: Store, records: Iterable[Record]) -> int:
+    """How many of these records' runs were made a second time."""
+    return sum(store.path(one.inputs.key(), 1).exists() for one in records if not one.manifest.repeat)
 
 
 def _beside_of(one: LeftOut) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 """campaign.json: what a campaign rests on, under one hash."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -12,7 +13,7 @@ from rtqual.base.errors import BadInput, NewerVersion, damaged
 from rtqual.protocols.record.schema import digest, parse
 
 NAME = "campaign.json"
-VERSION = 4
+VERSION = 5
 HASHED = 3  # from this version on
 
 
@@ -43,6 +44,14 @@ class Beside(BaseModel):
     unit: str
 
 
+class Sealed(BaseModel):
+    """A file when the campaign was signed."""
+
+    model_config = ConfigDict(extra="forbid")
+    size_b: int
+    sha256: str
+
+
 class Campaign(BaseModel):
     """The file as it stands."""
 
@@ -55,7 +64,8 @@ class Campaign(BaseModel):
     left_out: list[Beside] = []  # what was measured and the plan has no more
     files: dict[str, str] | None = None  # name -> SHA-256 of what else the report rests on; None until version 2
     manifests: dict[str, str] | None = None  # of the records, as `files`; None until version 3
-    sha256: str | None = None  # of all the rest (_own_hash); None until version 3
+    sha256: str | None = None  # of all above (_own_hash), and what reports name the campaign by; None until version 3
+    sealed: dict[str, Sealed] | None = None  # what lay beside it when it was signed, the reports too
 
     def hashed(self) -> Self:
         return self.model_copy(update={"sha256": _own_hash(json.loads(self.model_dump_json()))})
@@ -83,6 +93,15 @@ def opened(folder: Path) -> Campaign:
         raise damaged(path, error, "run rtqual select again") from None
 
 
+def seal(folder: Path, sealed: Mapping[str, Sealed]) -> bytes:
+    """Put into a campaign.json what lay beside it, and return its content; the hash of all else stays what it was."""
+    value = parse(unlinked.read(folder, NAME))
+    value["sealed"] = {name: one.model_dump() for name, one in sealed.items()}
+    content = (json.dumps(value, indent=1) + "\n").encode()
+    unlinked.write(folder, NAME, content)
+    return content
+
+
 def _own_hash(value: dict[str, Any]) -> str:
     """Of a campaign.json."""
-    return digest({name: one for name, one in value.items() if name != "sha256"})
+    return digest({name: one for name, one in value.items() if name not in ("sha256", "sealed")})

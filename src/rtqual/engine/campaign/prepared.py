@@ -10,6 +10,7 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.feasible import image_of, other_batteries
+from rtqual.engine.campaign.guests import GUESTS, Guest, guest
 from rtqual.engine.campaign.plan import own_parameters
 from rtqual.engine.candidates.kernel import kernel_of
 from rtqual.engine.candidates.ready import with_files
@@ -41,6 +42,7 @@ class Prepared:
             if starts is Starts.IMAGE:
                 tell(f"{name} ({candidate.named})")
                 self._ready[name] = image_of(candidate)
+                self._tell_of(self._ready[name])
                 continue
             architecture = candidate.architecture
             assert architecture is not None, "of a kernel"  # noqa: S101
@@ -52,8 +54,15 @@ class Prepared:
             of = [cell for cell in cells if cell.candidate == candidate]
             kernel = self._kernel(candidate, tools[architecture], programs, tell)
             self._ready[name] = with_files(kernel, self._own_files(of, architecture))
+            self._tell_of(self._ready[name])
             loads = {program for cell in of for program in load_of(cell.load, cell.shape).programs}
             self._programs[name] = tuple(sorted(programs | loads))
+
+    def _tell_of(self, ready: Kernel | Rtos) -> None:
+        """What it is made of; a candidate that is prepared again, for more instruments, is told once."""
+        entries = self.entries.setdefault(GUESTS.file, [])
+        entries[:] = [one for one in entries if isinstance(one, Guest) and one.candidate != ready.candidate]
+        entries.append(guest(ready))
 
     def _kernel(
         self, candidate: Candidate, tools: Sequence[Package], programs: set[str], tell: Callable[[str], None]

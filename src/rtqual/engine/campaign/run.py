@@ -19,7 +19,7 @@ from rtqual.base.interrupt import threads
 from rtqual.base.scratch import sweep
 from rtqual.engine.analysis.figure.model import Group, LeftOut
 from rtqual.engine.campaign import folder as kept
-from rtqual.engine.campaign import trusted
+from rtqual.engine.campaign import sessions, trusted
 from rtqual.engine.campaign.annex import all_annexes
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.folder import Result
@@ -79,6 +79,7 @@ class Campaign:
         self._prepared = Prepared(mission)
         self._boards: dict[tuple[Row, str, Machine], Board] = {}
         self._before = self._measured_before()
+        self._ran = False
         self._tell: Callable[[str], None] = lambda _: None
 
     def run(self, watcher: Watcher) -> Result:
@@ -101,6 +102,8 @@ class Campaign:
                 cells = self._after_a_look(keys, failures, watcher)
         finally:
             self._close(watcher)
+        if self._ran:
+            sessions.end(self.folder)
         records = self._measured(keys)
         looked = with_this(looked_in(self.folder), self.mission, self.scale, records) if self._looks else {}
         return Result(
@@ -108,6 +111,7 @@ class Campaign:
             failures,
             self._configs,
             self._annexes(),
+            again=kept.second_runs(self.store, records),
             lost=self._lost(keys),
             left_out=self._left_out(keys),
             looked=looked,
@@ -116,7 +120,10 @@ class Campaign:
     def _annexes(self) -> dict[str, BaseModel]:
         """What candidates brought of how they came to be."""
         brought = {one.file: one.gather for one in all_annexes()}
-        return {file: gather(entries) for file, entries in self._prepared.entries.items() if (gather := brought[file])}
+        entries = self._prepared.entries.items()
+        known = sessions.sessions_in(self.folder)
+        of_runs = {sessions.SESSIONS.file: known} if known.sessions else {}
+        return {**of_runs, **{file: gather(some) for file, some in entries if (gather := brought[file])}}
 
     def _require_trust(self) -> None:
         """Nothing of the mission's own runs unless the user said so."""
@@ -181,6 +188,9 @@ class Campaign:
                 failures |= dict.fromkeys((cell.group for cell in cells), why)
                 watcher.waits(cells, why)
         ready = [cell for cell in waiting if cell.candidate.name not in self.later]
+        if ready and not self._ran:
+            sessions.begin(self.folder)
+            self._ran = True
         here, switched = ([c for c in ready if c.place.here], [c for c in ready if c.place.switched])
         together = [cell for cell in ready if not cell.place.here and not cell.place.switched]
         away = [cell for cell in together if cell.place.repeats] if self._cluster else []

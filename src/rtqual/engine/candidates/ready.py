@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rtqual import __version__
 from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.initramfs import contents
 from rtqual.engine.initramfs.overlay import overlaid
-from rtqual.protocols.board.system import Kernel
+from rtqual.protocols.board.system import Held, Kernel
 
 
 def image_of(name: str, package: Package) -> tuple[Path, str]:
@@ -33,6 +34,7 @@ def make_ready(
 ) -> Kernel:
     """Build the guest's file systems for a kernel, and read the facts that its files state."""
     image, release = image_of(name, package)
+    debian = architecture.name
     initramfs, disk_initramfs = (
         contents.build(package, release, tools, disks=disks, architecture=architecture, extra=extra or {})
         for disks in (False, True)
@@ -52,6 +54,11 @@ def make_ready(
         architecture=architecture,
         facts={**_module_counts(package.tree, release), **(facts or {})},
         carried=extra or {},
+        packages=(
+            Held(package.name, package.version, "" if package.name == f"linux-{name}" else debian, package.sha256),
+            Held("rtqual", __version__),
+            *(Held(tool.name, tool.version, debian, tool.sha256) for tool in tools),
+        ),
     )
 
 

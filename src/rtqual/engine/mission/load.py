@@ -193,6 +193,10 @@ def _repeated_names(mission: Mission) -> Iterator[Problem]:
         for n, name in enumerate(names):
             if name in names[:n]:
                 yield Problem((table, n, "name"), f"{shown(name)} is the name of another {table} already")
+            if table == "requirement" and (own := mission.requirements[n].id) in [
+                one.id for one in mission.requirements[:n] if own
+            ]:
+                yield Problem((table, n, "id"), f"{shown(own)} is the id of another requirement already")
             if table == "requirement" and name.startswith("need "):
                 yield Problem((table, n, "name"), f"{shown(name)} is what reports call a need; begin with another word")
 

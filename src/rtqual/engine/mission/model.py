@@ -90,6 +90,10 @@ class Paper(Table):
     """Its issue, as "2" or "B"."""
     date: Text = ""
     """The date that stands on it. rtqual puts none there by itself, so that equal records give an equal report."""
+    place: Text = ""
+    """Where the tests ran."""
+    tested: Text = ""
+    """Who ran them."""
     prepared: Text = ""
     """Who prepared it."""
     reviewed: Text = ""
@@ -122,12 +126,30 @@ class _Measured(Figure):
 class Requirement(
     _Measured, json_schema_extra={"allOf": [one_of("statistic", "scalar"), one_of("at_most", "at_least")]}
 ):
-    """A gate: a candidate whose figure does not keep the limit is out."""
+    """A gate: a candidate whose figure does not meet the limit is out."""
 
     at_most: Limit | None = None
     """Upper limit: a duration for a statistic; a duration, size or number for a scalar."""
     at_least: Limit | None = None
     """Lower limit. Exactly one of at_most and at_least."""
+    id: Text = ""
+    """Its number, as "RT-010"; it stands before the name wherever that is told."""
+    parent: Text = ""
+    """The requirement that it was derived from."""
+    rationale: Text = ""
+    """Why it is asked, and why with this limit."""
+    deviation: Text = ""
+    """What was agreed beforehand that may depart from it, and by whom. It is told, and changes no outcome."""
+    waiver: Text = ""
+    """What was accepted afterwards though it departs from it, and by whom. It is told, and changes no outcome."""
+
+    @model_validator(mode="after")
+    def _numbered(self) -> Self:
+        if self.deviation and self.waiver:
+            raise At("waiver", "stands beside deviation; keep one: what was agreed before, or what was accepted after")
+        if self.id and not self.name.startswith(f"{self.id} "):
+            self.__dict__["name"] = f"{self.id} {self.name}"  # frozen for all others
+        return self
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
@@ -142,6 +164,12 @@ class Requirement(
     @property
     def limit(self) -> Quantity:
         return one_limit(self.at_most, self.at_least, "requirement", "100 us")
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """Where it comes from and what was agreed on it, those that are stated."""
+        said = {name: getattr(self, name) for name in ("id", "parent", "rationale", "deviation", "waiver")}
+        return {name: text for name, text in said.items() if text}
 
 
 class Criterion(_Measured, json_schema_extra=one_of("statistic", "scalar")):
@@ -202,7 +230,7 @@ class Scale(Table):
     parameters: ParameterTables = Field({})
     """Parameters of instruments at this scale; they win over those that hold at every scale."""
     explain: Annotated[int, Strict(), Field(ge=0, le=20)] = 0
-    """How many of the latest wake-ups of each candidate under each load the report explains (docs/explain.md)."""
+    """How many of the worst wake-ups of each candidate under each load the report explains (docs/explain.md)."""
     plan: tuple[Plan, ...]
     """What to run, one [[scale.NAME.plan]] each; [] where all candidates are published."""
 

@@ -7,7 +7,8 @@ Machine-readable files only (debian.org/doc/packaging-manuals/copyright-format/1
 import re
 from dataclasses import dataclass
 
-NOASSERTION = "NOASSERTION"
+from rtqual.base.spdx import NOASSERTION
+
 _FORMAT = re.compile(r"^Format(?:-Specification)?:\s*\S*(?:copyright-format|dep5|DEP-5)", re.IGNORECASE | re.MULTILINE)
 _LICENCE = re.compile(r"^License:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 # Debian's short name -> SPDX's identifier, where it is not the same but for the letters' case.

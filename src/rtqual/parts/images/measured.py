@@ -25,8 +25,9 @@ from rtqual.parts.images import debian
 from rtqual.parts.images.archive import write_cpio
 from rtqual.parts.images.own import own_text
 from rtqual.parts.images.root import Root, epoch_s, size, unpack_tar
+from rtqual.parts.images.sbom import installed
 from rtqual.parts.images.system import Filled, Request, fill
-from rtqual.protocols.board.system import Kernel
+from rtqual.protocols.board.system import Held, Kernel
 
 _MEASURE = "usr/lib/rtqual/measure"
 _SHARED = "# The teardown must not wait"  # from here on the same as the first process of the board's own root
@@ -54,13 +55,14 @@ class Sizes:
     modules_b: int
     modules: int
     minbase_b: int | None
+    packages: tuple[Held, ...] = ()
 
 
 def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: Sequence[Package]) -> Kernel:
     """A candidate's kernel with the root of a system image. Its sizes are then those of all that is installed."""
     package = Package(kernel.package, kernel.version, "", kernel.installed_size_b, kernel.image.parent.parent)
     request = Request(package, kernel.architecture, flavour=root, form="initramfs", needs=tuple(needs))
-    identity = hashlib.sha256(f"{kernel.release} {root} {needs} {epoch_s()}".encode())
+    identity = hashlib.sha256(f"{kernel.release} {root} {needs} {epoch_s()} packages told".encode())
     for program in (kernel.image, *_own_files(kernel.architecture), *kernel.carried.values()):
         identity.update(program.read_bytes())
     for tool in tools:
@@ -74,19 +76,29 @@ def under_root(kernel: Kernel, root: RootSystem, needs: Sequence[Need], tools: S
         if not (place.is_sound() and beside.is_sound()):
             with scratch(archive.parent) as work:
                 filled = fill(request, work)
-                sizes = _sizes(filled, root, kernel.architecture)
+                sizes = replace(_sizes(filled, root, kernel.architecture), packages=_packages(filled, root, kernel))
                 _add(filled.root, root, kernel, tools)
                 place.take(write_cpio(filled.root, work / "archive", compress=False))
                 (work / "told").write_text(json.dumps(asdict(sizes)))
                 beside.take(work / "told")
-    sizes = Sizes(**json.loads(told.read_text()))
+    known = json.loads(told.read_text())
+    sizes = Sizes(**{**known, "packages": tuple(Held(**one) for one in known["packages"])})
     return replace(
         kernel,
         initramfs=archive,
         disk_initramfs=archive,
         installed_size_b=kernel.image_size_b + sizes.modules_b + sizes.root_b,
         facts={**kernel.facts, **_facts(kernel, sizes)},
+        packages=tuple(dict.fromkeys((*kernel.packages, *sizes.packages))),
     )
+
+
+def _packages(filled: Filled, root: RootSystem, kernel: Kernel) -> tuple[Held, ...]:
+    """That the root has installed, or its files are of."""
+    name = kernel.architecture.name
+    if root == RootSystem.DEBIAN:
+        return tuple(Held(one.name, one.version, name) for one in installed(filled.root))
+    return tuple(Held(one.name, one.version, name, one.sha256) for one in filled.packages)
 
 
 def _facts(kernel: Kernel, sizes: Sizes) -> dict[str, str]:

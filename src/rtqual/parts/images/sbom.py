@@ -12,14 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rtqual import __version__
+from rtqual.base import spdx
 from rtqual.base.apt import Package
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
-from rtqual.parts.images.licences import NOASSERTION, declared
+from rtqual.base.spdx import NOASSERTION
+from rtqual.parts.images.licences import declared
 from rtqual.parts.images.root import Root, epoch_s
 
-_IMAGE, _DOCUMENT = "SPDXRef-image", "SPDXRef-DOCUMENT"
+_IMAGE = "SPDXRef-image"
 
 
 @dataclass(frozen=True)
@@ -52,24 +53,20 @@ def _of_dpkg(root: Root, fields: Mapping[str, str]) -> Part:
     name, version, architecture = fields["Package"], fields["Version"], fields["Architecture"]
     lists = [root.inside.read(f"var/lib/dpkg/info/{which}.list") for which in (name, f"{name}:{architecture}")]
     places = tuple(line.lstrip("/") for one in lists if one for line in os.fsdecode(one).splitlines())
-    return Part(name, version, copyright_of(root.folder, name), purl=purl(name, version, architecture), places=places)
+    return Part(
+        name, version, copyright_of(root.folder, name), purl=spdx.purl(name, version, architecture), places=places
+    )
 
 
 def of_package(package: Package, architecture: Architecture, licence: str = "", places: tuple[str, ...] = ()) -> Part:
     """`licence`: where its own files do not declare one; then it is not Debian's either."""
     text = copyright_of(package.tree, package.name)
-    address = purl(package.name, package.version, architecture.name) if text else ""
+    address = spdx.purl(package.name, package.version, architecture.name) if text else ""
     return Part(package.name, package.version, text, "" if text else licence, package.sha256, address, places)
 
 
 def of_kernel(package: Package, architecture: Architecture, places: tuple[str, ...] = ()) -> Part:
     return of_package(package, architecture, "GPL-2.0-only WITH Linux-syscall-note", places)
-
-
-def purl(name: str, version: str, architecture: str) -> str:
-    """A package's address (package-url, type deb)."""
-    escaped = version.replace(":", "%3A").replace("+", "%2B").replace("~", "~")
-    return f"pkg:deb/debian/{name.replace('+', '%2B')}@{escaped}?arch={architecture}"
 
 
 def copyright_of(tree: Path, name: str) -> str:
@@ -83,39 +80,23 @@ def document(name: str, parts: Sequence[Part], trees: Mapping[str, Root]) -> dic
     own: dict[str, str] = {}
     packages = [_package(part, own) for part in parts]
     files = [file for prefix, root in trees.items() for file in _files(prefix, root)]
-    owner = {place: f"SPDXRef-package-{_slug(part.name)}" for part in parts for place in part.places}
-    content = json.dumps([packages, files], sort_keys=True)
-    relations = [(_DOCUMENT, "DESCRIBES", _IMAGE), *((_IMAGE, "CONTAINS", p["SPDXID"]) for p in packages)]
+    owner = {place: _of(part) for part in parts for place in part.places}
+    image = {**spdx.package(_IMAGE, name, ""), "primaryPackagePurpose": "OPERATING-SYSTEM"}
+    relations = [(spdx.DOCUMENT, "DESCRIBES", _IMAGE), *((_IMAGE, "CONTAINS", p["SPDXID"]) for p in packages)]
     contained: dict[str, list[dict[str, Any]]] = {}
     for file in files:
         contained.setdefault(owner.get(file["fileName"].removeprefix("./"), _IMAGE), []).append(file)
     relations += [(one, "CONTAINS", file["SPDXID"]) for one, held in contained.items() for file in held]
-    image: dict[str, Any] = {
-        "SPDXID": _IMAGE, "name": name, "downloadLocation": NOASSERTION, "filesAnalyzed": False,
-        "licenseConcluded": NOASSERTION, "licenseDeclared": NOASSERTION, "copyrightText": NOASSERTION,
-        "primaryPackagePurpose": "OPERATING-SYSTEM",
-    }  # fmt: skip
     for package in (image, *packages):
         if held := contained.get(package["SPDXID"]):
             package |= {"filesAnalyzed": True, "packageVerificationCode": _verification(held)}
-    return {
-        "spdxVersion": "SPDX-2.3",
-        "dataLicense": "CC0-1.0",
-        "SPDXID": _DOCUMENT,
-        "name": name,
-        "documentNamespace": f"urn:sha256:{hashlib.sha256(content.encode()).hexdigest()}",
-        "creationInfo": {
-            "created": datetime.fromtimestamp(epoch_s(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "creators": [f"Tool: rtqual-{__version__}"],
-        },
-        "packages": [image, *packages],
-        "files": files,
-        "relationships": [
-            {"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
-            for one, kind, other in relations
-        ],
-        **({"hasExtractedLicensingInfos": list(_texts(own))} if own else {}),
-    }
+    created = datetime.fromtimestamp(epoch_s(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    texts = {"hasExtractedLicensingInfos": list(_texts(own))} if own else {}
+    return spdx.document(name, [image, *packages], relations, created, files, **texts)
+
+
+def _of(part: Part) -> str:
+    return spdx.identifier("package", part.name)
 
 
 def write(path: Path, content: Mapping[str, Any]) -> Path:
@@ -126,28 +107,14 @@ def write(path: Path, content: Mapping[str, Any]) -> Path:
 def _package(part: Part, own: dict[str, str]) -> dict[str, Any]:
     licence = declared(part.copyright_text)
     own |= licence.own
-    return {
-        "SPDXID": f"SPDXRef-package-{_slug(part.name)}",
-        "name": part.name,
-        "versionInfo": part.version,
-        "downloadLocation": NOASSERTION,
-        "filesAnalyzed": False,
-        "licenseConcluded": NOASSERTION,
-        "licenseDeclared": part.licence or licence.expression,
-        "copyrightText": NOASSERTION,
-        **({"checksums": [{"algorithm": "SHA256", "checksumValue": part.sha256}]} if part.sha256 else {}),
-        **({"externalRefs": [_reference(part.purl)]} if part.purl else {}),
-    }
+    named = part.licence or licence.expression
+    return spdx.package(_of(part), part.name, part.version, licence=named, sha256=part.sha256, address=part.purl)
 
 
 def _verification(files: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """SPDX 2.3, 7.9: one hash of the files' SHA-1s."""
     hashes = sorted(file["checksums"][0]["checksumValue"] for file in files)
     return {"packageVerificationCodeValue": hashlib.sha1("".join(hashes).encode(), usedforsecurity=False).hexdigest()}
-
-
-def _reference(address: str) -> dict[str, str]:
-    return {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": address}
 
 
 def _files(prefix: str, root: Root) -> Iterator[dict[str, Any]]:
@@ -159,7 +126,7 @@ def _files(prefix: str, root: Root) -> Iterator[dict[str, Any]]:
         # SPDX 2.3 demands a SHA-1 of every file; it is there for that, the SHA-256 to be relied on.
         sha1 = hashlib.sha1(content, usedforsecurity=False).hexdigest()
         yield {
-            "SPDXID": f"SPDXRef-file-{_slug(prefix)}{number}",
+            "SPDXID": spdx.identifier("file", f"{prefix}{number}"),
             "fileName": f"./{prefix}{place}",
             "checksums": [
                 {"algorithm": "SHA1", "checksumValue": sha1},
@@ -174,7 +141,3 @@ def _texts(own: Mapping[str, str]) -> Iterable[dict[str, str]]:
     for reference, name in sorted(own.items()):
         text = f"Debian's copyright files call it {name!r}; the text is in the package's."
         yield {"licenseId": reference, "name": name, "extractedText": text}
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.-]", lambda found: f"-{ord(found[0]):x}-", text)

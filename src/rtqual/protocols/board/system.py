@@ -9,6 +9,16 @@ from rtqual.base.architecture import AMD64, Architecture
 
 
 @dataclass(frozen=True)
+class Held:
+    """A package that files of a guest are of."""
+
+    name: str
+    version: str
+    architecture: str = ""  # of one of Debian's
+    sha256: str = ""  # of its archive, where there was one
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A bootable kernel with what its footprint and configuration say."""
 
@@ -26,6 +36,7 @@ class Kernel:
     architecture: Architecture = AMD64
     facts: Mapping[str, str] = field(default_factory=dict)  # what else its files say, for records
     carried: Mapping[str, Path] = field(default_factory=dict)  # path in the guest -> file of ours
+    packages: tuple[Held, ...] = ()  # that its guests are made of
 
     @property
     def sizes(self) -> dict[str, str]:

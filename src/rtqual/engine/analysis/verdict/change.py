@@ -45,9 +45,9 @@ def _own_margins(mission: Mission, flying: Standing) -> Iterator[str]:
         turn = _turning_limit(requirement, gate.measured)
         if turn is not None:
             way = "below" if requirement.at_most else "above"
-            keep, there = ("keep", " on the emulator") if gate.outcome == Outcome.INDICATIVE else ("meet", "")
+            there = " on the emulator" if gate.outcome == Outcome.INDICATIVE else ""
             yield (
-                f"{flying.candidate} would no longer {keep} '{requirement.name}'{there} with a limit {way} {turn} "
+                f"{flying.candidate} would no longer meet '{requirement.name}'{there} with a limit {way} {turn} "
                 f"(now {requirement.limit.text})."
             )
 
@@ -70,8 +70,8 @@ def _readmission(mission: Mission, one: Standing, table: ScoreTable, fly: str | 
         lacking = f"need{'s' if len(needs) > 1 else ''} {listed(needs)}"
         then = _then(one.candidate, table, fly) if fly else ""
         emulated = any(gate.on_emulator for gate in one.gates)
-        keep = "keep every requirement on the emulator" if emulated else "meet every requirement"
-        yield f"Without the {lacking} {one.candidate} would {keep}{then}."
+        there = " on the emulator" if emulated else ""
+        yield f"Without the {lacking} {one.candidate} would meet every requirement{there}{then}."
 
 
 def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
@@ -81,9 +81,12 @@ def _then(candidate: str, table: ScoreTable, fly: str | None) -> str:
     lead = table.lead(fly, candidate)
     if lead is None:
         return ""
-    if lead[0] < 1:
-        return ", and would lead the score"
-    return f", but {fly} would still lead the score, {times(*lead)}"
+    share = table.beside(fly, candidate).share
+    of = "the score" if share == 1 else f"the score over {100 * share:.0f} % of the criteria's weight"
+    interval = lead[1]
+    if interval is None or interval.low <= 1 <= interval.high:
+        return f", and {of} would not tell them apart, {times(*lead)}"
+    return f", and would lead {of}" if lead[0] < 1 else f", but {fly} would still lead {of}, {times(*lead)}"
 
 
 def _weights(standings: Sequence[Standing], table: ScoreTable) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a clock can decide: a limit in time is kept or broken on the emulator, and met or missed in real time only.
+"""What a clock can decide: a limit in time that is met on the emulator is met in real time only when a board says so.
 
 The one place for requirements (gates.py) and for the camera's goals (camera.py).
 """
@@ -16,11 +16,11 @@ from rtqual.protocols.record.schema import Timing
 _ACCEPTED = "counted instructions, which the mission takes for time"
 _COUNTED = "whose counted instructions are no flight latency"
 _BY_HOST = "timed by the host: no flight latency, and no counted instructions"
-_SEEN = {Outcome.MET: "kept", Outcome.NOT_MET: "broken"}
+_SEEN = {Outcome.MET: "met", Outcome.NOT_MET: "not met"}
 
 
 def as_judged(gate: Gate) -> str:
-    """How a gate was judged, in words that its clock supports: "met", "kept on the emulator"."""
+    """How a gate was judged, in words that its clock supports: "met", "met on the emulator"."""
     return f"{_SEEN[gate.on_emulator]} on the emulator" if gate.on_emulator else str(gate.outcome)
 
 

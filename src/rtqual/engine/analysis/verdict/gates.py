@@ -92,7 +92,9 @@ def need_name(need: str) -> str:
 def requirement_gate(requirement: Requirement, cells: Cells, candidate: str) -> Gate:
     """One requirement, by its figures and by the runs that gave none."""
     lost = cells.losses(cells.group(requirement, candidate))
-    return _with_losses(_with_left_out(requirement, _of_figures(requirement, cells, candidate), cells), lost)
+    gate = _with_losses(_with_left_out(requirement, _of_figures(requirement, cells, candidate), cells), lost)
+    told = [f"{what}: {text}" for what, text in requirement.origin.items() if what != "id"]
+    return replace(gate, reason="; ".join(filter(None, (gate.reason, *told))), origin=requirement.origin)
 
 
 def _with_left_out(requirement: Requirement, gate: Gate, cells: Cells) -> Gate:
@@ -321,6 +323,7 @@ def _how_rare(samples: int, tail: float) -> str:
 
 def shortfall(gate: Gate) -> str:
     """A gate that is not met, for a headline: "'wake-up under load' (434 us; at most 100 us asked)"."""
+    agreed = next((f", with a {what}" for what in ("deviation", "waiver") if what in gate.origin), "")
     if gate.measured is None:
-        return f"'{gate.requirement}'"
-    return f"'{gate.requirement}' ({value(gate.measured, gate.limit_value)}; {gate.limit} asked)"
+        return f"'{gate.requirement}'{agreed}"
+    return f"'{gate.requirement}' ({value(gate.measured, gate.limit_value)}; {gate.limit} asked{agreed})"

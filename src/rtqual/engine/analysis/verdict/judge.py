@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from rtqual.base.units import format_value
+from rtqual.base.units import format_duration
 from rtqual.base.words import count, listed, some, under
 from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.engine.analysis.difference.statement import fits
@@ -211,11 +211,11 @@ def _exposure(mission: Mission, cells: Cells) -> Iterator[str]:
                 continue
             shown = math.ceil(wakeups * exceedance_bound(0, summary.samples, LEVEL))
             enough = math.ceil(_NONE_SEEN * wakeups)
-            lasts = format_value(mission.mission.duration, "ns")
+            lasts, takes_s = format_duration(mission.mission.duration / 1e9), enough * interval_ns / 1e9
             yield (
                 f"'{requirement.name}' of {name}: {lasts} are {wakeups:,} wake-ups; "
                 f"{summary.samples:,} without a miss show fewer than {shown:,} misses in them (95 %, if independent); "
-                f"fewer than one takes {enough:,} samples, {format_value(enough * interval_ns, 'ns')} of measurement."
+                f"fewer than one takes {enough:,} samples, {format_duration(takes_s)} of measurement."
             )
 
 

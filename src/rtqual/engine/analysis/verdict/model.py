@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the records support, requirement by requirement and candidate by candidate."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rtqual.engine.analysis.figure.model import Figure
@@ -43,6 +44,7 @@ class Gate:
     misses: int | None = None  # samples beyond the limit; None: the limit does not apply to samples
     limit_value: float | None = None  # in the figure's unit
     lost: int = 0  # runs that the candidate did not end: they have no sample, and count against it
+    origin: Mapping[str, str] = field(default_factory=dict)  # id, parent, rationale, deviation, waiver, where stated
     on_emulator: Outcome | None = None  # of an INDICATIVE one: how the counted instructions stand to the limit
 
     @property

@@ -37,7 +37,7 @@ from rtqual.engine.analysis.figure.comparable import runs_differ, unlike
 from rtqual.engine.analysis.figure.intervals import BY_RUNS, FloatArray
 from rtqual.engine.analysis.figure.model import Figure, Interval, Summary
 from rtqual.engine.analysis.figure.statistics import is_size
-from rtqual.engine.analysis.figure.wording import span
+from rtqual.engine.analysis.figure.wording import LEAST_DIGITS, digits, span
 from rtqual.engine.analysis.verdict.model import Score
 from rtqual.engine.mission import PUBLISHED, Better, Criterion, Quantity
 from rtqual.protocols.record.schema import Timing
@@ -162,8 +162,9 @@ class ScoreTable:
 
 
 def times(lead: float, interval: Interval | None) -> str:
-    """'1.92 times [1.2, 2.4]'."""
-    return f"{lead:.3g} times{span(interval, '1')}"
+    """'1.92 times [1.2, 2.4]'; a lead that is barely one has the digits that say so."""
+    needed = digits(lead, 1.0)
+    return f"{lead:.{needed if needed > LEAST_DIGITS else LEAST_DIGITS - 1}g} times{span(interval, '1', 1.0)}"
 
 
 def gap(points: FloatArray) -> FloatArray:
