@@ -52,7 +52,7 @@ class Score:
         return ". ".join(f"{what}: {'; '.join(goals)}" for what, goals in lists.items() if goals)
 
     def named(self, seen: Outcome, outcome: Outcome) -> list[str]:
-        """The goals that the figures keep or break, with the outcome that their clock supports."""
+        """The goals that the figures meet or miss, with the outcome that their clock supports."""
         return [name for name, one in self.gates.items() if (one.seen, one.outcome) == (seen, outcome)]
 
 

@@ -143,7 +143,7 @@ def test_a_dry_run_lists_the_cells_and_leaves_nothing(
     assert all(cell["estimate_s"] > 0 and not cell["done"] for cell in planned["cells"])
     assert planned["kernels_to_build"] == built
     *_, last = shown.stdout.splitlines()
-    assert last.startswith("Not in it: building kernels" if built else f"Left to do: {len(planned['cells'])} cells")
+    assert last.startswith("Not in it: building kernels" if built else f"Left to do: {len(planned['cells'])} runs")
     assert not (tmp_path / "out").exists()
 
 
@@ -269,7 +269,7 @@ def test_a_dry_run_lists_the_cells_and_runs_none(rtqual: Run, mission: Callable[
     assert plan["left"]["wall_s"] > 0
     assert plan["left"]["disk_b"] > 2**20
     text = rtqual("select", path, "--out", tmp_path / "out", "--dry-run").stdout
-    assert "Left to do: 16 cells" in text
+    assert "Left to do: 16 runs" in text
     assert not (tmp_path / "out").exists()
 
 

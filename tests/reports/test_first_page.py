@@ -9,7 +9,7 @@ from rtqual.reports.page.document import Beside, Document, Table
 from rtqual.reports.view import build
 from support.analysis_records import WAKE_UP, mission, wakeups
 
-_LONG = "debian-rt-tailored-to-the-mission"
+LONG = "debian-rt-tailored-to-the-mission"
 
 
 def made(names: list[str], requirements: int) -> Document:
@@ -33,7 +33,7 @@ def table_of(document: Document) -> tuple[Table, bool]:
     ("candidates", "long", "beside"), [(1, False, True), (2, False, True), (2, True, False), (3, False, False)]
 )
 def test_a_plot_stands_beside_a_table_that_leaves_it_room(candidates: int, long: bool, beside: bool) -> None:
-    names = [f"{_LONG if long else 'rt'}-{number}" for number in range(candidates)]
+    names = [f"{LONG if long else 'rt'}-{number}" for number in range(candidates)]
     assert table_of(made(names, 2))[1] == beside
 
 
@@ -46,7 +46,7 @@ def test_of_many_requirements_those_that_are_not_met_come_first_and_the_rest_is_
 
 
 def test_a_headline_of_eight_candidates_tells_some_and_counts_the_rest() -> None:
-    document = made([f"{_LONG}-{number}" for number in range(8)], 3)
+    document = made([f"{LONG}-{number}" for number in range(8)], 3)
     assert document.decision
-    assert document.decision.headline.count(_LONG) <= 5
+    assert document.decision.headline.count(LONG) <= 5
     assert "more candidates" in document.decision.headline

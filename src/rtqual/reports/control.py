@@ -79,13 +79,20 @@ def write_control(
     for name in formats:
         if name not in FORMS:
             raise BadInput(f"--format {name}: a verification has none; write {', '.join(FORMS)}")
+    contents = contents_of(verified, formats, printed)
+    if out is not None:
+        del contents[JSON]
+    written = put(folder, contents, formats, out)
+    return tuple(written if out else (*written, folder / JSON))
+
+
+def contents_of(verified: Verified, formats: Collection[str], printed: Printed = AS_USUAL) -> dict[str, bytes]:
+    """What the documents hold, by their files."""
     contents = pages(build(verified), formats, printed)
     if "junit" in formats:
         contents[FORMATS["junit"]] = to_junit(verified).encode()
-    if out is None:
-        contents[JSON] = (json.dumps(as_dict(verified), indent=1) + "\n").encode()
-    written = put(folder, contents, formats, out)
-    return tuple(written if out else (*written, folder / JSON))
+    contents[JSON] = (json.dumps(as_dict(verified), indent=1) + "\n").encode()
+    return contents
 
 
 def build(verified: Verified) -> Document:
@@ -123,6 +130,7 @@ def build(verified: Verified) -> Document:
             )
         ),
         colours=(),
+        digest=verified.digest,
         kind="Verification control document",
         short_kind="verification control document",
     )

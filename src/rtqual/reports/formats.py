@@ -7,5 +7,6 @@ FOR_MACHINES = {
     "prometheus": "metrics.prom",
     "bencher": "bencher.json",
     "github": "summary.md",
+    "sbom": "software.spdx.json",
 }
 FORMATS = PAGES | FOR_MACHINES

@@ -28,6 +28,7 @@ from rtqual.reports.page.text import (
     number,
     place,
 )
+from rtqual.reports.told import UNTOLD, Told
 
 NO_LOAD = "none"
 FOOTPRINT = "footprint"  # the instrument whose figures describe the systems under test
@@ -64,6 +65,7 @@ class Material:
     records: tuple[Manifest, ...]
     failures: tuple[tuple[str, str], ...]  # cell, reason
     annexes: Annexes = field(default_factory=dict)  # evidence beside the records
+    told: Told = UNTOLD
     numbering: Numbering = field(default_factory=Numbering)
 
     @property
@@ -136,11 +138,12 @@ def gather(
     records: Sequence[Manifest],
     failures: Mapping[Group, str] | Mapping[str, str],
     annexes: Annexes | None = None,
+    told: Told = UNTOLD,
 ) -> Material:
     """Records in the order of their inputs, not of their arrival; of records of the same draw only one."""
     distinct = {r.hash: r for r in sorted(records, key=lambda r: r.repeat, reverse=True)}
     failed = {_cell_name(cell): reason for cell, reason in (*evidence.failures.items(), *failures.items())}
-    found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), annexes or {})
+    found = Material(mission, evidence, tuple(distinct.values()), tuple(sorted(failed.items())), annexes or {}, told)
     order = sorted(found.records, key=lambda r: (*found.order(group_of(r)), r.inputs.seed, r.hash))
     return replace(found, records=tuple(order))
 

@@ -16,6 +16,7 @@ PART = Part(
         Chapter(60, f"{_CHAPTER}.failures:failures", "5", "Failures and problems"),
         Chapter(70, f"{_CHAPTER}.conclusion:conclusion", "6", "Conclusion"),
         Chapter(80, f"{_CHAPTER}.glossary:glossary", "7", "Glossary"),
+        Chapter(90, f"{_CHAPTER}.qualification:qualification", "8", "Qualification of the tool"),
         Chapter(100, f"{_CHAPTER}.tools:tools", "A", "Test tools"),
         Chapter(110, f"{_CHAPTER}.environment:environment", "B", "Test environment"),
         Chapter(120, f"{_CHAPTER}.results:results", "C", "Test results"),

@@ -47,6 +47,7 @@ class Verified:
     unasked: tuple[str, ...]
     trends: tuple[Trend, ...] = ()  # of a soak
     lost: tuple[Lost, ...] = ()  # runs that left no record, now or before they were played again
+    digest: str = ""  # the campaign's, of all that it rests on
     files: tuple[Path, ...] = ()
 
     @property

@@ -42,6 +42,7 @@ def build(material: Material) -> Document:
         verdicts=tuple(box for _, row in rows("boxes") for box in load(row.where)(material)),
         chapters=tuple(chapters(_brought(material))),
         colours=tuple((clean(name), material.palette.colour(name)) for name in material.candidates),
+        digest=material.told.digest,
     )
 
 

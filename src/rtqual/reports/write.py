@@ -17,8 +17,9 @@ from rtqual.reports.machine.bencher import to_bencher
 from rtqual.reports.machine.github import to_github
 from rtqual.reports.machine.junit import to_junit
 from rtqual.reports.machine.prometheus import to_prometheus
+from rtqual.reports.machine.sbom import to_sbom
 from rtqual.reports.page.document import AS_USUAL, PLOT_FOLDER, Printed
-from rtqual.reports.written import remember, stands
+from rtqual.reports.told import UNTOLD, Told
 
 _TO_TEXT: dict[str, Callable[[Mission, Evidence], str]] = {
     "junit": to_junit,
@@ -38,30 +39,42 @@ def write_report(
     out: Path | None = None,
     annexes: Annexes | None = None,
     printed: Printed = AS_USUAL,
-    inputs: str = "",
 ) -> list[Path]:
     """Write reports into a folder: those that people read (report.md with plots/*.svg) unless `formats` names others.
 
-    `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence.
-    `out`: the file of the only format. `annexes`: evidence beside the records; `printed`: what the PDF holds; `inputs`:
-    the hash of all that the reports rest on (written.py), where those that stand may be left as they are.
+    `out`: the file of the only format; all else as of `contents_of`.
     Returns the reports, without the plots, in the order of FORMATS.
     Raises RunFailed when they cannot be written, BadInput without WeasyPrint.
     """
-    if inputs and stands(folder, inputs):
-        return [folder / FORMATS[name] for name in FORMATS if name in formats]
+    return put(folder, contents_of(mission, evidence, records, failures, formats, annexes, printed), formats, out)
+
+
+def contents_of(
+    mission: Mission,
+    evidence: Evidence,
+    records: Sequence[Manifest],
+    failures: Mapping[Group, str] | Mapping[str, str],
+    formats: Collection[str],
+    annexes: Annexes | None = None,
+    printed: Printed = AS_USUAL,
+    told: Told = UNTOLD,
+) -> dict[str, bytes]:
+    """What reports hold, by their files' names, with the plots of report.md.
+
+    `failures`: cell (a Group or a name) -> why it gave no record, added to those of the evidence. `annexes`: evidence
+    beside the records; `printed`: what the PDF holds; `told`: what else a campaign says of its runs.
+    """
     wanted = [name for name in FOR_MACHINES if name in formats]
-    contents = {FOR_MACHINES[name]: _TO_TEXT[name](mission, evidence).encode() for name in wanted}
+    contents = {FOR_MACHINES[name]: _TO_TEXT[name](mission, evidence).encode() for name in wanted if name in _TO_TEXT}
+    if "sbom" in wanted:
+        contents[FOR_MACHINES["sbom"]] = to_sbom(mission, records, annexes or {}).encode()
     if not PAGES.keys().isdisjoint(formats):
         from rtqual.reports.material import gather  # noqa: PLC0415 - matplotlib and jinja2 are slow to load
         from rtqual.reports.view import build, pages  # noqa: PLC0415
 
-        gathered = gather(mission, evidence, records, failures, annexes)
+        gathered = gather(mission, evidence, records, failures, annexes, told)
         contents |= pages(build(gathered), formats, printed)
-    reports = put(folder, contents, formats, out)
-    if inputs:
-        remember(inputs, contents)
-    return reports
+    return contents
 
 
 def put(folder: Path, contents: Mapping[str, bytes], formats: Collection[str], out: Path | None) -> list[Path]:

@@ -4,7 +4,6 @@
 The folder keeps what a report needs (folder.py), so it can be reported on again without running anything.
 """
 
-import json
 import shutil
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from rtqual.base.cache import sha256_of
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.model import Evidence
@@ -23,8 +23,10 @@ from rtqual.engine.candidates.printed import printed
 from rtqual.protocols.part import load
 from rtqual.reports.formats import FORMATS
 from rtqual.reports.page.document import AS_USUAL, Printed
-from rtqual.reports.write import write_report
-from rtqual.reports.written import key
+from rtqual.reports.told import Told
+from rtqual.reports.write import contents_of as reports_of
+from rtqual.reports.write import put
+from rtqual.reports.written import key, remember, stands
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Selection:
     records: int
     failures: dict[str, str]
     reports: tuple[Path, ...]
+    again: int = 0  # second runs of theirs, which test whether they repeat
+    digest: str = ""  # of all that it rests on, as the reports have it
 
 
 def select(campaign: Campaign, watcher: Watcher) -> Selection:
@@ -55,9 +59,9 @@ def run(campaign: Campaign, watcher: Watcher, annexes: Annexes | None = None) ->
     result = campaign.run(watcher)
     made = _made(campaign, result, before, watcher)
     result = replace(result, annexes={**result.annexes, **made, **(annexes or {})})
-    kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
+    digest = kept.keep(folder, content, campaign.scale, result, derived=mission if mission.is_derived else None)
     watcher.preparing("the report")
-    return kept.Kept(mission, campaign.scale, result)
+    return kept.Kept(mission, campaign.scale, result, digest)
 
 
 def _made(
@@ -129,36 +133,37 @@ def conclude(
     if not result.records:
         raise RunFailed(f"no cell gave a record: {next(iter(failures.values()), 'the plan is empty')}")
     evidence = evidence_of(campaign)
-    manifests = [record.manifest for record in result.records]
-    reports = write_report(
-        folder,
+    inputs = key(campaign.digest, *sorted(formats)) if not anew and campaign.digest else ""
+    if inputs and stands(folder, inputs):
+        reports = [folder / FORMATS[name] for name in FORMATS if name in formats]
+    else:
+        contents = contents_of(campaign, formats, printed, evidence)
+        reports = put(folder, contents, formats, out)
+        if inputs:
+            remember(inputs, contents)
+    return Selection(evidence, len(result.records), failures, tuple(reports), result.again, campaign.digest)
+
+
+def contents_of(
+    campaign: kept.Kept, formats: Collection[str], printed: Printed = AS_USUAL, evidence: Evidence | None = None
+) -> dict[str, bytes]:
+    """What the reports of a campaign hold, by their files; nothing is written."""
+    result = campaign.result
+    return reports_of(
         campaign.mission,
-        evidence,
-        manifests,
+        evidence or evidence_of(campaign),
+        [record.manifest for record in result.records],
         result.failures,
-        formats=formats,
-        out=out,
-        annexes=result.annexes,
-        printed=printed,
-        inputs="" if anew else _inputs(campaign, formats),
+        formats,
+        result.annexes,
+        printed,
+        Told(
+            campaign.digest,
+            {name: sha256_of(config.encode()) for name, config in result.configs.items() if config is not None},
+            result.lost,
+            result.again,
+        ),
     )
-    return Selection(evidence, len(result.records), failures, tuple(reports))
-
-
-def _inputs(campaign: kept.Kept, formats: Collection[str]) -> str:
-    """The hash of what the reports rest on. A manifest has the hash of its samples."""
-    mission, result = campaign.mission, campaign.result
-    described = [
-        mission.sha256, mission.model_dump_json(warnings=False), campaign.scale, json.dumps(sorted(formats)),
-        json.dumps(sorted(result.configs.items())),
-        *sorted(f"{group}: {reason}" for group, reason in result.failures.items()),
-        *sorted(one.model_dump_json() for one in result.lost.values()),
-        *(repr(one) for one in result.left_out),
-        repr(sorted(result.looked.items())),
-        *sorted(record.manifest.model_dump_json() for record in result.records),
-        *(f"{file}: {one.model_dump_json()}" for file, one in sorted(result.annexes.items())),
-    ]  # fmt: skip
-    return key(*described)
 
 
 def _check_disk(folder: Path, needed_b: int) -> None:

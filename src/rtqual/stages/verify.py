@@ -35,6 +35,7 @@ from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Record
 from rtqual.protocols.record.store import Store, read
 from rtqual.reports.control import FORMS, write_control
+from rtqual.reports.control import contents_of as documents_of
 from rtqual.reports.page.document import AS_USUAL, Printed
 from rtqual.reports.trends import trends
 from rtqual.reports.verification import Verified, open_by
@@ -157,8 +158,8 @@ def verify(asked: Plan, made: Campaign, watcher: Watcher) -> Verified:
         result = replace(made.run(watcher), procedures=procedures)
         result = replace(result, records=(*result.records, *unlike(made.store, result.records)))
         derived = asked.mission if asked.mission.is_derived else None
-        kept.keep(made.folder, content, made.scale, result, derived=derived)
-        verified = _of(kept.Kept(asked.mission, made.scale, result))
+        digest = kept.keep(made.folder, content, made.scale, result, derived=derived)
+        verified = _of(kept.Kept(asked.mission, made.scale, result, digest))
         watcher.preparing("the report")
         return replace(verified, files=write_control(made.folder, verified))
 
@@ -193,6 +194,11 @@ def report(
         return replace(verified, files=write_control(folder, verified, formats, printed=printed))
 
 
+def contents_of(campaign: kept.Kept, formats: Collection[str], printed: Printed = AS_USUAL) -> dict[str, bytes]:
+    """What the documents of a verification hold, by their files; nothing is written."""
+    return documents_of(_of(campaign), formats, printed)
+
+
 def _of(campaign: kept.Kept) -> Verified:
     mission, result, scale = campaign.mission, campaign.result, campaign.scale.removeprefix(kept.VERIFY)
     if mission.verify is None or result.procedures is None:
@@ -200,7 +206,8 @@ def _of(campaign: kept.Kept) -> Verified:
     failures = {group.instrument.removeprefix(PREFIX): why for group, why in result.failures.items()}
     every = result.procedures.named
     asked = Plan(mission, mission.verify, every, every, scale, load_definition())
-    return judged(asked, result.records, failures, tuple(result.lost.values()))
+    verified = judged(asked, result.records, failures, tuple(result.lost.values()))
+    return replace(verified, digest=campaign.digest)
 
 
 def judged(asked: Plan, records: Sequence[Record], failures: dict[str, str], lost: Sequence[Lost] = ()) -> Verified:

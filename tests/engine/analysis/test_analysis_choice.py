@@ -232,7 +232,7 @@ def test_of_a_candidate_that_only_lacks_a_need_the_verdict_says_what_was_measure
     records = [*wakeups("rt", maxima(11_000, 15_000)), *wakeups("stock", maxima(30_000, 34_000))]
     verdict = judged(one, records)
     assert "stock fails 'need realtime' and scores " in verdict.headline
-    without = "Without the need realtime stock would keep every requirement on the emulator, but rt would still lead"
+    without = "Without the need realtime stock would meet every requirement on the emulator, but rt would still lead"
     assert any(text.startswith(f"{without} the score, ") for text in verdict.would_change)
     worse = [*wakeups("rt", maxima(30_000, 34_000)), *wakeups("stock", maxima(11_000, 15_000))]
     assert "scores" not in judged(one, worse).headline

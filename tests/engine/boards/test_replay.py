@@ -39,7 +39,7 @@ def test_the_same_samples_are_judged_under_another_mission(
         assert (record.inputs.board, record.manifest.timing) == ("replay", Timing.INSTRUCTIONS)
     assert kept.load(tmp_path / "out").result.configs == kept.load(campaign).result.configs
     assert "Verdict, replay board" in done.stdout
-    assert "4 of 4 cells are done already" in rtqual("select", again, "--out", tmp_path / "out").stderr
+    assert "4 of 4 runs are done already" in rtqual("select", again, "--out", tmp_path / "out").stderr
 
 
 def test_what_was_not_recorded_fails_and_is_named(rtqual: Run, again: Path, tmp_path: Path) -> None:

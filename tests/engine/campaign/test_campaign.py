@@ -129,7 +129,7 @@ def test_the_same_command_again_runs_nothing_and_reports_the_same(
     monkeypatch.setattr(select.shutil, "disk_usage", lambda _: usage._replace(free=0))  # records need none any more
     done = rtqual("select", mission_file, "--out", folder)
     assert done.returncode == 0, done.stderr
-    assert "6 of 6 cells are done already" in done.stderr
+    assert "6 of 6 runs are done already" in done.stderr
     assert "done in" not in done.stderr
     assert state(folder) == before
     assert reports(folder) == reports(campaign)
@@ -199,7 +199,7 @@ def test_killed_and_corrupted_and_started_again_it_ends_like_an_undisturbed_one(
     assert str(corrupt / SAMPLES) in warning
     assert f"set aside as {corrupt.name}.corrupt" in warning
     assert (corrupt.with_suffix(".corrupt") / SAMPLES).stat().st_size == len(whole) // 2
-    assert f"{len(before) - 1} of 6 cells are done already" in done.stderr
+    assert f"{len(before) - 1} of 6 runs are done already" in done.stderr
     assert not half.exists()
     after = state(folder)
     assert {name: after[name] for name in before if name != corrupt.name} == {
@@ -345,5 +345,5 @@ def test_a_cell_that_fails_stops_no_other_and_runs_again_next_time(rtqual: Run, 
     assert len(Store(tmp_path / "out" / "records").paths()) == 1
     assert "cyclictest" in (tmp_path / "out" / "report.md").read_text()
     done = rtqual("select", mission, "--out", tmp_path / "out")
-    assert "1 of 2 cells are done already" in done.stderr
+    assert "1 of 2 runs are done already" in done.stderr
     assert len(Store(tmp_path / "out" / "records").paths()) == 2

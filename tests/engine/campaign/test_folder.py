@@ -2,6 +2,7 @@
 """A campaign's folder: what a report shows is what the campaign kept, by its hash."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.boards.replay import ReplayBoard
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.folder import Result
+from rtqual.engine.campaign.sessions import SESSIONS, begin, sessions_in
 from rtqual.engine.mission import Mission, load_mission
 from rtqual.parts.explain.kept import WHY, Why
 from rtqual.parts.explain.kept import Run as ExplainedRun
@@ -24,6 +26,7 @@ from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight
 from support import explained
 from support.analysis_records import wakeups
 from support.command import mission_text
+from support.made_campaign import campaign_of
 
 DOCKING = Path(__file__).parents[3] / "docking/missions/docking.toml"
 FLOWN = Approach(sights=(Sight(distance_m=1.0, status="not found"),), pictured=0, picture=(7,) * (WIDTH * HEIGHT))
@@ -208,3 +211,18 @@ def test_explanations_are_of_samples_that_their_record_has(measured: Path) -> No
             with pytest.raises(BadInput, match=rf"{WHY.file}: damaged: .*{said}"):
                 kept.load(keeping(Why(runs=(run,))))
             assert before() is None
+
+
+@pytest.mark.parametrize(
+    "what", ["*.toml", "campaign.json", SESSIONS.file, "records/*/*.json", "records/*/samples.parquet"]
+)
+def test_a_campaign_with_a_sparse_file_is_refused_at_once(tmp_path: Path, what: str) -> None:
+    folder = campaign_of(tmp_path / "out", wakeups("debian-rt", [20_000], n=20), "debian-rt")
+    begin(folder)
+    known = {SESSIONS.file: sessions_in(folder)}
+    result = replace(kept.load(folder).result, annexes=known)
+    kept.keep(folder, (folder / kept.MISSION).read_bytes(), "demo", result)
+    (path,) = folder.glob(what)
+    os.truncate(path, 40 << 30)
+    with pytest.raises(BadInput, match=rf"{path.name}: .*(?:holds more|larger) than"):
+        kept.load(folder)

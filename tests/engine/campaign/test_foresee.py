@@ -101,7 +101,7 @@ def test_a_check_says_what_to_boot_and_that_somebody_may_fly_then(rtqual: Run, t
     assert rtqual("mission", "check", path).stdout.splitlines()[1:] == [REBOOT]
     dry = rtqual("select", path, "--dry-run", "--out", tmp_path / "out").stdout.splitlines()
     assert dry[-2] == REBOOT
-    assert dry[-1].startswith("Left to do: 10 cells")
+    assert dry[-1].startswith("Left to do: 10 runs")
 
 
 @pytest.mark.parametrize("story", REFUSED)

@@ -62,7 +62,7 @@ def test_a_disk_that_fills_up_in_the_middle(what: str, campaign: Path, mission_f
         assert done.returncode == 0, done.stderr
         assert {name: samples(seen)[name] for name in before} == before
         assert hashes(seen) == hashes(campaign)
-        assert (seen / "report.html").read_bytes() == (campaign / "report.html").read_bytes()
+        assert (seen / "junit.xml").read_bytes() == (campaign / "junit.xml").read_bytes()
 
 
 @pytest.mark.full

@@ -147,7 +147,7 @@ def test_at_the_limit_it_says_what_is_left(recorded: Path, tmp_path: Path) -> No
 def test_a_dry_run_says_how_few_and_how_many(rtqual: Run, recorded: Path, tmp_path: Path) -> None:
     done = rtqual("select", mission_at(tmp_path, recorded), "--dry-run", "--out", tmp_path / "out")
     assert "10 to 40" in done.stdout
-    assert "Left to do: at least 20 cells" in done.stdout and "at most 80 cells" in done.stdout
+    assert "Left to do: at least 20 runs" in done.stdout and "at most 80 runs" in done.stdout
 
 
 @pytest.mark.guest

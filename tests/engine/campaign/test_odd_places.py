@@ -57,7 +57,7 @@ def test_paths_clocks_and_languages_change_no_sample(
     assert done.returncode == 0, done.stderr
     out = place / name
     assert hashes(out) == hashes(campaign)
-    assert (out / "report.html").read_bytes() == (campaign / "report.html").read_bytes()
+    assert (out / "junit.xml").read_bytes() == (campaign / "junit.xml").read_bytes()
     assert list((place / "tmp").iterdir()) == []
     assert {path.stat().st_mode & 0o077 for path in out.rglob("*") if not path.is_symlink()} == {0}
     shown = rtqual("show", "--json", f"./{name}", cwd=place, env=dict(environment))

@@ -161,7 +161,7 @@ def test_the_command_ends_with_3_and_one_line_a_candidate(tmp_path: Path, rtqual
     assert done.returncode == 3
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("waiting")]
     assert line == (
-        f"waiting 2 cells: this machine runs {platform.release()}, candidate here-rt is 0.0.1-none: "
+        f"waiting 2 runs: this machine runs {platform.release()}, candidate here-rt is 0.0.1-none: "
         "boot it and run the same command again"
     )
 

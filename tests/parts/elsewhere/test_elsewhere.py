@@ -129,7 +129,7 @@ def asked(site: Path) -> Iterator[Far]:
 @pytest.mark.guest
 def test_a_campaign_on_it_ends_in_a_report(site: Path, mission: Path, tmp_path: Path) -> None:
     out, far = tmp_path / "out", partial(run, site)
-    assert "6 cells" in far("select", mission, "--out", out, "--dry-run").stdout
+    assert "6 runs" in far("select", mission, "--out", out, "--dry-run").stdout
     done = far("select", mission, "--out", out)
     assert done.returncode == 0, done.stderr
     assert "Verdict, far board" in done.stdout

@@ -33,7 +33,7 @@ class Run:
     jobs
         Guests at a time, 1 or 2.
     dry_run
-        List the cells with the time and disk they need, and stop.
+        List the runs with the time and disk they need, and stop.
     run_programs
         Let the programs and loads run that the mission brings, as they are now (docs/programs.md).
     """
@@ -121,8 +121,8 @@ def _print_plan(campaign: "Campaign", *, as_json: bool) -> None:
     STDOUT.print(table)
     told = [*later, *foreseen.lines(campaign.scale)]
     either = "" if at_least == needed else f"at least {cost_text(at_least)}; at most "
-    latest = campaign.mission.scale(campaign.scale).explain
-    why = f", and explaining each group's {latest} latest samples: two more runs of each of theirs" if latest else ""
+    worst = campaign.mission.scale(campaign.scale).explain
+    why = f", and explaining each group's {worst} worst samples: two more runs of each of theirs" if worst else ""
     told += [f"Left to do: {either}{cost_text(needed)} (an estimate; downloads come on top{why})."]
     told += [f"Not in it: building kernels that are not kept from before ({', '.join(built)})."] if built else []
     for line in told:

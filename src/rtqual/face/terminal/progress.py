@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A campaign on the terminal: what runs, how far it is, the time left. On a pipe: a line a finished cell."""
+"""A campaign on the terminal: what runs, how far it is, the time left. On a pipe: a line a finished run."""
 
 import threading
 import time
@@ -32,7 +32,7 @@ class Display(Watcher):
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} cells"),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} runs"),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
             console=console,
@@ -56,7 +56,7 @@ class Display(Watcher):
             self._left = [cell for cell in self._left if cell not in set(cells)]
         self._bar.update(self._task, advance=len(cells))
         if cells:
-            self._console.print(f"{len(cells)} of {len(cells) + len(self._left)} cells are done already")
+            self._console.print(f"{len(cells)} of {len(cells) + len(self._left)} runs are done already")
 
     def started(self, cell: Cell) -> None:
         with self._lock:
@@ -73,19 +73,19 @@ class Display(Watcher):
         if failure:
             self._console.print(f"[red]failed[/red] {escape(f'{cell}: {failure}')}", highlight=False, soft_wrap=True)
         else:
-            self._say(f"done in {took_s:.1f} s: {cell} ({count(len(self._left), 'cell')}, {self._time_left()})")
+            self._say(f"done in {took_s:.1f} s: {cell} ({count(len(self._left), 'run')}, {self._time_left()})")
 
     def waits(self, cells: Sequence[Cell], why: str) -> None:
         with self._lock:
             self._left = [cell for cell in self._left if cell not in set(cells)]
-        text = f"[yellow]waiting[/yellow] {count(len(cells), 'cell')}: {escape(why)}"
+        text = f"[yellow]waiting[/yellow] {count(len(cells), 'run')}: {escape(why)}"
         self._console.print(text, highlight=False, soft_wrap=True)
 
     def goes_on(self, cells: Sequence[Cell], why: Sequence[str]) -> None:
         with self._lock:
             self._left += cells
         self._bar.update(self._task, total=(self._bar.tasks[0].total or 0) + len(cells))
-        text = f"not decided yet: {listed(why)}; {count(len(cells), 'more cell')}"
+        text = f"not decided yet: {listed(why)}; {count(len(cells), 'more run')}"
         self._console.print(text, highlight=False, soft_wrap=True, markup=False)
 
     def warning(self, text: str) -> None:
@@ -112,4 +112,4 @@ class Display(Watcher):
 
 
 def cost_text(one: Cost) -> str:
-    return f"{one.cells} cells, about {format_duration(one.wall_s)}, {one.disk_b / 2**20:.0f} MiB of disk"
+    return f"{count(one.cells, 'run')}, about {format_duration(one.wall_s)}, {one.disk_b / 2**20:.0f} MiB of disk"

@@ -9,6 +9,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from rtqual.base.words import count
 from rtqual.engine.analysis.verdict.headline import Answer
 from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
 from rtqual.face.terminal.plain import fields_of, plain
@@ -32,7 +33,8 @@ def print_verdicts(console: Console, selection: Selection) -> None:
         _print(console, verdict, heading)
     for cell, reason in selection.failures.items():
         console.print(f"[red]failed[/red] {escape(f'{cell}: {reason}')}", highlight=False, soft_wrap=True)
-    console.print(f"{selection.records} records. Reports:")
+    again = f", and {count(selection.again, 'second run')} to test whether they repeat" if selection.again else ""
+    console.print(f"{count(selection.records, 'record')}{again}. Reports:", highlight=False)
     print_reports(console, selection)
 
 
@@ -73,7 +75,7 @@ def _print(console: Console, verdict: Verdict, heading: str) -> None:
     for one in verdict.differs:
         console.print(f"[yellow]differs[/yellow] {escape(one)}", highlight=False, soft_wrap=True)
     for standing in verdict.standings:
-        console.print(_candidate(standing))
+        console.print(_candidate(standing, verdict.scored))
     for title, sentences in (("Found", verdict.findings), ("It would change", verdict.would_change)):
         if sentences:
             console.print(f"[bold]{title}[/bold]")
@@ -84,9 +86,10 @@ def _print(console: Console, verdict: Verdict, heading: str) -> None:
     console.print()
 
 
-def _candidate(standing: Standing) -> Table:
+def _candidate(standing: Standing, scored: float | None) -> Table:
     rank = f"{standing.rank}. " if standing.rank else ""
-    score = "" if standing.total is None else f" (score {standing.total:.2f})"
+    part = "" if scored in (None, 1.0) else f" over {100 * (scored or 0):.0f} % of the weight"
+    score = "" if standing.total is None else f" (score {standing.total:.3f}{part})"
     table = Table(title=f"{rank}{standing.candidate}{score}", title_justify="left", expand=True, show_header=False)
     table.add_column(max_width=_NAME_WIDTH)
     table.add_column(no_wrap=True)
@@ -141,7 +144,9 @@ def as_dict(selection: Selection) -> dict[str, object]:
         ],
         "lost": [plain(one) for one in selection.evidence.lost],
         "left_out": [plain(one) for one in selection.evidence.left_out],
+        "campaign": selection.digest,
         "records": selection.records,
+        "second_runs": selection.again,
         "failures": selection.failures,
         "reports": [str(path) for path in selection.reports],
     }

@@ -31,8 +31,8 @@ def tailor(campaign: Campaign, watcher: Watcher, *, trimming: bool = False) -> S
         kernels = [one for one in tailored(mission, scale) if not one.root]  # the same kernel under two roots is one
         trims = Trims(kernels=tuple(trim(campaign, one, watcher) for one in kernels))
         result = replace(ended.result, annexes={**ended.result.annexes, TRIMS.file: trims})
-        kept.keep(folder, content, scale, result)
-        return conclude(replace(ended, result=result), folder)
+        digest = kept.keep(folder, content, scale, result)
+        return conclude(replace(ended, result=result, digest=digest), folder)
 
 
 def check(mission: Mission, scale: str) -> None:

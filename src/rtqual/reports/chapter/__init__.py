@@ -3,13 +3,14 @@
 
 decision.py      the first page: the decision, what it rests on, what would change it
 verdicts.py      the next: every board's verdict in short
-purpose.py  systems.py (with choice.py: what each takes and lacks)  tools.py  environment.py  method.py
+purpose.py  tools.py  environment.py  systems.py (items.py: what identifies each; choice.py: what it takes and lacks)
+method.py        with conduct.py: who ran the tests, when, where and with what
 results.py       the figures, with distributions.py (what is plotted of them), battery.py and paths.py (the probe's),
                  explore.py (the samples that report.html plots anew)
 analysis.py      judgement.py (requirements, scores); and sections: mechanisms.py (the probe's figures by operating
                  system) with mechanism_plots.py, stability.py, comparisons.py with shift.py, dependence.py, tails.py,
                  goals.py
-conclusion.py  reproduction.py  failures.py  glossary.py
+conclusion.py  reproduction.py  failures.py  glossary.py  qualification.py (of rtqual itself)
 
 A new chapter is a file here and a row in a part (protocols/part.py); so is a new section of the
 analysis.

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 
 from rtqual.base.words import count, listed, under
+from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
 from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.reports.chapter.distributions import decisive
 from rtqual.reports.chapter.verdicts import gate_matrix
@@ -13,6 +14,8 @@ from rtqual.reports.page.text import number, prose
 
 _MOST_BESIDE, _LONG = 2, 18  # candidates whose columns fit in half of the page, and characters of their names
 _MOST_ROWS = 9  # requirements on the first page; those that are not simply met come first
+_MOST_TURNS = 6  # sentences on what would change it; all of them stand in the conclusion
+_MOST_NAMED = 4  # requirements in a sentence
 _MOST = 6  # candidates on the first page; every one stands among the evidence
 
 
@@ -31,29 +34,38 @@ def _camera(material: Material) -> Iterator[Block]:
 
 
 def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:
-    yield from bullets("The candidates differ in more than the kernel", verdict.differs, "open")
+    accepted = [one for one in verdict.differs if one == ACCEPTED_LINE]
+    yield from (Paragraph(f"{one}.") for one in accepted)
+    yield from bullets(
+        "The candidates differ in more than the kernel", (one for one in verdict.differs if one not in accepted), "open"
+    )
     table = gate_matrix(material, verdict, most=_MOST, rows=_MOST_ROWS)
     plots = decisive(material, verdict)
     narrow = len(verdict.standings) <= _MOST_BESIDE and all(len(one.candidate) <= _LONG for one in verdict.standings)
-    if plots and narrow:
-        yield Beside((table,), plots)
-    else:
-        yield table
-        yield from [plots] if plots else []
+    beside = plots and narrow
+    yield Beside((table,), plots) if plots and beside else table
     yield from bullets("What it rests on", (*_rests_on(material, verdict), *verdict.caveats))
-    yield from bullets("What would change it", verdict.would_change)
+    turns, more = verdict.would_change[:_MOST_TURNS], verdict.would_change[_MOST_TURNS:]
+    yield from bullets("What would change it", (*turns, *([f"{len(more)} more in the conclusion."] if more else ())))
+    if plots and not beside:
+        yield plots
 
 
 def _rests_on(material: Material, verdict: Verdict) -> Iterator[str]:
-    """The counts behind every measured requirement; candidates with equal ones share a sentence."""
+    """The counts behind every measured requirement; candidates and requirements with equal ones share a sentence."""
+    told: dict[str, dict[str, None]] = {}
     for requirement in material.mission.requirements:
-        told: dict[str, list[str]] = {}
+        counted: dict[str, list[str]] = {}
         for standing in verdict.standings:
             for gate in standing.gates:
                 if gate.requirement == requirement.name and gate.measured:
                     samples = f"{number(gate.measured.n)} samples" if requirement.statistic else ""
                     runs = count(gate.measured.runs, "run")
-                    told.setdefault(f"{samples} in {runs}" if samples else runs, []).append(standing.candidate)
-        for counts, names in told.items():
+                    counted.setdefault(f"{samples} in {runs}" if samples else runs, []).append(standing.candidate)
+        for counts, names in counted.items():
             where = f"{requirement.instrument} {under(requirement.load)} on the {verdict.board} board"
-            yield f"{requirement.name}: {listed(names)}, {counts}{' each' if len(names) > 1 else ''} of {where}."
+            whose = f"{listed(names)}, {counts}{' each' if len(names) > 1 else ''} of {where}."
+            told.setdefault(whose, {})[requirement.name] = None
+    for whose, requirements in told.items():
+        names = [*requirements]
+        yield f"{listed(names) if len(names) <= _MOST_NAMED else count(len(names), 'requirement')}: {whose}"

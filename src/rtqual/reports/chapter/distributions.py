@@ -18,6 +18,7 @@ FEWEST = 20  # samples of a candidate; fewer make no picture
 FEWEST_OF_A_TAIL = 1000  # of the best sampled candidate; fewer show nothing that the histogram does not
 # Statistics that are no place on the axis of the samples.
 _SPREADS = (Statistic.STD, Statistic.RANGE, Statistic.P95_AVG)
+_MOST_LIMITS = 3  # in a plot
 _SHAPES = ((plots.histogram, "Histogram"), (plots.ccdf, "Share of samples above a value"))
 
 
@@ -83,13 +84,22 @@ def _drawable(summaries: Sequence[Summary]) -> dict[str, Distribution]:
 
 
 def _limits(material: Material, one: Place, load: str) -> tuple[plots.Limit, ...]:
-    return tuple(
+    limits = [
         plots.Limit(
             f"{r.statistic} {'at most' if r.at_most else 'at least'}", r.limit.value, upper=r.at_most is not None
         )
         for r in material.mission.requirements
         if (r.instrument, r.load) == (one.instrument, load) and r.statistic and r.statistic not in _SPREADS
-    )
+    ]
+    if len(limits) > _MOST_LIMITS:  # the tightest either way
+        upper = sorted((limit for limit in limits if limit.upper), key=_value)
+        lower = sorted((limit for limit in limits if not limit.upper), key=_value)
+        limits = [*upper[:1], *lower[-1:]]
+    return tuple(limits)
+
+
+def _value(limit: plots.Limit) -> float:
+    return limit.value
 
 
 def _spoken(summaries: Sequence[Summary]) -> str:

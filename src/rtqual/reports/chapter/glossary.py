@@ -15,7 +15,7 @@ TERMS = {
     "host-timed \u2020": "Something in the run waited for the machine that emulates, so the figure does not repeat.",
     "from how the runs differ": "How most intervals are found: each run counts as one draw, since samples of one run "
     "resemble each other.",
-    "indicative": "Kept or broken by counted instructions: to be measured on the board before it is decided.",
+    "indicative": "Met, or not, by counted instructions: to be measured on the board before it is decided.",
     "load": "What disturbs while something is measured, as hackbench, which passes messages between many processes.",
     "look": "Where runs are not fixed in number: when the campaign asks whether it is decided, and stops if it is.",
     "median run max": "The median over the runs of the largest sample of each. Candidates are compared by it: the "

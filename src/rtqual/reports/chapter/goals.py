@@ -9,7 +9,7 @@ from rtqual.reports.page.document import TONES, Cell
 from rtqual.reports.page.text import prose, quantity
 
 _SAID = {Outcome.MET: "met", Outcome.NOT_MET: "missed"}
-_ON_EMULATOR = {Outcome.MET: "kept on the emulator", Outcome.NOT_MET: "broken on the emulator"}
+_ON_EMULATOR = {Outcome.MET: "met on the emulator", Outcome.NOT_MET: "not met on the emulator"}
 
 
 def goal_cell(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from rtqual.base.words import count
 from rtqual.reports.chapter.choice import choice
+from rtqual.reports.chapter.items import items
 from rtqual.reports.material import FOOTPRINT, Material, figure_cell, notes_for
 from rtqual.reports.page.document import Block, Cell, Column, raised, texts
 from rtqual.reports.page.text import clean, prose, readable
@@ -25,6 +26,7 @@ def systems(material: Material) -> Iterator[Block]:
         )
     titles = texts("Name", "System", "Source", "Boot parameters")
     yield material.numbering.table("Systems under test", [*titles, Column("Runs")], rows)
+    yield from items(material)
     yield from choice(material)
     for one in material.places():
         if one.instrument != FOOTPRINT:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What measured and what disturbed: instruments with their parameters, loads, versions."""
+"""What measured and what disturbed: instruments with their parameters, loads."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.load.registry import all_loads
 from rtqual.reports.material import Material
 from rtqual.reports.page.document import Block, Cell, texts
-from rtqual.reports.page.text import clean, distinct, quantity
+from rtqual.reports.page.text import distinct, quantity
 
 
 def tools(material: Material) -> Iterator[Block]:
@@ -24,19 +24,6 @@ def tools(material: Material) -> Iterator[Block]:
     yield material.numbering.table(
         "Loads", texts("Load", "What disturbs"), [[Cell(load.name), Cell(load.title)] for load in loads]
     )
-    programs: dict[str, dict[str, set[str]]] = {}
-    for record in material.records:
-        for program, version in record.provenance.tools.items():
-            programs.setdefault(program, {}).setdefault(record.inputs.board, set()).add(version)
-    if programs:
-        yield material.numbering.table(
-            "Versions",
-            texts("Program", *(f"{board} board" for board in material.boards)),
-            [
-                [Cell(clean(program)), *(Cell(distinct(by_board.get(board, ()))) for board in material.boards)]
-                for program, by_board in sorted(programs.items())
-            ],
-        )
 
 
 def parameters(material: Material, instrument: str) -> str:

@@ -2,7 +2,7 @@
 """The verdicts in short, board by board."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from rtqual.base.words import count
 from rtqual.engine.analysis.verdict.headline import result
@@ -16,6 +16,7 @@ from rtqual.reports.page.document import (
     Block,
     Cell,
     Column,
+    Note,
     Notes,
     Table,
     VerdictBox,
@@ -26,6 +27,7 @@ from rtqual.reports.page.document import (
 )
 from rtqual.reports.page.text import figure_text, prose
 
+_MOST_REASONS = 6  # in footnotes of the first page
 _LEGEND = ", ".join(f"{sign} {outcome}" for outcome, sign in SIGNS.items())
 
 
@@ -103,6 +105,7 @@ def gate_matrix(material: Material, verdict: Verdict, most: int | None = None, r
         asked, key=lambda name: all(gate.outcome == Outcome.MET for (of, _), gate in gates.items() if of == name)
     )
     shown = asked if rows is None or len(asked) <= rows else shown[:rows]
+    told, all_told = _reasons([gate for (name, _), gate in gates.items() if name in shown], rows and _MOST_REASONS)
     results = (result(verdict, standing) for standing in standings)
     matrix = [[Cell("Result"), *(Cell(text, tone=TONES[outcome]) for text, outcome in results)]]
     for requirement in shown:
@@ -110,7 +113,7 @@ def gate_matrix(material: Material, verdict: Verdict, most: int | None = None, r
         row = [Cell(prose(requirement), limit if requirement in measured else "")]
         for candidate in candidates:
             gate = gates.get((requirement, candidate))
-            row.append(_gate_cell(material, verdict, gate, notes) if gate else Cell("-"))
+            row.append(_gate_cell(material, verdict, gate, notes, told) if gate else Cell("-"))
         matrix.append(row)
     if plain:
         met = [outcome_cell(Outcome.MET) if (plain[0], candidate) in gates else Cell("-") for candidate in candidates]
@@ -120,13 +123,26 @@ def gate_matrix(material: Material, verdict: Verdict, most: int | None = None, r
     more += f"; {count(len(asked) - len(shown), 'more requirement')} in chapter 4" if len(shown) < len(asked) else ""
     columns = [Column("Requirement", False), *material.columns(candidates)]
     caption = f"Requirements, {verdict.board} board: {_LEGEND}{more}"
-    return material.numbering.table(caption, columns, matrix, notes.listed())
+    beside = notes.listed() if all_told else (*notes.listed(), Note("", "All reasons stand in chapter 4."))
+    return material.numbering.table(caption, columns, matrix, beside, stacks=True)
 
 
-def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes) -> Cell:
+def _reasons(gates: Sequence[Gate], most: int | None) -> tuple[set[str], bool]:
+    """Those that footnotes tell, and whether that is all: where they are too many, those that no figure tells."""
+    every = [gate for gate in gates if gate.outcome != Outcome.MET]
+    hidden = [gate for gate in every if gate.outcome == Outcome.UNDECIDED or gate.lost or not gate.measured]
+    agreed = [gate for gate in every if gate.origin.keys() & {"deviation", "waiver"}]
+    for some in (every, [*hidden, *agreed], agreed):
+        told = {gate.reason for gate in some}
+        if most is None or len(told) <= most:
+            return told, some is every
+    return set(), False
+
+
+def _gate_cell(material: Material, verdict: Verdict, gate: Gate, notes: Notes, told: Collection[str]) -> Cell:
     """The sign and the figure; what is not simply met has its reason as a footnote."""
     mark = notes.timed(timing_of(material, verdict, gate.requirement, gate.candidate)) if gate.measured else ""
-    if gate.outcome != Outcome.MET:
+    if gate.reason in told and gate.outcome != Outcome.MET:
         mark += notes.mark(prose(gate.reason))
     detail = figure_text(gate.measured, gate.limit_value) if gate.measured else ""
     return outcome_cell(gate.outcome, detail, mark)

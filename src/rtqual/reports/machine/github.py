@@ -47,7 +47,8 @@ def gate_github(found: Regressions) -> str:
 def _verdict(verdict: Verdict, heading: str) -> Iterator[str]:
     yield f"\n### {_line(heading)}\n\n> **{_line(verdict.headline)}**\n"
     yield _bullets("The candidates differ", verdict.differs)
-    yield table(("Candidate", "Result", "Score"), [_standing(verdict, one) for one in verdict.standings])
+    part = "" if verdict.scored in (None, 1.0) else f", over {100 * (verdict.scored or 0):.0f} % of the weight"
+    yield table(("Candidate", "Result", f"Score{part}"), [_standing(verdict, one) for one in verdict.standings])
     gates = [[one.candidate, *row] for one in verdict.standings for row in _gates(one)]
     if gates:
         yield table(("Candidate", "Requirement", "", "Why"), gates)

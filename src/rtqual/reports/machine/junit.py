@@ -2,14 +2,15 @@
 """JUnit XML, as Jenkins, GitLab and others read it: a requirement is a test case.
 
 Not met is a failure. Undecided is an error, never a pass: nobody knows. A limit in time that counted instructions
-keep or break is skipped, with what they indicate: it has neither passed nor failed. What the scale does not
+judge is skipped, with what they indicate: it has neither passed nor failed. What the scale does not
 measure, a candidate that it does not run, and all of a machine that does not fly are skipped. Where the mission
 requires nothing, a skipped case says so in place of an empty suite, which would look like a pass. The camera's goals
-are no gates: one that is met passes, any other is skipped, with what it is. No time stands in it, so equal evidence
+are no gates: one that is met passes, any other is skipped, with what it is. What else differs between candidates
+stands in skipped cases of its own. No time stands in it, so equal evidence
 gives equal bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from xml.etree import ElementTree
@@ -18,6 +19,7 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.regression.course import Course, Moved, Regressions
 from rtqual.engine.analysis.regression.origin import cell_name
 from rtqual.engine.analysis.verdict.gates import limit_text, need_name
+from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.engine.mission import Mission
 from rtqual.reports.machine.regressions import change, outcomes
@@ -58,7 +60,8 @@ _NOTHING_ASKED = Case(
 def to_junit(mission: Mission, evidence: Evidence) -> str:
     """A suite for each candidate on each board. A cell that gave no record is an error of its own, or skipped where
     nothing is judged by it."""
-    suites = [_standing(mission, verdict, one) for verdict in evidence.verdicts for one in verdict.standings]
+    suites = [suite for verdict in evidence.verdicts for suite in _differing(mission, verdict)]
+    suites += [_standing(mission, verdict, one) for verdict in evidence.verdicts for one in verdict.standings]
     judged = {standing.candidate for verdict in evidence.verdicts for standing in verdict.standings}
     suites += [_unplanned(mission, one.name, evidence) for one in mission.candidates if one.name not in judged]
     suites += [_goals(mission, one) for one in evidence.camera.judged]
@@ -102,6 +105,15 @@ def _standing(mission: Mission, verdict: Verdict, one: Standing) -> Suite:
     cases = (*(Case(name, "skipped", "not run", _NOT_MEASURED) for name in verdict.not_measured), *judged)
     names = (mission.mission.name, verdict.board, one.candidate)
     return Suite(f"{one.candidate}, {verdict.board} board", ".".join(names), cases or (_NOTHING_ASKED,))
+
+
+def _differing(mission: Mission, verdict: Verdict) -> Iterator[Suite]:
+    """What differs between candidates besides their kernels has neither passed nor failed. That counted instructions
+    are taken for time is said by each reason."""
+    cases = [Case(one.partition(":")[0], "skipped", "differs", one) for one in verdict.differs if one != ACCEPTED_LINE]
+    if cases:
+        classname = f"{mission.mission.name}.{verdict.board}.differs"
+        yield Suite(f"what else differs, {verdict.board} board", classname, tuple(cases))
 
 
 def _goals(mission: Mission, one: Ways) -> Suite:

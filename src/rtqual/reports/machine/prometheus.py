@@ -54,6 +54,10 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
             ("other", sum(not one.died for one in runs)),
         ):
             yield "rtqual_lost_runs", about, {**_labels(group, whole), "counts_against": blame}, number
+    for one in (one for one in mission.requirements if one.origin):
+        known = {name: one.origin.get(name, "") for name in ("id", "parent", "rationale", "deviation", "waiver")}
+        about = "1: where a requirement comes from, and what was agreed on it; it changes no outcome."
+        yield "rtqual_requirement_origin", about, {**whole, "requirement": one.name, **known}, 1.0
     about = "1: the mission takes counted instructions for time (accept-virtual), so rtqual_fly clears nothing to fly."
     yield "rtqual_accept_virtual", about, whole, float(mission.mission.accept_virtual)
     yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)

@@ -71,6 +71,9 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[Note, ...] = ()
     compact: bool = False  # details stand beside their figure, not below
+    stacks: bool = (
+        False  # where its columns have no room its cells stand below each other, so that none is out of sight
+    )
 
     @property
     def all_figures(self) -> bool:
@@ -212,6 +215,7 @@ class Document:
     verdicts: tuple[VerdictBox, ...]  # what it rests on, board by board
     chapters: tuple[Chapter, ...]
     colours: tuple[tuple[str, str], ...]  # candidate -> its colour, as in the plots
+    digest: str = ""  # of the campaign, in hexadecimal: what the report is of
     kind: str = "Real-time operating system test report"
     short_kind: str = "test report"  # beside the title
 
@@ -286,9 +290,11 @@ class Numbering:
         notes: Iterable[Note] = (),
         *,
         compact: bool = False,
+        stacks: bool = False,
     ) -> Table:
         self.tables += 1
-        return Table(self.tables, caption, tuple(columns), tuple(tuple(row) for row in rows), tuple(notes), compact)
+        cells = tuple(tuple(row) for row in rows)
+        return Table(self.tables, caption, tuple(columns), cells, tuple(notes), compact, stacks)
 
     def figure(self) -> int:
         self.figures += 1

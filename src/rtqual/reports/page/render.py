@@ -53,7 +53,8 @@ def to_pdf(document: Document, *, annex: bool = False, archive: bool = False) ->
     left_out = [] if annex else [chapter.heading for chapter in document.chapters if chapter.annex]
     kept = replace(document, chapters=tuple(one for one in document.chapters if annex or not one.annex))
     variant = "pdf/a-3a" if archive else "pdf/ua-1"
-    pdf: bytes = HTML(string=_page(kept, _as_image, None, left_out)).write_pdf(pdf_variant=variant)
+    page = HTML(string=_page(kept, _as_image, None, left_out))
+    pdf: bytes = page.write_pdf(pdf_variant=variant, pdf_identifier=document.digest.encode() or None)
     return pdf
 
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Who ran the tests, when, where and with what; what was interrupted, and which runs were made again."""
+
+from collections.abc import Iterator
+
+from rtqual.base.words import count
+from rtqual.engine.campaign.lost import place
+from rtqual.engine.campaign.sessions import SESSIONS
+from rtqual.engine.mission import PUBLISHED
+from rtqual.reports.material import Material
+from rtqual.reports.page.document import Block, Cell, Paragraph, bullets, texts
+from rtqual.reports.page.text import clean, distinct, load_text, prose
+
+_INTERRUPTED = "interrupted"
+
+
+def conduct(material: Material) -> Iterator[Block]:
+    """Nothing of a study's figures alone."""
+    run = [one for one in material.records if one.inputs.board != PUBLISHED]
+    if not run:
+        return
+    paper, known = material.mission.document, SESSIONS.of(material.annexes)
+    began = sorted(one.provenance.started for one in run if one.provenance.started)
+    when = f"between {_minute(began[0])} and {_minute(began[-1])} UTC" if began else "at times that no record tells"
+    who = f" by {prose(paper.tested)}" if paper.tested else ""
+    where = f" at {prose(paper.place)}" if paper.place else ""
+    again = f" {count(material.told.again, 'run')} more tested whether they repeat." if material.told.again else ""
+    yield Paragraph(f"The {count(len(run), 'run')} of this report began {when}{who}{where}.{again}")
+    if known:
+        rows = [
+            (
+                Cell(_minute(one.began)), Cell(_minute(one.ended) if one.ended else _INTERRUPTED), Cell(clean(one.by)),
+                Cell(clean(f"{one.processor}; {one.system}")), Cell(clean(one.rtqual)),
+            )
+            for one in known.sessions
+        ]  # fmt: skip
+        columns = texts("Began (UTC)", "Ended", "By", "On", "rtqual")
+        yield material.numbering.table("Calls of rtqual that measured", columns, rows)
+    yield from bullets("Runs that left no record and were made again, or were to be", _lost(material), "open")
+    yield from _tools(material)
+
+
+def _lost(material: Material) -> Iterator[str]:
+    for name, one in material.told.lost.items():
+        ran = one.inputs
+        where = f"{ran.candidate}, {ran.instrument} {load_text(ran.load)}" if ran else one.instrument
+        yield f"{where}, {one}" + (f"; rtqual explain {place(name)} says where it stands" if one.died else "")
+
+
+def _tools(material: Material) -> Iterator[Block]:
+    """The programs that measured, and what emulated, by board."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for one in material.records:
+        known = {**one.provenance.tools, "rtqual": one.provenance.rtqual}
+        known |= {
+            title: one.inputs.artefacts[name] for name, title in _EMULATED.items() if name in one.inputs.artefacts
+        }
+        for program, version in known.items():
+            found.setdefault((one.inputs.board, program), set()).add(version)
+    rows = [(Cell(clean(program)), Cell(clean(board)), Cell(distinct(versions)))
+            for (board, program), versions in sorted(found.items())]  # fmt: skip
+    if rows:
+        yield material.numbering.table("Tools", texts("Program", "Board", "Version, or SHA-256"), rows)
+
+
+_EMULATED = {"qemu": "QEMU", "clock": "rtqual's clock in QEMU"}
+
+
+def _minute(moment: str) -> str:
+    """'2026-11-26 17:09'."""
+    return clean(moment[:16].replace("T", " "))

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The items under test, so that a reader can tell each from any other: releases, packages, hashes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from rtqual.engine.mission import PUBLISHED
+from rtqual.protocols.record.schema import Manifest
+from rtqual.reports.material import Material
+from rtqual.reports.page.document import Block, Cell, texts
+from rtqual.reports.page.text import clean, distinct
+
+_Read = Callable[[Manifest], str | None]
+
+
+def _fact(name: str) -> _Read:
+    return lambda one: one.provenance.facts.get(name)
+
+
+def _artefact(name: str) -> _Read:
+    return lambda one: one.inputs.artefacts.get(name)
+
+
+# What identifies an item, in the order a reader asks for it; the configuration's hash comes after the package.
+_IDENTITY: Mapping[str, _Read] = {
+    "Kernel": lambda one: one.provenance.kernel,
+    "Package": _fact("package"),
+    "Kernel image, SHA-256": _artefact("kernel"),
+    "Image, SHA-256": _artefact("image"),
+    "Root and programs, SHA-256": _artefact("initramfs"),
+    "Boot parameters": lambda one: one.provenance.kernel_cmdline,
+    "Machine": _fact("machine"),
+    "Model": _fact("model"),
+    "Serial number": _fact("serial"),
+    "Processor": _fact("processor"),
+    "Runs in": _fact("hypervisor"),
+}
+
+
+def items(material: Material) -> Iterator[Block]:
+    """A line for each thing that identifies a candidate; nothing where nothing was measured."""
+    rows = [
+        (Cell(clean(name)), Cell(title), Cell(clean(value), code=True))
+        for name in material.measured
+        for title, value in _identity(material, name, [r for r in material.records if r.inputs.candidate == name])
+    ]
+    if rows:
+        yield material.numbering.table("Items under test", texts("Candidate", "What", "Value"), rows)
+
+
+def _identity(material: Material, name: str, records: Sequence[Manifest]) -> Iterator[tuple[str, str]]:
+    records = [one for one in records if one.inputs.board != PUBLISHED]
+    for title, read in _IDENTITY.items():
+        values = {value for one in records if (value := read(one))}
+        if values:
+            yield title, distinct(values)
+        if title == "Package" and (digest := material.told.configs.get(name)):
+            yield "Configuration, SHA-256", digest
