@@ -273,7 +273,11 @@ def _table(found: Mapping[Trial, Tally]) -> Iterator[str]:
     names = list(dict.fromkeys(name for one in found.values() for name in one.given))
     quantiles = sorted((name for name in names if name[1:].replace(".", "").isdigit()), key=fraction)
     rows = {name: [name] for name in [*quantiles, *names] if " of " not in name}
-    for what, row in (("difference", "differences, the lowest"), ("ratio", "ratios, the lowest"), ("lead", "lead")):
+    for what, row in (
+        ("difference", "differences, the lowest"),
+        ("ratio", "ratios, the lowest"),
+        ("lead", "lead of the score"),
+    ):
         rows[row] = [name for name in names if name.startswith(f"{what} of ")]
     for row, of in rows.items():
         yield _line([row, *(_cell(one, of) for one in found.values())])

@@ -15,7 +15,7 @@ from rtqual.base.words import count
 from rtqual.engine.analysis.figure.intervals import FloatArray
 from rtqual.engine.analysis.tails import process
 from rtqual.engine.analysis.tails.model import Check, Checked, Estimated, Fitted, Level
-from rtqual.engine.analysis.tails.peaks import Clusters
+from rtqual.engine.analysis.tails.peaks import Clusters, Exceedances
 from rtqual.engine.analysis.tails.process import Fit, Steps
 from rtqual.engine.analysis.tails.thresholds import RAYS, steps
 
@@ -27,6 +27,9 @@ BUNCHED = 2.0  # counts vary so many times as much as independent ones
 ALIKE = 0.3  # rank correlation
 _RAREST = 30.0  # -log of a probability; a peak at the upper end of a bounded tail has none
 _A_SEGMENT = 5  # clusters, on average
+_PARTS = 4  # of a run
+_BY_CHANCE = 0.01  # so many runs of one kind seem to differ
+UNLIKE = 0.5  # runs: a part of the rate; scales that differ by 10 % make it about as much at one sample in 200
 
 
 def stability(rows: Sequence[Fitted], first: int, chosen: int | None) -> Check:
@@ -115,6 +118,33 @@ def halves(clusters: Clusters, times: FloatArray, step: float, fit: Fit, unit: f
         f"(allowed: {1 / APART:g} to {APART:g})"
     )
     return Check(Checked.HALVES, bool(worst <= APART), text)
+
+
+def runs_alike(found: Exceedances, lengths: Sequence[int]) -> Check:
+    """By how much the rate of exceedances differs from run to run, beyond what it does within runs.
+
+    Declustering takes the many of a bad run for few clusters, so exceedances are counted, in the quarters of each run;
+    their roots vary alike however many there are, and by half as large a part as the rates (analysis of variance).
+    """
+    runs = len(lengths)
+    if runs < 2 or min(lengths) < _PARTS:
+        return Check(Checked.RUNS, True, "one run" if runs < 2 else "runs too short to compare")
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    within = (found.place - starts[found.run]) * _PARTS // np.asarray(lengths)[found.run]
+    counts = np.zeros((runs, _PARTS))
+    np.add.at(counts, (found.run, within), 1)
+    roots = np.sqrt(counts + 3 / 8)  # Anscombe 1948
+    between, inside = _PARTS * float(roots.mean(axis=1).var(ddof=1)), float(roots.var(axis=1, ddof=1).mean())
+    from scipy import stats  # noqa: PLC0415 - slow to load
+
+    allowed = float(stats.f.isf(_BY_CHANCE, runs - 1, runs * (_PARTS - 1)))
+    by_chance = between <= allowed * inside
+    part = 2 * math.sqrt(max(0.0, between - inside) / _PARTS) / float(roots.mean())
+    beyond = " by no more than chance," if by_chance else ""
+    text = (
+        f"from run to run the rate of exceedances differs{beyond} by {100 * part:.0f} % (allowed: {100 * UNLIKE:.0f} %)"
+    )
+    return Check(Checked.RUNS, by_chance or part <= UNLIKE, text)
 
 
 def bouts(clusters: Clusters, times: FloatArray) -> Check:

@@ -2,14 +2,15 @@
 """The tail of one thread's samples: an estimate of what is passed once in a horizon, or why there is none."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rtqual.base.units import format_ns
 from rtqual.base.words import count
-from rtqual.engine.analysis.figure.intervals import FloatArray
+from rtqual.engine.analysis.figure.asked import RUNS_FOR_INTERVAL
+from rtqual.engine.analysis.figure.intervals import FloatArray, mean_interval
 from rtqual.engine.analysis.tails import checks, process
 from rtqual.engine.analysis.tails.model import Check, Checked, Estimate, Estimated, Level, Refusal, Why
 from rtqual.engine.analysis.tails.peaks import Clusters, block_maxima, collect
@@ -51,15 +52,26 @@ def estimate(stream: Stream, asked_ns: float) -> Estimate | Refusal:
 
 @dataclass(frozen=True)
 class _Tail:
-    """A fitted tail: values are origin + unit * y, and `times` counts from the fit's own span."""
+    """A fitted tail: values are origin + unit * y, and `times` counts from the fit's own span. `without`: the same of
+    all but one part of the samples, part by part."""
 
     fit: Fit
     origin: float
     unit: float
     span_ns: float
+    without: tuple["_Tail", ...] = ()
 
     def level(self, horizon_ns: float) -> Estimated:
-        return level_of(self.fit, self.origin, self.unit, horizon_ns / self.span_ns)
+        """By the likelihood, and by how much the parts differ (jackknife): the outer ends of the two."""
+        found = level_of(self.fit, self.origin, self.unit, horizon_ns / self.span_ns)
+        if not self.without:
+            return found
+        others = np.array([one._best(horizon_ns) - self.origin for one in self.without])
+        over = mean_interval(found.value - self.origin, others, signed=False)
+        return replace(found, low=min(found.low, self.origin + over.low), high=max(found.high, self.origin + over.high))
+
+    def _best(self, horizon_ns: float) -> float:
+        return self.origin + self.unit * float(process.level(self.fit.best, horizon_ns / self.span_ns))
 
 
 def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
@@ -68,9 +80,10 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
     if stream.samples < LARGEST_PART * FEWEST:
         needs = f"needs {LARGEST_PART * FEWEST:,} samples, has {stream.samples:,}"
         return Refusal(stream.observed, Why.FEW, needs)
-    kept = declustered(collect(stream, thresholds[0]), values, counts) if thresholds else []
+    late = collect(stream, thresholds[0]) if thresholds else None
+    kept = declustered(late, values, counts) if late else []
     first = first_choice(kept, stream.samples) if kept else 0
-    if not kept or kept[first].number < FEWEST:
+    if late is None or not kept or kept[first].number < FEWEST:
         return _refuse_few(stream, kept) if thresholds else _refuse_coarse(stream)
     if len(np.unique(kept[first].peak)) < _FEWEST_STEPS:
         return _refuse_coarse(stream)
@@ -85,7 +98,7 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
         return Refusal(stream.observed, Why.CHECKS, _reasons(tried), checks=tried, table=rows)
     clusters = kept[place]
     fit, unit = fit_peaks(clusters, stream.step, RAYS)
-    tail = _Tail(fit, clusters.threshold, unit, stream.exposure_ns)
+    tail = _Tail(fit, clusters.threshold, unit, stream.exposure_ns, tuple(_without(stream, clusters)))
     blocks, maxima = _from_blocks(stream)
     at = tail.level(horizon_ns)
     times = np.asarray(clusters.place / stream.samples, np.float64)  # when each peak came, as a part of all
@@ -97,6 +110,7 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
         checks.fit_distance(clusters, stream.step, fit, unit),
         checks.weight(fit),
         checks.halves(clusters, times, stream.step, fit, unit),
+        checks.runs_alike(late.over(clusters.threshold), [one.total for one in stream.series]),
         checks.bouts(clusters, times),
         checks.peaks_alike(clusters),
         checks.block_maxima(at, other, blocks, block_ns),
@@ -114,6 +128,21 @@ def from_peaks(stream: Stream, asked_ns: float) -> Estimate | Refusal:
         checks=found,
     )
     return _judge(made, tail, asked_ns, maxima)
+
+
+def _without(stream: Stream, clusters: Clusters) -> Iterator[_Tail]:
+    """The tail but for each run in turn; of few runs, but for each of as many stretches."""
+    runs = len(stream.series)
+    parts, of = runs, clusters.run
+    lengths = np.array([one.total for one in stream.series], np.float64)
+    if runs < RUNS_FOR_INTERVAL:
+        parts, of = RUNS_FOR_INTERVAL, clusters.place * RUNS_FOR_INTERVAL // stream.samples
+        lengths = np.full(parts, stream.samples / parts)
+    for part in range(parts):
+        rest = clusters.where(of != part)
+        fit, unit = fit_peaks(rest, stream.step, 0)
+        span_ns = stream.exposure_ns * float(1 - lengths[part] / lengths.sum())
+        yield _Tail(fit, clusters.threshold, unit, span_ns)
 
 
 def from_runs(stream: Stream, asked_ns: float) -> Estimate | Refusal:

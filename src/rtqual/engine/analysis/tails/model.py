@@ -48,6 +48,7 @@ class Checked(StrEnum):
     SHAPE = "fit"
     WEIGHT = "weight of the tail"
     HALVES = "half against half"
+    RUNS = "run against run"
     BOUTS = "bouts"
     PEAKS = "independence of clusters"
     MAXIMA = "block maxima"

@@ -8,9 +8,10 @@ extremal index as well.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from rtqual.engine.analysis.figure.intervals import FloatArray
 from rtqual.engine.analysis.tails.streams import Stream
@@ -45,6 +46,9 @@ class Clusters:
     @property
     def number(self) -> int:
         return len(self.peak)
+
+    def where(self, kept: npt.NDArray[np.bool_]) -> "Clusters":
+        return replace(self, peak=self.peak[kept], run=self.run[kept], place=self.place[kept])
 
 
 def collect(stream: Stream, lowest: int) -> Exceedances:
