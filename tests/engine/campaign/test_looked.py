@@ -5,6 +5,7 @@ the report says so."""
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rtqual.base.errors import BadInput
@@ -13,9 +14,9 @@ from rtqual.engine.analysis.figure.cells import Looked
 from rtqual.engine.analysis.figure.model import Group, Summary
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.looked import NAME, looked_in, with_this, written
-from rtqual.protocols.record.schema import Record
+from rtqual.protocols.record.schema import Record, Series
 from rtqual.protocols.record.store import Store
-from support.analysis_records import mission, wakeups
+from support.analysis_records import mission, record, wakeups
 from support.command import mission_text
 from support.made_campaign import sealed
 
@@ -62,6 +63,16 @@ def test_a_further_look_is_surer_and_says_so() -> None:
     assert first.caveats == (), "it was judged at 95 % and says the same again"
     verdict = analyse(mission(["rt"], runs=20), "demo", RUNS[:20], {}, looked={GROUP: ((10,), (20,))}).verdicts[0]
     assert any("this further look" in one for one in verdict.caveats)
+
+
+def test_who_looks_every_night_still_gets_figures() -> None:
+    every = {GROUP: (*((runs,) for runs in range(1_000, 1_200)), (60,))}
+    rng = np.random.default_rng(733)
+    drawn = [record(Series.raw(rng.integers(4_000, 9_000, 1_000), name="latency"), seed=n + 1) for n in range(60)]
+    often = analyse(mission(["rt"], runs=60), "demo", drawn, {}, looked=every).summaries[0]
+    middle = often.figures["p50"].interval
+    assert middle is not None and 4_000 < middle.low < middle.high < 9_000
+    assert any("this further look" in one for one in often.caveats)
 
 
 def test_fewer_runs_than_can_be_judged_are_no_look() -> None:

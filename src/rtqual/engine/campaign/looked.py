@@ -22,7 +22,7 @@ from rtqual.engine.mission import PUBLISHED, Mission
 from rtqual.protocols.record.schema import Record
 
 NAME = "looks.json"
-_MOST = 1000  # looks of a group; by then they have nothing left to share
+_MOST = 100_000  # looks of a group
 
 
 class _Of(BaseModel):

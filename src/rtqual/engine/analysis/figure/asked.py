@@ -24,6 +24,7 @@ RUNS_FOR_MEDIAN = 6  # the least for which [smallest, largest] holds the median 
 RUNS_TO_JUDGE = RUNS_FOR_MEDIAN
 NONE_SEEN = -math.log(TAIL)  # where so many are expected, none may be drawn, with 2.5 %
 AGAIN = 2  # each further look at a folder's runs has so many times less error than the one before
+MOST_LOOKS = 30  # from then on as little as that: 1 less of it is no float any more, and their sum is nothing
 # So many times the runs that would decide it now decide it at a further look, whose intervals are wider.
 RUNS_AGAIN = (NormalDist().inv_cdf(1 - TAIL / AGAIN) / NormalDist().inv_cdf(1 - TAIL)) ** 2
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from rtqual.base.words import count, listed
-from rtqual.engine.analysis.figure.asked import AGAIN, LEVEL, Asked, ranked_by, usual_cpus
+from rtqual.engine.analysis.figure.asked import AGAIN, LEVEL, MOST_LOOKS, Asked, ranked_by, usual_cpus
 from rtqual.engine.analysis.figure.lost import Losses, by_group, losses, with_reasons
 from rtqual.engine.analysis.figure.model import Figure, Group, LeftOut, LostRun, Summary
 from rtqual.engine.analysis.figure.summary import Measured, measure
@@ -100,9 +100,9 @@ def look_of(planned: tuple[int, ...], runs: int) -> tuple[int, ...]:
 
 
 def number_of(planned: tuple[int, ...], runs: int, looked: Sequence[tuple[int, ...]]) -> int:
-    """Of the look, from 1; of what was never judged the next."""
+    """Of the look, from 1 to MOST_LOOKS; of what was never judged the next."""
     look = look_of(planned, runs)
-    return looked.index(look) + 1 if look in looked else len(looked) + 1
+    return min(looked.index(look) + 1 if look in looked else len(looked) + 1, MOST_LOOKS)
 
 
 def planned_of(group: Group, plan: Plan) -> int | None:

@@ -31,6 +31,7 @@ LONG = 3  # versions that make a level
 LEAST = 2 * LONG  # versions that can show a change
 CONFIRMED = 3  # further versions by which a mark is no longer new
 SMALLEST = 0.02  # a change by less is none
+REPLAYED = 100  # versions after which the course is looked at again; what was marked and gone before is forgotten
 BOARDS = 8  # fewer do not tell a shift of all from chance
 _WINDOW = 4  # versions on either side of a shift that is tested over boards
 _NEAR = 3  # versions within which two marks are the same
@@ -132,7 +133,8 @@ class _Row:
 def changes(series: Sequence[Point], together: int = 1) -> tuple[Change, ...]:
     """The changes in a series, one of so many that are looked at `together`; with those that earlier versions showed
     and later ones took back. None in fewer than LEAST points."""
-    return ledger([found for found, _ in _courses(series, together)])
+    courses = _courses(series, together)
+    return ledger([found for found, _ in courses], len(series) - len(courses))
 
 
 def drift(series: Sequence[Point], together: int = 1) -> Drift | None:
@@ -141,11 +143,10 @@ def drift(series: Sequence[Point], together: int = 1) -> Drift | None:
     return courses[-1][1] if courses else None
 
 
-def ledger(found: Sequence[Sequence[Change]]) -> tuple[Change, ...]:
-    """Each mark once, from what was found after each version from the LEAST-th on: as it stands, or since when it is
-    gone."""
+def ledger(found: Sequence[Sequence[Change]], first: int = LEAST - 1) -> tuple[Change, ...]:
+    """Each mark once, from what was found after each version from `first` on: as it stands, or when it was gone."""
     kept: list[Change] = []
-    for last, marks in enumerate(found, LEAST - 1):
+    for last, marks in enumerate(found, first):
         left = list(marks)
         for place, one in enumerate(kept):
             near = [other for other in left if abs(other.at - one.at) <= _NEAR]
@@ -192,14 +193,14 @@ def shifts(boards: Sequence[Sequence[float | None]], together: int = 1) -> tuple
 def _courses(
     series: Sequence[Point], together: int, *, every: bool = True
 ) -> list[tuple[tuple[Change, ...], Drift | None]]:
-    """What is found after each version from the LEAST-th on, or after the last alone."""
+    """What is found after each version from the LEAST-th on, of the REPLAYED last ones, or after the last alone."""
     if len(series) < LEAST:
         return []
     logs = all(one.value > 0 for one in series)
     values, errors = (np.array([getattr(one, name) for one in series]) for name in ("value", "error"))
     if logs:
         values, errors = np.log(values), errors / values
-    ends = range(LEAST if every else len(series), len(series) + 1)
+    ends = range(max(LEAST, len(series) - REPLAYED) if every else len(series), len(series) + 1)
     rows = [_Row(values[:end], errors[:end], logs) for end in ends]
     return [_shape(row, cuts, together) for row, cuts in zip(rows, _cut(rows, together), strict=True)]
 
