@@ -3,15 +3,17 @@
  * jobs - note what the threads of a program wait for, when it was due, when it came and who ran instead; without a guest
  * instruction, and without a change of its clock.
  *
- * SPEC has lines `NAME HEX`: addresses of the kernel's functions and variables, and offsets of members from its own BTF
- * (jobs.py writes it). Watched is all that the process `rtqual-program` starts. LOG has a line an event,
+ * SPEC has lines `NAME HEX`: addresses of the kernel's functions (several of a name where it has several ways in) and
+ * variables, and offsets of members from its own BTF (jobs.py writes it). Watched is all that the process `rtqual-program` starts. LOG has a line an event,
  * `NS KIND CPU TID A B C [NAME]`, times in the guest's ns:
  *
  *   n  a thread is seen first, or has another name or priority: its process, the kernel's prio, its policy
  *   s  it makes a system call that may wait: number, first argument, and of clock_nanosleep to a moment that moment, of
  *      others the second argument
  *   x  its own timer expires: when it was due
- *   t  a timer expires that wakes by a signal or a descriptor (no thread): when it was due, the timer's address
+ *   t  a timer expires that wakes by a signal or a descriptor (no thread): when it was due, the timer's address, and in
+ *      which thread it expires (one of the kernel's own on PREEMPT_RT; else whichever the interrupt hit)
+ *   f  it takes a page fault
  *   w  it is woken: by which thread
  *   i  it runs
  *   o  it runs no more: the kernel's state it waits in, 0 where it could run on; who runs next
@@ -35,7 +37,7 @@ int x86_cpu_gdb_read_register(struct CPUState *cpu, GByteArray *to, int number) 
 const int qemu_plugin_version = PLUGIN_INTERFACE;
 
 enum { MOST_CPUS = 16, MOST_PROCESSES = 1024, MOST_THREADS = 4096, RING = 4096, COMM = 16 };
-enum { MOST_LINES = 8 << 20, LATE_NS = 2000 };
+enum { MOST_LINES = 8 << 20, MOST_PLACES = 32, LATE_NS = 2000 };
 enum { CLOCK_NANOSLEEP_ABSOLUTE = 1, CLOCKS = 2 };
 
 enum value {
@@ -49,6 +51,8 @@ enum value {
 	POSIX,
 	TIMERFD,
 	REAL,
+	CLOCK,
+	FAULT,
 	N_PLACES,
 	/* Variables. */
 	PER_CPU = N_PLACES,
@@ -82,6 +86,7 @@ enum value {
 	NEXT_ARGUMENT,
 	CALL_IN_REGISTERS,
 	CALL_SLEEP,
+	CALL_SLEEP32, /* the same, by words of 32 bits */
 	ARM_BITS,
 	N_VALUES
 };
@@ -95,6 +100,8 @@ static const char *const names[N_VALUES] = {
 	"posix",
 	"timerfd",
 	"real",
+	"clock",
+	"fault",
 	"per_cpu",
 	"current",
 	"timekeeper",
@@ -124,6 +131,7 @@ static const char *const names[N_VALUES] = {
 	"next_argument",
 	"call_in_registers",
 	"call_sleep",
+	"call_sleep32",
 	"arm_bits",
 };
 
@@ -151,9 +159,15 @@ struct passing {
 /* A global because the interface hands no data to the translation callback. All CPUs share one thread. */
 static struct {
 	uint64_t values[N_VALUES];
+	struct {
+		enum value what;
+		uint64_t address;
+	} places[MOST_PLACES];
+	size_t n_places;
 	FILE *log;
 	uint64_t lines;
 	uint64_t running[MOST_CPUS], next[MOST_CPUS], base[MOST_CPUS];
+	uint32_t cpus; /* that ran anything, a bit each */
 	int processes[MOST_PROCESSES];
 	size_t n_processes;
 	struct thread threads[MOST_THREADS];
@@ -261,11 +275,18 @@ static uint64_t kernel_ns(uint64_t ns, int clock)
 
 /* --- the log ------------------------------------------------------------------------------------- */
 
+static void cut(void)
+{
+	if (g.lines <= MOST_LINES)
+		fputs("full\n", g.log);
+	g.lines = MOST_LINES + 1;
+}
+
 static bool has_room(void)
 {
 	if (g.lines == MOST_LINES)
-		fputs("full\n", g.log);
-	return g.lines++ < MOST_LINES;
+		cut();
+	return g.lines < MOST_LINES && ++g.lines;
 }
 
 static void put(uint64_t ns, char kind, unsigned int cpu, int tid, int64_t a, int64_t b, int64_t c, const char *name)
@@ -309,8 +330,7 @@ static struct thread *thread_of(uint64_t task, int tid)
 			return &g.threads[i];
 		}
 	if (g.n_threads == MOST_THREADS) {
-		fputs("full\n", g.log);
-		g.lines = MOST_LINES + 1;
+		cut();
 		return &g.threads[0];
 	}
 	g.threads[g.n_threads] = (struct thread){ .task = task, .tid = tid, .prio = -1 };
@@ -346,15 +366,19 @@ static void tell_passing(struct passing *one)
 	one->told = true;
 }
 
-/* Who ran since then, the one that ran at that moment too. */
+/* Who ran since then on each CPU, those that ran at that moment too. */
 static void tell_since(uint64_t ns)
 {
-	for (size_t back = 1; back <= RING && back <= g.passed; back++) {
-		struct passing *one = &g.ring[(g.passed - back) % RING];
+	uint32_t done = 0;
 
+	for (size_t back = 1; back <= RING && back <= g.passed && done != g.cpus; back++) {
+		struct passing *one = &g.ring[(g.passed - back) % RING];
+		uint32_t cpu = UINT32_C(1) << one->cpu;
+
+		if (done & cpu)
+			continue;
 		tell_passing(one);
-		if (one->ns < ns)
-			return;
+		done |= one->ns < ns ? cpu : 0;
 	}
 }
 
@@ -366,6 +390,7 @@ static void on_switch(uint64_t ns, unsigned int cpu)
 	if (!task || task == last)
 		return;
 	g.running[cpu] = task;
+	g.cpus |= UINT32_C(1) << cpu;
 	passing = &g.ring[g.passed++ % RING];
 	*passing = (struct passing){ ns, cpu, member(task, PID), member(task, PRIO), "", false };
 	read_name(task, passing->name);
@@ -395,11 +420,15 @@ static void on_new(uint64_t ns, unsigned int cpu)
 	uint64_t from = current_task(cpu), task = argument(0);
 	char name[COMM + 1];
 
-	if (is_ours(task) || member(task, TGID) == member(from, TGID) || g.n_processes == MOST_PROCESSES)
+	if (is_ours(task) || member(task, TGID) == member(from, TGID))
 		return;
 	read_name(from, name);
 	if (!is_ours(from) && (g.n_processes || strcmp(name, "rtqual-program")))
 		return;
+	if (g.n_processes == MOST_PROCESSES || !g.values[TIMEKEEPER]) {
+		cut();
+		return;
+	}
 	g.processes[g.n_processes++] = member(task, TGID);
 	tell_clock(ns, cpu);
 }
@@ -411,8 +440,7 @@ static void on_wake(uint64_t ns, unsigned int cpu)
 	if (!is_ours(task) || !((uint32_t)member(task, STATE) & (uint32_t)argument(1)))
 		return;
 	set_ready(seen(ns, cpu, task), true);
-	if (g.passed) /* who runs as it becomes ready */
-		tell_passing(&g.ring[(g.passed - 1) % RING]);
+	tell_since(ns); /* who runs as it becomes ready */
 	put(ns, 'w', cpu, member(task, PID), member(current_task(cpu), PID), 0, 0, NULL);
 }
 
@@ -427,6 +455,7 @@ static void on_call(uint64_t ns, unsigned int cpu)
 {
 	uint64_t regs, number, until, asked;
 	uint64_t task = current_task(cpu);
+	size_t seconds_bytes;
 	int clock;
 
 	if (!is_ours(task))
@@ -437,12 +466,21 @@ static void on_call(uint64_t ns, unsigned int cpu)
 		return;
 	asked = call_word(regs, 2);
 	clock = (int)call_word(regs, 1);
-	if (number == g.values[CALL_SLEEP]) {
+	if (number == g.values[CALL_SLEEP] || number == g.values[CALL_SLEEP32]) {
+		seconds_bytes = number == g.values[CALL_SLEEP] ? 8 : 4;
 		until = (asked & CLOCK_NANOSLEEP_ABSOLUTE) && clock < CLOCKS ? call_word(regs, 3) : 0;
-		asked = until ? peek(until, 8) * 1000000000 + peek(until + 8, g.values[WORD_BYTES]) : 0;
+		asked = until ? peek(until, seconds_bytes) * 1000000000 + peek(until + seconds_bytes, 4) : 0;
 		asked = until ? ns - (kernel_ns(ns, clock) - asked) : 0;
 	}
 	put(ns, 's', cpu, member(task, PID), (int64_t)number, (int64_t)call_word(regs, 1), (int64_t)asked, NULL);
+}
+
+static void on_fault(uint64_t ns, unsigned int cpu)
+{
+	uint64_t task = current_task(cpu);
+
+	if (is_ours(task))
+		put(ns, 'f', cpu, member(task, PID), 0, 0, 0, NULL);
 }
 
 static void on_timer(uint64_t ns, unsigned int cpu, enum value what)
@@ -459,8 +497,10 @@ static void on_timer(uint64_t ns, unsigned int cpu, enum value what)
 	tell_clock(ns, cpu);
 	if ((int64_t)(ns - due) > LATE_NS)
 		tell_since(due);
-	put(ns, what == SLEEPER ? 'x' : 't', cpu, member(task, PID), (int64_t)due, what == SLEEPER ? 0 : (int64_t)timer,
-	    0, NULL);
+	if (what == SLEEPER)
+		put(ns, 'x', cpu, member(task, PID), (int64_t)due, 0, 0, NULL);
+	else
+		put(ns, 't', cpu, 0, (int64_t)due, (int64_t)timer, member(current_task(cpu), PID), NULL);
 }
 
 /* --- QEMU ---------------------------------------------------------------------------------------- */
@@ -489,6 +529,12 @@ static void at(unsigned int cpu, void *data)
 	case CALL:
 		on_call(ns, cpu);
 		break;
+	case FAULT:
+		on_fault(ns, cpu);
+		break;
+	case CLOCK:
+		g.values[TIMEKEEPER] = argument(0);
+		break;
 	default:
 		on_timer(ns, cpu, place->what);
 	}
@@ -499,15 +545,15 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	uint64_t start = qemu_plugin_tb_vaddr(tb);
 
 	(void)id;
-	for (int i = 0; i < N_PLACES; i++) {
+	for (size_t i = 0; i < g.n_places; i++) {
 		struct place *place;
 
-		if (!g.values[i] || start != g.values[i])
+		if (start != g.places[i].address)
 			continue;
 		place = malloc(sizeof(*place)); /* QEMU never says that it needs it no more */
 		if (!place)
 			abort();
-		*place = (struct place){ (enum value)i, (uint32_t)(qemu_plugin_tb_n_insns(tb) * g.values[NS]) };
+		*place = (struct place){ g.places[i].what, (uint32_t)(qemu_plugin_tb_n_insns(tb) * g.values[NS]) };
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at, QEMU_PLUGIN_CB_NO_REGS, place);
 	}
 }
@@ -540,7 +586,11 @@ static bool read_spec(const char *path)
 		}
 		while (i < N_VALUES && strcmp(name, names[i]))
 			i++;
-		good = good && i < N_VALUES;
+		good = good && i < N_VALUES && (i >= N_PLACES || g.n_places < MOST_PLACES);
+		if (good && i < N_PLACES) {
+			g.places[g.n_places].what = (enum value)i;
+			g.places[g.n_places++].address = value;
+		}
 		if (good)
 			g.values[i] = value;
 	}

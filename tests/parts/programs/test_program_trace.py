@@ -73,6 +73,7 @@ def test_the_parts_of_a_late_job_add_up_and_name_who_went_first() -> None:
 def test_waits_within_a_job_are_told_with_their_point() -> None:
     log = """\
 1 n 0 7 7 29 1 loop
+1 n 0 9 7 120 0 other
 1 s 0 7 230 1 0
 2 o 0 7 1 0 0
 1000 x 0 7 900 0 0
@@ -95,7 +96,29 @@ end
     told = [
         (one.source, one.duration_ns, one.name) for one in parts(job, trace.threads[7], trace) if one.source == "wait"
     ]
-    assert told == [("wait", 2_990, "futex(1000)"), ("wait", 1_000, "lock in the kernel")]
+    assert told == [("wait", 2_990, "futex(1000), until other:9"), ("wait", 1_000, "lock in the kernel, until other:9")]
+
+
+def test_on_several_cpus_those_are_told_that_ran_where_it_waited() -> None:
+    """Its timer expires on CPU 0, late by what ran there; it waits on CPU 1, where one of lower priority goes on."""
+    log = """\
+1 n 0 7 7 29 1 loop
+1 s 0 7 230 1 0
+2 o 0 7 1 0 0
+800 r 0 40 120 0 0 load
+800 r 1 41 120 0 0 other
+1500 x 0 7 1000 0 0
+1600 w 0 7 40 0 0
+1700 r 0 42 50 0 0 above
+2600 i 1 7 0 0 0
+3000 s 1 7 230 1 0
+end
+"""
+    trace = read(log, AMD64)
+    (job,) = jobs(trace.threads[7], _SLEEP)
+    assert [(one.source, one.duration_ns, one.name) for one in parts(job, trace.threads[7], trace)] == [
+        ("before", 500, "load:40"), ("held", 1_100, "other:41"), ("own", 400, ""),
+    ]  # fmt: skip
 
 
 def test_a_futex_call_that_wakes_is_no_point() -> None:
@@ -159,7 +182,7 @@ def test_a_damaged_log_is_refused_in_a_line(line: str) -> None:
 _NUMBER = st.sampled_from([0, 1, 7, 8, 128, 202, 230, 10**6, 2**63, -1])
 _LINE = st.builds(
     "{} {} {} {} {} {} {} name".format,
-    *(st.integers(0, 4 * 10**6), st.sampled_from("nsxtwiorc"), st.sampled_from([0, 1]), st.sampled_from([0, 7, 8])),
+    *(st.integers(0, 4 * 10**6), st.sampled_from("nsxtwiorcf"), st.sampled_from([0, 1]), st.sampled_from([0, 7, 8])),
     *(_NUMBER, _NUMBER, _NUMBER),
 )
 

@@ -7,6 +7,7 @@ kernel's BTF. A kernel without either, or a processor whose registers QEMU does 
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import chain
 
 from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, locked
@@ -19,23 +20,32 @@ from rtqual.protocols.record.schema import digest
 LOG = "jobs"  # of an outcome's files: what the plugin noted
 PROCESSOR = "processor"  # of its facts: whose system calls those are
 NOT_SEEN = "jobs not seen"  # or: why nothing was noted
+TICKS = "ticks_per_s"  # how often the kernel's tick comes
 PLUGIN = "rtqual-jobs"
 _NS = 2  # of an instruction (engine/boards/machine.py: shift=1)
-_PLACES = {
-    "switch": "finish_task_switch",
-    "new": "wake_up_new_task",
-    "wake": "try_to_wake_up",
-    "sleeper": "hrtimer_wakeup",
-    "posix": "posix_timer_fn",
-    "timerfd": "timerfd_tmrproc",
-    "real": "it_real_fn",
+# What is looked at, and the functions that are it.
+_PLACES: Mapping[str, tuple[str, ...]] = {
+    "switch": ("finish_task_switch",),
+    "new": ("wake_up_new_task",),
+    "wake": ("try_to_wake_up",),
+    "sleeper": ("hrtimer_wakeup",),
+    "posix": ("posix_timer_fn",),
+    "timerfd": ("timerfd_tmrproc",),
+    "real": ("it_real_fn",),
+    "fault": ("handle_mm_fault",),
 }
-_OPTIONAL = {"posix", "timerfd", "real"}  # a kernel that is cut down may lack them
-_ARM = {"next": "cpu_switch_to", "call": "do_el0_svc"}
-_OWN: Mapping[str, Mapping[str, str]] = {
-    AMD64.name: {"call": "do_syscall_64"},
-    ARM64.name: _ARM,
-    ARMHF.name: {"next": "__switch_to", "call": "vector_swi"},
+_OPTIONAL = {"posix", "timerfd", "real", "fault"}  # a kernel that is cut down may lack them
+# ARM's kernels of Debian name no variables: the timekeeper is what this is called with at each tick.
+_CLOCK = ("update_vsyscall",)
+_OWN: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    AMD64.name: {"call": ("do_syscall_64",)},
+    ARM64.name: {"next": ("cpu_switch_to",), "call": ("do_el0_svc",), "clock": _CLOCK},
+    # Which of the vectors is in use depends on the processor's faults.
+    ARMHF.name: {
+        "next": ("__switch_to",),
+        "call": ("vector_swi", "vector_bhb_loop8_swi", "vector_bhb_bpiall_swi"),
+        "clock": _CLOCK,
+    },
 }
 _VARIABLES = ("__per_cpu_offset", "current_task", "pcpu_hot", "tk_core")
 _FIXED: Mapping[str, Mapping[str, int]] = {
@@ -76,13 +86,19 @@ _CALL_ON_X86 = {
 _LINE = re.compile(r"^([0-9a-f]{8,16}) [a-zA-Z] ([\w.]+)$", re.MULTILINE | re.ASCII)
 
 
-def _wanted(architecture: Architecture) -> dict[str, str]:
+def ticks(config: str) -> dict[str, str]:
+    """The fact TICKS, by a kernel's configuration."""
+    found = re.search(r"^CONFIG_HZ=(\d{1,5})$", config, re.MULTILINE | re.ASCII)
+    return {TICKS: found[1]} if found else {}
+
+
+def _wanted(architecture: Architecture) -> dict[str, tuple[str, ...]]:
     return {**_PLACES, **_OWN[architecture.name]}
 
 
 def question(architecture: Architecture) -> Job:
     """A job that asks a guest for the addresses."""
-    names = "|".join((*_wanted(architecture).values(), *_VARIABLES))
+    names = "|".join((*chain.from_iterable(_wanted(architecture).values()), *_VARIABLES))
     return Job(measure=Command(("grep", "-E", rf" ({names})(\.[a-z0-9.]+)?$", "/proc/kallsyms")))
 
 
@@ -104,28 +120,33 @@ def spec(told: str, image: bytes, architecture: Architecture) -> str:
     for address, name in _LINE.findall(told):
         if not name.endswith(".cold"):
             known.setdefault(name.partition(".")[0], int(address, 16))
-    values = {what: known[name] for what, name in _wanted(architecture).items() if known.get(name)}
-    lacking = [name for what, name in _wanted(architecture).items() if what not in {*values, *_OPTIONAL}]
-    if "tk_core" not in known:
+    wanted = _wanted(architecture)
+    places = [(what, known[name]) for what, names in wanted.items() for name in names if known.get(name)]
+    found = {what for what, _ in places} | _OPTIONAL
+    lacking = [names[0] for what, names in wanted.items() if what not in found]
+    if "clock" not in wanted and "tk_core" not in known:
         lacking.append("tk_core")
     if lacking:
         raise RunFailed(
             f"the kernel tells no address of {lacking[0]}, so a program's jobs cannot be seen: it needs "
             "CONFIG_KALLSYMS_ALL"
         )
+    values: dict[str, int] = {}
     try:
         btf = Btf(image)
         values |= {what: btf.offset(*member) for what, member in _MEMBERS.items()}
         if architecture == AMD64:
             values |= {what: btf.offset(*member) for what, member in _CALL_ON_X86.items()}
             values |= _current(known, btf)
-        values["timekeeper"] = known["tk_core"] + _timekeeper(btf)
+        if "clock" not in wanted:
+            values["timekeeper"] = known["tk_core"] + _timekeeper(btf)
     except ValueError as error:
         raise RunFailed(f"a program's jobs cannot be seen: {error}") from None
     calls = WAITING[architecture.name]
     values |= {**_FIXED[architecture.name], "ns": _NS}
-    values["call_sleep"] = max(number for number, name in calls.items() if name == SLEEP)
-    lines = [f"{what} {value:x}" for what, value in values.items()]
+    sleeps = sorted(number for number, name in calls.items() if name == SLEEP)
+    values |= zip(("call_sleep32", "call_sleep")[-len(sleeps) :], sleeps, strict=True)
+    lines = [f"{what} {value:x}" for what, value in (*places, *values.items())]
     return "".join(f"{line}\n" for line in (*lines, *(f"waits {number:x}" for number in calls)))
 
 

@@ -188,7 +188,7 @@ class VirtualBoard(Board):
             text = jobs.spec(symbols, self._image.read_bytes(), architecture)
         except RunFailed as error:
             return None, {jobs.NOT_SEEN: str(error)}
-        return self._job_file(text, ".spec"), {jobs.PROCESSOR: architecture.name}
+        return self._job_file(text, ".spec"), {jobs.PROCESSOR: architecture.name, **jobs.ticks(self.kernel.config)}
 
     def _script(self, job: Job, seed: int) -> Path:
         later_s = 0 if seed % 2 else _LATER_S

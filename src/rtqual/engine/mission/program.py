@@ -58,11 +58,16 @@ class Task(Table):
     """How far apart its jobs are to be; by it releases that never came are counted, as missed."""
     deadline: Annotated[DurationNs, Field(gt=0)] | None = None
     """The longest time from due to finished; a job that takes longer is missed."""
+    window: Annotated[int, Strict(), Field(ge=2, le=10_000)] | None = None
+    """How many jobs in a row are looked at together: the figure "tick missed in any 20" is the most misses that so many
+    had, for loops that bear some as long as they are not many at a time."""
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
         if not (self.thread or self.waits_at or self.nth) and self.priority is None:
             raise ValueError("says of no thread; write thread, priority, waits_at or nth (`rtqual program tasks`)")
+        if self.window and not self.deadline:
+            raise At("window", "counts misses: it needs a deadline")
         if self.period and self.deadline and self.deadline > self.period:
             raise At("deadline", "is longer than the period: jobs that overlap the next release are missed in any case")
         return self
@@ -132,7 +137,7 @@ class Program(Table):
     policy: Literal["fifo", "rr"] = "fifo"
     """Of that priority."""
     prepare: Annotated[tuple[Word, ...], Distinct] = ()
-    """Commands of a shell that run before it; each must succeed. Guests only."""
+    """Commands of a shell that run before it; each must succeed. Not on this machine."""
     kernel_threads: dict[Word, Annotated[int, Strict(), Field(ge=1, le=_MOST_FIFO)]] = Field({})
     """Threads of the kernel by their names (* is any letters) -> SCHED_FIFO priority that they are given first, as
     { "ktimers/*" = 99 }. It is a part of what is qualified, and stands in every record."""

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     SOFTIRQ = "softirq"
     IRQS_OFF = "interrupts off"
     DELIVERY = "until the timer's interrupt"
+    TIMER = "until the timer's thread"
     SCHEDULING = "scheduling"
     IDLE_EXIT = "idle exit"
     LOCK = "lock wait"

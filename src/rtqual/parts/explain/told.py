@@ -10,6 +10,7 @@ from rtqual.protocols.record.schema import LatePart, LateSample
 
 _KINDS = {
     "before": Kind.DELIVERY,
+    "timer": Kind.TIMER,
     "nmi": Kind.INTERRUPT,
     "irq": Kind.INTERRUPT,
     "softirq": Kind.SOFTIRQ,
@@ -18,6 +19,7 @@ _KINDS = {
     "untold": Kind.UNNAMED,
     "own": Kind.OWN,
     "sibling": Kind.SIBLING,
+    "held": Kind.PREEMPT_OFF,
     "wait": Kind.WAIT,
 }
 _IDLE = "swapper/"

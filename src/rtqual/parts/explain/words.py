@@ -86,15 +86,20 @@ def print_late(console: Console, runs: Sequence[Told]) -> None:
 def mended(line: Timeline) -> Iterator[str]:
     """What would help a late job of a program, where its parts say so."""
     causes = line.causes
-    worst = next(iter(causes))
-    if worst == Kind.SIBLING:
+    if next(iter(causes)) == Kind.SIBLING:
         yield "The program's own priorities did it: another of its threads went first, and no kernel mends that."
-    held = causes.get(Kind.DELIVERY, 0)
-    if held > _HELD_NS and any(part.kind == Kind.DELIVERY and part.thread for part in line.parts):
+    if (waited_ns := causes.get(Kind.TIMER, 0)) > _HELD_NS:
         yield (
-            f"Its timer came {format_ns(held)} late while others ran. On PREEMPT_RT timers of timer_create and timerfd "
-            "expire in the threads ktimers/N, at SCHED_FIFO 1: give these a priority above the program's "
+            f"Its timer came {format_ns(waited_ns)} late, since it expires in a thread of the kernel that others went "
+            "before: give that a priority above the program's "
             '(kernel_threads = { "ktimers/*" = 99 }, docs/programs.md).'
+        )
+    if (held_ns := causes.get(Kind.DELIVERY, 0)) > _HELD_NS:
+        yield f"Its timer's interrupt came {format_ns(held_ns)} late: until then interrupts were off."
+    if (kept_ns := causes.get(Kind.PREEMPT_OFF, 0)) > _HELD_NS:
+        yield (
+            f"A thread of lower priority went on for {format_ns(kept_ns)}: preemption was off, or softirqs ran in it. "
+            "PREEMPT_RT shortens both."
         )
 
 

@@ -6,14 +6,16 @@ blocks, for a call whose moment has passed does not block, and that is the overr
 thread itself asked a timer for; where no timer released it, at the moment when it was woken, and by whom is told.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
-from rtqual.parts.programs.trace import Did, Point, Step, Thread, Trace, ran
+from rtqual.parts.programs.trace import Did, Point, Running, Step, Thread, Trace, ran
 from rtqual.protocols.record.schema import LatePart
 
+_TIMER_THREADS = ("ktimers/", "ksoftirqd/")
 _MOST_PARTS = 64  # of a job that are told one by one
 _SKIPPED = 1.5  # periods between two releases: one at least did not come
 
@@ -30,6 +32,9 @@ class Job:
     finished_ns: int = 0  # 0: it was at work when the watching ended
     ran_ns: int = 0
     expired_ns: int = 0  # when its timer did; 0 where none released it
+    released_on: int = 0  # the CPU on which its timer expired, or it was woken
+    expired_in: int = 0  # the thread in which its timer did, where that is told
+    faults: int = 0  # page faults
     waits: Counter[Point] = field(default_factory=Counter)  # at points of its own, from its start on
     locked: int = 0  # waits inside the kernel
     preempted: int = 0
@@ -82,7 +87,10 @@ class _Release:
             due_ns = self.woken.ns if self.woken else self.entered.ns
         timed = bool(self.expired or self.asked_ns)
         woken = self.woken or self.entered
-        return Job(due_ns, timed, woken.ns, woken.by, started_ns, expired_ns=expired_ns, first=number)
+        return Job(
+            due_ns, timed, woken.ns, woken.by, started_ns, expired_ns=expired_ns,
+            released_on=(self.expired or woken).cpu, expired_in=self.expired.by if self.expired else 0, first=number,
+        )  # fmt: skip
 
 
 class _Walk:
@@ -115,6 +123,8 @@ class _Walk:
                 self._runs(number, step)
             case Did.WAITS | Did.LOCKED | Did.PREEMPTED:
                 self._stops(step)
+            case Did.FAULTS if self.job:
+                self.job.faults += 1
             case Did.ENDED:
                 self.job = self._release = None  # it ends within its last job, which is none
 
@@ -193,13 +203,28 @@ def row_of_misses(missed: Sequence[bool]) -> int:
     return longest
 
 
+def most_missed(missed: Sequence[bool], window: int) -> int:
+    """The most deadlines missed of any so many jobs in a row."""
+    sums = [0, *accumulate(missed)]
+    return max((end - sums[max(0, at - window)] for at, end in enumerate(sums)), default=0)
+
+
+def timer_thread(job: Job, trace: Trace) -> Running | None:
+    """The thread of the kernel in which a job's timer expired; None where an interrupt did it, or nobody knows."""
+    running = trace.cpus.get(job.released_on, ())
+    at = bisect_right(running, job.expired_ns, key=lambda one: one.ns)
+    last = running[at - 1] if at and job.expired_in else None
+    return last if last and last.tid == job.expired_in and last.name.startswith(_TIMER_THREADS) else None
+
+
 def parts(job: Job, thread: Thread, trace: Trace) -> list[LatePart]:
     """What the time from due to finished was, without a gap: they add up to the response time.
 
-    before: until its timer expired, or somebody woke it, with who ran; thread: it could run, and another thread did;
-    sibling: it could run, and another thread of the same program did, which no kernel mends; switch: it could run, and
-    nobody else is known to have run; own: it ran; wait: it waited, at a system call of its
-    own or for a lock in the kernel.
+    before: until its timer expired, or somebody woke it, with who ran; timer: the same where the timer expires in a
+    thread of the kernel, which others were before; thread: it could run, and another thread of as high a priority did;
+    sibling: the same by a thread of the same program, which no kernel mends; held: it could run, and one of a lower
+    priority went on (preemption was off, or the kernel's softirqs ran in it); switch: it could run, and nobody else is
+    known to have run; own: it ran; wait: it waited, at a system call of its own or for a lock in the kernel.
     """
     found = [*_joined(_parts(job, thread, trace))]
     if len(found) > _MOST_PARTS:
@@ -214,41 +239,43 @@ def parts(job: Job, thread: Thread, trace: Trace) -> list[LatePart]:
 def _parts(job: Job, thread: Thread, trace: Trace) -> Iterator[LatePart]:
     due_ns = job.due_ns
     at_ns, at = due_ns, None
-    first = thread.steps[job.first]
-    cpu = first.cpu
 
     def part(source: str, begin_ns: int, end_ns: int, name: str) -> LatePart:
         return LatePart.model_validate(
             {"source": source, "begin_ns": begin_ns - due_ns, "duration_ns": end_ns - begin_ns, "name": name}
         )
 
-    def others(source: str, begin_ns: int, end_ns: int) -> Iterator[LatePart]:
+    def others(source: str, begin_ns: int, end_ns: int, cpu: int) -> Iterator[LatePart]:
         for begin, end, who in ran(trace.cpus.get(cpu, ()), begin_ns, end_ns):
             if who is None or who.tid in (0, thread.tid):
-                yield part("before" if source == "before" else "switch", begin, end, "")
+                yield part("switch" if source == "thread" else source, begin, end, "")
                 continue
-            sibling = source == "thread" and who.tid in trace.threads
-            yield part("sibling" if sibling else source, begin, end, f"{who.name}:{who.tid}")
+            if source == "thread" and who.prio > thread.prio and thread.priority:
+                kind = "held"
+            else:
+                kind = "sibling" if source == "thread" and who.tid in trace.threads else source
+            yield part(kind, begin, end, f"{who.name}:{who.tid}")
 
     released_ns = min(max(due_ns, job.expired_ns or job.woken_ns), job.finished_ns)
-    yield from others("before", due_ns, released_ns)
-    yield from others("thread", released_ns, max(released_ns, job.started_ns))
+    yield from others("timer" if timer_thread(job, trace) else "before", due_ns, released_ns, job.released_on)
+    yield from others("thread", released_ns, max(released_ns, job.started_ns), thread.steps[job.first].cpu)
     at_ns, doing = max(released_ns, job.started_ns), "own"
     for step in thread.steps[job.first : job.last + 1]:
         end_ns = min(step.ns, job.finished_ns)
         if step.did is Did.ENTER:
             at = step.point
-        if step.did is Did.EXPIRED or (step.did is Did.ENTER and step.ns < job.finished_ns):
+        if step.did in (Did.EXPIRED, Did.FAULTS) or (step.did is Did.ENTER and step.ns < job.finished_ns):
             continue
         if end_ns > at_ns:
             if doing == "own":
                 yield part("own", at_ns, end_ns, "")
             elif doing == "ready":
-                yield from others("thread", at_ns, end_ns)
+                yield from others("thread", at_ns, end_ns, step.cpu)  # where it came to run at last
             else:
-                yield part("wait", at_ns, end_ns, doing.removeprefix("wait "))
+                waker = trace.threads.get(step.by) if step.did is Did.WOKEN else None
+                by = f", until {waker.name}:{waker.tid}" if waker else ""
+                yield part("wait", at_ns, end_ns, f"{doing.removeprefix('wait ')}{by}")
             at_ns = end_ns
-        cpu = step.cpu
         match step.did:
             case Did.RUNS:
                 doing = "own"

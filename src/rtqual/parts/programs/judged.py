@@ -9,7 +9,17 @@ from statistics import median
 
 from rtqual.base.words import clean, count, listed
 from rtqual.engine.mission.program import Program, Task
-from rtqual.parts.programs.jobs import Job, chained, jobs, parts, release_point, row_of_misses, skipped
+from rtqual.parts.programs.jobs import (
+    Job,
+    chained,
+    jobs,
+    most_missed,
+    parts,
+    release_point,
+    row_of_misses,
+    skipped,
+    timer_thread,
+)
 from rtqual.parts.programs.report import Report
 from rtqual.parts.programs.trace import Point, Thread, Trace
 from rtqual.protocols.record.schema import LateSample, Measurement, Scalar, Series
@@ -17,6 +27,8 @@ from rtqual.protocols.record.schema import LateSample, Measurement, Scalar, Seri
 RESPONSE, START = "response", "start"
 _WORST_KEPT = 5  # jobs of each task whose parts are kept
 _SHOWN = 6  # threads that a refusal names
+_DRIFT = 0.1  # percent of a period
+_ROUND_ROBIN = 2  # SCHED_RR of linux/sched.h
 _UNLIKE = 0.01  # of jobs released in another way than the mission says: more of them are a problem
 
 
@@ -48,8 +60,9 @@ class Judged:
         return found + [True] * self.unfinished
 
 
-def judged(program: Program, trace: Trace, report: Report) -> Measurement:
-    """Figures of all tasks; a task that no thread fits, or several, is a problem and has none."""
+def judged(program: Program, trace: Trace, report: Report, ticks_per_s: int = 0) -> Measurement:
+    """Figures of all tasks; a task that no thread fits, or several, is a problem and has none. `ticks_per_s`: of the
+    kernel, 0 where that is not known."""
     problems = [] if trace.whole else ["the program did so much that not all of its events were kept"]
     offset = trace.clock_ns
     begin_ns, end_ns = (report.begin or 0) - offset, (report.end or 0) - offset
@@ -83,7 +96,9 @@ def judged(program: Program, trace: Trace, report: Report) -> Measurement:
         scalars |= _scalars(one)
         late += _late(one, trace)
     scalars |= {f"kernel thread {clean(one.name)}": Scalar(value=one.after, unit="1") for one in report.raised}
-    return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late))
+    cautions = [*_shared(trace), *_unlocked(report)]
+    cautions += [text for one in found.values() for text in _cautions(one, trace, ticks_per_s)]
+    return Measurement(tuple(series), scalars, tuple(problems), absent, tuple(late), tuple(cautions))
 
 
 def _in_order(tasks: Sequence[Task]) -> Iterator[Task]:
@@ -166,6 +181,8 @@ def _scalars(one: Judged) -> dict[str, Scalar]:
     if task.deadline:
         figures["missed"] = (sum(missed), "1")
         figures["longest row missed"] = (row_of_misses(missed), "1")
+    if task.window:
+        figures[f"missed in any {task.window}"] = (most_missed(missed, task.window), "1")
     if task.period:
         figures["skipped"] = (sum(one.skipped), "1")
     gaps = [b.due_ns - a.due_ns for a, b in pairwise(some)]
@@ -173,6 +190,7 @@ def _scalars(one: Judged) -> dict[str, Scalar]:
         figures["period p50"] = (median(gaps), "ns")
         if task.period:
             figures["drift"] = (100 * (median(gaps) / task.period - 1), "%")
+    figures["page faults"] = (sum(job.faults for job in some), "1")
     figures["preempted"] = (sum(job.preempted > 0 for job in some), "1")
     figures["blocked"] = (sum(bool(job.waits or job.locked) for job in some), "1")
     lasted = some[-1].finished_ns - some[0].started_ns
@@ -189,3 +207,49 @@ def _late(one: Judged, trace: Trace) -> Iterator[LateSample]:
     for number, job in numbered[:_WORST_KEPT]:
         told, cpu = parts(job, one.thread, trace), one.thread.steps[job.first].cpu
         yield LateSample(number=number, cpu=cpu, series=name, value_ns=job.response_ns, parts=told, calls=[])
+
+
+def _cautions(one: Judged, trace: Trace, ticks_per_s: int) -> Iterator[str]:
+    """What of a task's jobs its owner ought to know, though its figures stand."""
+    name, period, some = one.task.name, one.task.period, one.finished
+    below = next((found for job in some if (found := timer_thread(job, trace)) and found.prio > one.thread.prio), None)
+    if below:
+        yield (
+            f"task {name}: its timers expire in {clean(below.name)}, a thread of a lower priority than its own: raise "
+            "it by kernel_threads, as docs/programs.md says"
+        )
+    gaps = [b.due_ns - a.due_ns for a, b in pairwise(some)]
+    if period and gaps and all(job.timed for job in some):
+        if abs(drift := 100 * (median(gaps) / period - 1)) > _DRIFT:
+            yield (
+                f"task {name}: its period differs by {drift:+.2g} % from what the mission says; a thread that sleeps "
+                "relative to now drifts, and its lateness looks perfect"
+            )
+        if ticks_per_s and period * ticks_per_s % 10**9 == 0:
+            yield (
+                f"task {name}: its period is a multiple of the kernel's tick, so a run keeps one phase to it; runs of "
+                "other seeds begin at others"
+            )
+    if any(job.faults for job in some):
+        yield f"task {name}: page faults came within its jobs: lock its memory with mlockall"
+
+
+def _shared(trace: Trace) -> Iterator[str]:
+    """Threads that take turns at one real-time priority."""
+    at: dict[int, list[Thread]] = {}
+    for thread in trace.threads.values():
+        if thread.priority and thread.policy == _ROUND_ROBIN:
+            at.setdefault(thread.priority, []).append(thread)
+    for priority, some in sorted(at.items(), reverse=True):
+        if len(some) > 1:
+            names = listed([clean(one.name) for one in some[:_SHOWN]])
+            yield (
+                f"{names} share priority {priority} under SCHED_RR: each may hold the others up for a whole slice, "
+                "100 ms unless the kernel is told otherwise"
+            )
+
+
+def _unlocked(report: Report) -> Iterator[str]:
+    locked, resident = report.memory.get("end", (0, 0))
+    if locked < resident:
+        yield "not all of its memory is locked: pages that are gone come back late, mlockall keeps them"

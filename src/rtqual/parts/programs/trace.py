@@ -43,6 +43,7 @@ class Did(Enum):
     WAITS = "waits"  # for what it asked for
     LOCKED = "locked"  # for something inside the kernel
     PREEMPTED = "preempted"
+    FAULTS = "faults"  # takes a page fault
     ENDED = "ended"
 
 
@@ -52,7 +53,7 @@ class Step(NamedTuple):
     cpu: int
     point: Point | None = None  # of ENTER
     due_ns: int = 0  # of ENTER: the moment that it asks for, 0 where it asks for none; of EXPIRED: when it was due
-    by: int = 0  # of WOKEN: the thread that did it
+    by: int = 0  # of WOKEN: the thread that did it; of EXPIRED: the one in which it expired, where that is told
 
 
 @dataclass
@@ -79,6 +80,7 @@ class Running(NamedTuple):
     ns: int
     tid: int
     name: str
+    prio: int  # as the kernel counts
 
 
 @dataclass
@@ -129,12 +131,12 @@ class _Reader:
     def __init__(self, architecture: Architecture) -> None:
         self.trace = Trace()
         self._calls = WAITING[architecture.name]
-        self._timers: dict[int, tuple[int, int, int]] = {}  # CPU -> a timer without a thread: expired, due, which
+        self._timers: dict[int, _Line] = {}  # CPU -> a timer without a thread that expired last
         self._owners: dict[int, int] = {}  # such a timer -> the thread that it woke last
         self._take = {
             "n": self._named, "s": self._enters, "x": self._own_timer, "t": self._timer, "w": self._woken,
-            "i": self._runs, "o": self._leaves, "r": self._other, "c": self._clock, "end": self._end,
-            "full": self._full,
+            "i": self._runs, "o": self._leaves, "r": self._other, "c": self._clock, "f": self._faults,
+            "end": self._end, "full": self._full,
         }  # fmt: skip
 
     def take(self, line: _Line) -> None:
@@ -160,10 +162,12 @@ class _Reader:
 
     def _left_over(self, cpu: int) -> None:
         """A timer that woke nobody: whom it woke before is still at work."""
-        if cpu in self._timers:
-            ns, due_ns, timer = self._timers.pop(cpu)
-            if timer in self._owners:
-                self._thread(self._owners[timer]).steps.append(Step(ns, Did.EXPIRED, cpu, due_ns=due_ns))
+        timer = self._timers.pop(cpu, None)
+        if timer and timer.b in self._owners:
+            self._expired(timer, self._owners[timer.b])
+
+    def _expired(self, timer: _Line, tid: int) -> None:
+        self._thread(tid).steps.append(Step(timer.ns, Did.EXPIRED, timer.cpu, due_ns=timer.a, by=timer.c))
 
     def _named(self, line: _Line) -> None:
         thread = self._thread(line.tid)
@@ -181,28 +185,32 @@ class _Reader:
 
     def _timer(self, line: _Line) -> None:
         self._left_over(line.cpu)
-        self._timers[line.cpu] = (line.ns, line.a, line.b)
+        self._timers[line.cpu] = line
 
     def _woken(self, line: _Line) -> None:
-        if line.cpu in self._timers and line.ns - self._timers[line.cpu][0] < _SOON_NS:
-            ns, due_ns, timer = self._timers.pop(line.cpu)
-            self._owners[timer] = line.tid
-            self._thread(line.tid).steps.append(Step(ns, Did.EXPIRED, line.cpu, due_ns=due_ns))
+        if line.cpu in self._timers and line.ns - self._timers[line.cpu].ns < _SOON_NS:
+            timer = self._timers.pop(line.cpu)
+            self._owners[timer.b] = line.tid
+            self._expired(timer, line.tid)
         self._step(line, Did.WOKEN, by=line.a)
 
     def _runs(self, line: _Line) -> None:
         self._left_over(line.cpu)
         self._step(line, Did.RUNS)
-        self._on_cpu(line, self._thread(line.tid).name)
+        thread = self._thread(line.tid)
+        self._on_cpu(line, thread.name, thread.prio)
+
+    def _faults(self, line: _Line) -> None:
+        self._step(line, Did.FAULTS)
 
     def _leaves(self, line: _Line) -> None:
         self._step(line, _left(line.a))
 
     def _other(self, line: _Line) -> None:
-        self._on_cpu(line, line.name)
+        self._on_cpu(line, line.name, line.a)
 
-    def _on_cpu(self, line: _Line, name: str) -> None:
-        self.trace.cpus.setdefault(line.cpu, []).append(Running(line.ns, line.tid, name))
+    def _on_cpu(self, line: _Line, name: str, prio: int) -> None:
+        self.trace.cpus.setdefault(line.cpu, []).append(Running(line.ns, line.tid, name, prio))
 
     def _clock(self, line: _Line) -> None:
         self.trace.clock_ns = line.a

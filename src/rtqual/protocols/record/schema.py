@@ -173,7 +173,9 @@ class Inputs(_Model):
 class LatePart(_Model):
     """Of a late sample, as a tracer of the system it was measured on told it."""
 
-    source: Literal["before", "nmi", "irq", "softirq", "thread", "switch", "untold", "own", "sibling", "wait"]
+    source: Literal[
+        "before", "timer", "nmi", "irq", "softirq", "thread", "switch", "untold", "own", "sibling", "held", "wait"
+    ]
     begin_ns: Count  # since the timer's expiry
     duration_ns: Count
     name: OneLine  # of the interrupt, softirq or thread; what ran until the timer's interrupt came
@@ -224,6 +226,7 @@ class Manifest(_Model):
     problems: list[str] = []  # each a reason to refuse a verdict that rests on this record
     absent: dict[str, str] = {}  # what the system does not offer to measure, and why: no figure, never zero
     late: list[LateSample] | None = None  # the worst samples, where the instrument saw what made them late
+    cautions: list[OneLine] | None = None  # what a reader must know and a verdict may stand
     provenance: Provenance
     samples_sha256: str
     files: dict[str, str] = {}  # the Parquet files and their hashes (files.py); none in the first records
@@ -249,6 +252,7 @@ class Measurement:
     problems: tuple[str, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
     late: tuple[LateSample, ...] = ()
+    cautions: tuple[str, ...] = ()
 
 
 def parse(content: bytes) -> Any:

@@ -59,6 +59,7 @@ def make(inputs: Inputs, measurement: Measurement, provenance: Provenance, *, ti
         problems=list(measurement.problems),
         absent=dict(measurement.absent),
         late=list(measurement.late) or None,
+        cautions=list(measurement.cautions) or None,
         provenance=provenance,
         samples_sha256=samples,
     )
@@ -242,7 +243,7 @@ def _timing(members: Iterable[Record]) -> Timing:
 
 def _write_manifest(folder: Path, manifest: Manifest) -> Manifest:
     """As it was written: whole or not at all, also when the power fails. One of an older version stays of that."""
-    unsaid = {"late"} if manifest.late is None else None
+    unsaid = {name for name in ("late", "cautions") if getattr(manifest, name) is None}
     if manifest.schema_version >= SEALED:
         said = json.loads(manifest.model_dump_json(exclude=unsaid))
         manifest = manifest.model_copy(update={"manifest_sha256": _seal(said)})

@@ -157,6 +157,7 @@ class Summary:
     hypervisor: str = ""  # of the machine that was measured in real time; empty: none
     caveats: tuple[str, ...] = ()  # what a reader must know and a verdict may stand: hypervisor, steal...
     series: tuple[str, ...] = ()  # what was sampled; figures of all but the first begin with their name
+    others: Mapping[str, Distribution] = field(default_factory=dict)  # of all but the first
     absent: Mapping[str, str] = field(default_factory=dict)  # what the system does not offer, and why
     conditions: Conditions = field(default_factory=Conditions)
     planned: int | None = None  # runs that the mission plans; None: not known

@@ -110,6 +110,7 @@ def measure(group: Group, records: Sequence[Record], looks: int = 1) -> Measured
             battery=next(iter(one.manifest.provenance.facts.get("battery", "") for one in records)),
         ),
         series=tuple(names),
+        others={name: one for name, of in others.items() if (one := distribution_of(of[None]))},
         absent={name: why for record in records for name, why in record.manifest.absent.items()},
         seeds=tuple(record.inputs.seed for record in records),
     )
@@ -272,8 +273,11 @@ def _odd_runs(figures: Mapping[str, Figure]) -> Iterator[str]:
 
 
 def _caveats(records: Sequence[Record]) -> tuple[str, ...]:
-    """What disturbed a measurement in real time from outside the system under test; counts in DETAIL."""
-    caveats = [
+    """What the runs themselves tell, and what disturbed a measurement in real time from outside the system under test;
+    counts in DETAIL."""
+    told = Counter(chain.from_iterable(dict.fromkeys(one.manifest.cautions or ()) for one in records))
+    caveats = [f"{text}{DETAIL}{times} of {count(len(records), 'run')})" for text, times in told.items()]
+    caveats += [
         f"{why_no_hardware(host).replace('it is', 'the machine is', 1)}, which can take the CPU away"
         for host in _hypervisors(records)
     ]
