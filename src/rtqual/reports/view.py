@@ -7,6 +7,7 @@ from itertools import count
 from string import ascii_uppercase
 
 from rtqual import __version__
+from rtqual.base.words import listed
 from rtqual.engine.mission.model import Paper
 from rtqual.protocols.part import Chapter as ChapterRow
 from rtqual.protocols.part import load, rows
@@ -17,6 +18,8 @@ from rtqual.reports.material import Material
 from rtqual.reports.page.document import PLOT_FOLDER, Block, Chapter, Document, Heading, Printed
 from rtqual.reports.page.render import to_html, to_markdown, to_pdf
 from rtqual.reports.page.text import clean, duration, prose
+
+_HASH = 16  # digits of a hash; the whole stands in the records
 
 
 def build(material: Material) -> Document:
@@ -34,6 +37,7 @@ def build(material: Material) -> Document:
             ("Candidates measured", _names(material.measured)),
             *([("Of a published study", _names(material.published))] if material.published else []),
             ("Not measured at this scale", _names(c for c in material.candidates if c not in known)),
+            *_programs(material),
             *made_with(paper),
         ),
         signatures=signatures(paper),
@@ -50,6 +54,20 @@ def _brought(material: Material) -> Iterator[tuple[str, str, Iterable[Block]]]:
     for _, row in rows("chapters"):
         assert isinstance(row, ChapterRow), "as the field of Part says"  # noqa: S101
         yield row.number, row.title, load(row.where)(material)
+
+
+def _programs(material: Material) -> Iterator[tuple[str, str]]:
+    """The mission's own programs, by the hashes of what was measured, and what was changed of the kernel for them."""
+    for one in material.mission.programs:
+        hashes = {
+            f"{name.removeprefix('binary ')} {sha256[:_HASH]}" if name != "binary" else sha256[:_HASH]
+            for record in material.records if record.inputs.instrument == one.instrument
+            for name, sha256 in record.inputs.parameters.get("hashes", {}).items() if name.partition(" ")[0] == "binary"
+        }  # fmt: skip
+        raised = [f"{name} at FIFO {priority}" for name, priority in one.kernel_threads.items()]
+        told = [f"sha256 {', '.join(sorted(hashes))}" if hashes else ", ".join(one.packages) or "not measured"]
+        told += [f"with the kernel's threads {listed(raised)}"] if raised else []
+        yield f"Program {clean(one.name)}", prose("; ".join(told))
 
 
 def made_with(paper: Paper) -> Iterator[tuple[str, str]]:

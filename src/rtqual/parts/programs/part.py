@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Family, Part
+from rtqual.protocols.part import Chapter, Command, Family, Part
 
 PART = Part(
     "programs",
@@ -13,5 +13,6 @@ PART = Part(
             "Programs of your own, judged job by job (docs/programs.md).",
         ),
     ),
+    chapters=(Chapter(45, "rtqual.parts.programs.chapter:programs", "", "Programs, job by job"),),
     families=(Family(0, "rtqual.parts.programs.instrument:program", "program-"),),
 )
