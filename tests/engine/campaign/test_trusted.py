@@ -10,7 +10,12 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.run import Campaign
 from rtqual.engine.mission import load_mission
-from rtqual.protocols.record.schema import Inputs
+from rtqual.parts.bisect.ends import Asked as AskedEnds
+from rtqual.parts.bisect.ends import ends_of
+from rtqual.parts.explain.stage import Asked, explain
+from rtqual.protocols.record.schema import Inputs, Series
+from support.analysis_records import record
+from support.made_campaign import campaign_of
 from support.own_programs import MISSION
 
 
@@ -87,6 +92,27 @@ def test_a_campaign_asks_before_it_prepares_anything(mission: Path, fails: Calla
     line = fails(2, "select", mission, "--out", mission.parent / "out")
     assert "--run-programs" in line
     assert not list((mission.parent / "out" / "records").glob("*"))
+
+
+def test_no_card_is_made_that_would_run_it(mission: Path, fails: Callable[..., str]) -> None:
+    board = '[[board]]\nname = "bench"\nmodel = "pc"\narchitecture = "amd64"\nswitch = "systemd-boot"\n\n'
+    plan = '[[scale.demo.plan]]\nboards = ["bench"]\n'
+    mission.write_text(MISSION.replace("[[scale.demo.plan]]\n", board + plan))
+    card = mission.parent / "card.img"
+    line = fails(2, "image", mission, "--board", "bench", "--self-measuring", "--out", card)
+    assert "--run-programs" in line
+    assert not card.exists()
+
+
+def test_what_a_record_ran_is_not_made_again(mission: Path) -> None:
+    """By explain, under a load of somebody's own; by bisect of a folder that holds such records."""
+    sent = record(Series.raw([8_000, 9_000], name="latency"), load="flood", candidate="debian")
+    folder = campaign_of(mission.parent / "sent", [sent], "debian")
+    (path,) = (folder / "records").iterdir()
+    with pytest.raises(BadInput, match=r"load flood.* never let run here"):
+        explain({path: Asked(worst=1)}, lambda _: None)
+    with pytest.raises(BadInput, match=r"load flood.* never let run here"):
+        ends_of(str(folder), str(folder), AskedEnds())
 
 
 def test_a_missing_file_is_one_line(mission: Path, fails: Callable[..., str]) -> None:

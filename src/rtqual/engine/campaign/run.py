@@ -89,7 +89,7 @@ class Campaign:
             sweep({cache_dir(), *cache_dir().iterdir()})
         for instrument in {cell.instrument.name: cell.instrument for cell in self.cells}.values():
             instrument.sweep()
-        self._require_trust()
+        self.require_trust()
         self._tell = watcher.preparing
         self._prepared.prepare(self.cells, watcher.preparing)
         keys: dict[Cell, Inputs] = {}
@@ -125,8 +125,8 @@ class Campaign:
         of_runs = {sessions.SESSIONS.file: known} if known.sessions else {}
         return {**of_runs, **{file: gather(some) for file, some in entries if (gather := brought[file])}}
 
-    def _require_trust(self) -> None:
-        """Nothing of the mission's own runs unless the user said so."""
+    def require_trust(self) -> None:
+        """Raises BadInput where programs or loads of the mission's own would run that the user did not let run."""
         own = [one for cell in self.cells if trusted.own_code(one := self.inputs(cell, artefacts={}))]
         where = str(self.mission.path or self.mission.mission.name)
         if own and self._cluster:

@@ -7,6 +7,7 @@ from pathlib import Path
 from rtqual.base.errors import BadInput
 from rtqual.base.words import listed
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import Candidate
@@ -117,7 +118,8 @@ def _end(text: str, asked: Asked) -> End:
 
 
 def _sound(record: Record) -> Record:
-    """Raises BadInput before anything is built: runs like it would decide no step."""
+    """Raises BadInput before anything is built: runs like it would decide no step, or run what nobody let run."""
+    trusted.require_record(record.inputs, f"{record.inputs.candidate}, seed {record.inputs.seed}")
     for problem in record.manifest.problems:
         raise BadInput(f"{record.inputs.candidate}, seed {record.inputs.seed}: {problem}: such runs decide no step")
     return record

@@ -17,6 +17,7 @@ from rtqual.base.architecture import AMD64
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.words import listed
+from rtqual.engine.campaign import trusted
 from rtqual.parts.explain import sections, trace
 from rtqual.parts.explain.again import Again
 from rtqual.parts.explain.context import Slice, slices
@@ -80,6 +81,7 @@ def explain(
     with scratch() as folder:
         for path, samples in asked.items():
             record = read(path)
+            trusted.require_record(record.inputs, str(path))
             require(path, record)
             try:
                 told.append(_Run(path, record, folder, tell).explained(samples, sections))

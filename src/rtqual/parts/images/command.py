@@ -29,6 +29,7 @@ def image(
     gateway: str = "",
     self_measuring: Annotated[bool, Parameter(negative="")] = False,
     scale: str = DEFAULT_SCALE,
+    run_programs: Annotated[bool, Parameter(negative="")] = False,
     boot: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
@@ -68,6 +69,8 @@ def image(
         For a board without a network: a card that runs the board's plans by itself (docs/boards.md).
     scale
         With --self-measuring: how much to measure, a [scale.NAME] of the mission.
+    run_programs
+        With --self-measuring: let the programs and loads run there that the mission brings (docs/programs.md).
     boot
         Boot the image in QEMU and say how much memory it takes.
     """
@@ -81,7 +84,7 @@ def image(
 
     loaded, whose = load_mission(mission), None
     if self_measuring:
-        return _card(loaded, scale, board, out, firmware, as_json=as_json)
+        return _card(loaded, scale, board, out, firmware, lets=run_programs, as_json=as_json)
     if kernel is None:
         raise BadInput("--kernel is missing: a candidate of the mission, or a Debian package of a kernel")
     if board is not None:
@@ -115,14 +118,16 @@ def image(
     return 0
 
 
-def _card(mission: Mission, scale: str, board: str | None, out: Path, firmware: Path | None, *, as_json: bool) -> int:
+def _card(
+    mission: Mission, scale: str, board: str | None, out: Path, firmware: Path | None, *, lets: bool, as_json: bool
+) -> int:
     from rtqual.base.errors import BadInput  # noqa: PLC0415
     from rtqual.parts.images.cards import stage as card  # noqa: PLC0415
     from rtqual.parts.images.cards.words import card_dict, card_lines  # noqa: PLC0415
 
     if board is None:
         raise BadInput("--self-measuring: --board is missing: the board without a network")
-    made = card.write(mission, scale, board, out, firmware, tell)
+    made = card.write(mission, scale, board, out, firmware, tell, run_programs=lets)
     if as_json:
         print_json(card_dict(made))
     else:

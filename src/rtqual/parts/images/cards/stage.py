@@ -32,11 +32,20 @@ class Taken:
 
 
 def write(
-    mission: Mission, scale: str, name: str, out: Path, firmware: Path | None, tell: Callable[[str], None]
+    mission: Mission,
+    scale: str,
+    name: str,
+    out: Path,
+    firmware: Path | None,
+    tell: Callable[[str], None],
+    *,
+    run_programs: bool = False,
 ) -> card.Card:
+    """`run_programs`: the user lets programs of the mission's own run (engine/campaign/trusted.py)."""
     settings = _without_network(mission, name)
     with scratch() as folder:
-        campaign = Campaign(mission, scale, folder)
+        campaign = Campaign(mission, scale, folder, run_programs=run_programs)
+        campaign.require_trust()
         planned = [
             card.Planned(
                 board.candidate,
