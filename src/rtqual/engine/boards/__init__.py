@@ -3,6 +3,7 @@
 
 house.py    the boards, a row each
 local.py    this machine as it is
+here.py     programs of the user's on it, among files of their own and traced
 rest.py     this machine's start is waited for
 virtual.py  QEMU with the instruction clock: boot a candidate once, restore it for every job
 rtos.py     an RTOS image in QEMU, with the same clock

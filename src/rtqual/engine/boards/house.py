@@ -103,7 +103,7 @@ BOARDS = (
         (Kind(
             "this-machine", "this-machine = true", "this machine as it runs", "this-machine = true, which runs as it is"
         ),),
-        lambda _: LocalBoard(), lambda board_s, *_: board_s + 0.3, here=True, leads=True,
+        lambda start: LocalBoard(start.files), lambda board_s, *_: board_s + 0.3, here=True, leads=True,
         cpus=lambda: len(processors()), why_cpus="this machine runs with the CPUs it has",
     ),
 )  # fmt: skip

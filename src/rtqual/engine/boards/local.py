@@ -10,8 +10,8 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from pathlib import Path
 from rtqual.base import interrupt
 from rtqual.base.errors import RunFailed, SystemDied
 from rtqual.base.scratch import scratch
-from rtqual.engine.boards import process, rest
+from rtqual.engine.boards import here, process, rest
 from rtqual.engine.boards.guest import guest_of, signs_here
 from rtqual.engine.initramfs.contents import guest_file
 from rtqual.protocols.board import Board, Command, Job, Outcome, jobscript
@@ -54,9 +54,13 @@ def ran(told: str, *, realtime: bool = False) -> Running:
 
 
 class LocalBoard(Board):
-    """Its first job waits until the machine has started (rest.py)."""
+    """Its first job waits until the machine has started (rest.py). `files`: of the user's, by places where his programs
+    find them."""
 
     instruction_clock = False
+
+    def __init__(self, files: Mapping[str, Path] | None = None) -> None:
+        self._files = files or {}
 
     @cached_property
     def _rest(self) -> dict[str, str]:
@@ -75,15 +79,28 @@ class LocalBoard(Board):
         at_rest = self._rest
         started, stolen_ticks = time.monotonic(), _stolen_ticks()
         parent = Path("/dev/shm") if job.folder == "memory" else Path.cwd()  # noqa: S108 memory, not for secrets
-        with scratch(parent) as work, scratch() as place:
+        with scratch(parent) as work, scratch() as place, self._laid() as root:
             kept = place / "kept"
             kept.mkdir()
+            job = here.among(job, root) if root else job
             files = _Steps(work, kept, started + timeout_s).run(job, seed)
             files |= {f"file.{n}": (work / n).read_text() for n in job.collect if (work / n).exists()}
         stolen = _stolen_since(stolen_ticks)
         jobscript.check(job, files, _WHERE)
         wall_s = time.monotonic() - started
         return jobscript.outcome(files, facts() | at_rest | stolen, console="", wall_s=wall_s, command=job.measure.argv)
+
+    @contextmanager
+    def _laid(self) -> Iterator[Path | None]:
+        """The user's files, where his programs are to find them."""
+        if not self._files:
+            yield None
+            return
+        if os.geteuid():
+            raise RunFailed(f"{_WHERE}: a program of the mission's runs among files of its own, which takes root")
+        with scratch(Path("/dev/shm")) as root:  # noqa: S108 memory, not for secrets
+            here.lay(self._files, root)
+            yield root
 
 
 class _Steps:

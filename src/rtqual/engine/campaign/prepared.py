@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rtqual.base.apt import Package
-from rtqual.base.architecture import Architecture
+from rtqual.base.architecture import AMD64, Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
 from rtqual.engine.campaign.cell import Cell
@@ -30,6 +30,7 @@ class Prepared:
         self._mission = mission
         self._ready: dict[str, Kernel | Rtos] = {}
         self._programs: dict[str, tuple[str, ...]] = {}
+        self._here: dict[str, dict[str, Path]] = {}  # files over this machine's own
         self.entries: dict[str, list[object]] = {}
 
     def prepare(self, cells: Sequence[Cell], tell: Callable[[str], None]) -> None:
@@ -58,6 +59,11 @@ class Prepared:
             loads = {program for cell in of for program in load_of(cell.load, cell.shape).programs}
             self._programs[name] = tuple(sorted(programs | loads))
 
+        for cell in cells:
+            if cell.place.here and cell.candidate.name not in self._here:
+                of = [one for one in cells if one.candidate == cell.candidate]
+                self._here[cell.candidate.name] = self._own_files(of, AMD64, here=True)
+
     def _tell_of(self, ready: Kernel | Rtos) -> None:
         """What it is made of; a candidate that is prepared again, for more instruments, is told once."""
         entries = self.entries.setdefault(GUESTS.file, [])
@@ -76,24 +82,24 @@ class Prepared:
             kernel = under_root(kernel, candidate.root, self._mission.mission.needs, tools)
         return kernel
 
-    def _own_files(self, cells: Sequence[Cell], architecture: Architecture) -> dict[str, Path]:
-        """What the guests hold of the user's."""
+    def _own_files(self, cells: Sequence[Cell], architecture: Architecture, *, here: bool = False) -> dict[str, Path]:
+        """What the guests hold of the user's, or this machine."""
         files: dict[str, Path] = {}
         for parameters, instrument in {cell.parameters: cell.instrument for cell in cells}.items():
-            files |= instrument.files(parameters, architecture)
+            files |= instrument.files(parameters, architecture, here=here)
         named = {cell.shape.program for cell in cells if isinstance(cell.shape, OwnLoad)}
         for program in self._mission.programs:
             if program.name in named:
                 files |= all_instruments()[program.instrument].files(
-                    own_parameters(self._mission, program), architecture
+                    own_parameters(self._mission, program), architecture, here=here
                 )
         return files
 
     def start(self, candidate: Candidate) -> Start:
         """What the candidate's board is opened with."""
         name = candidate.name
-        ready, programs = self._ready.get(name), self._programs.get(name, ())
-        return Start(name, candidate.named, ready, held=kept.held, programs=programs)
+        ready, programs, files = self._ready.get(name), self._programs.get(name, ()), self._here.get(name, {})
+        return Start(name, candidate.named, ready, held=kept.held, programs=programs, files=files)
 
     def sizes(self, candidate: Candidate) -> Mapping[str, str]:
         ready = self._ready.get(candidate.name)

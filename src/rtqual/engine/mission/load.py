@@ -271,6 +271,7 @@ def _plan_problems(mission: Mission) -> Iterator[Problem]:
             for candidate in mission.candidates_of(plan):
                 for place in mission.places_of(plan, candidate):
                     yield from _problems_of_board(candidate, place, plan, path)
+                    yield from _changes_of_machine(mission, candidate, plan) if place.here else ()
 
 
 def _program_problems(mission: Mission, plan: Plan) -> Iterator[Problem]:
@@ -280,6 +281,16 @@ def _program_problems(mission: Mission, plan: Plan) -> Iterator[Problem]:
             advice = "write [[program.task]], of which `rtqual program tasks` prints some, or [[program.output]]"
             yield Problem(("program", n), f"is planned and measures nothing; {advice}")
             return
+
+
+def _changes_of_machine(mission: Mission, candidate: Candidate, plan: Plan) -> Iterator[Problem]:
+    """What programs ask to be changed of a system, where that is this machine."""
+    for n, program in enumerate(mission.programs):
+        asked = {"prepare": program.prepare, "kernel_threads": program.kernel_threads, "packages": program.packages}
+        for key, value in asked.items() if program.instrument in plan.instruments else ():
+            if value:
+                message = f"is not done on this machine; give {candidate.name} a mission of its own without it"
+                yield Problem(("program", n, key), message)
 
 
 def _auto_problems(mission: Mission) -> Iterator[Problem]:

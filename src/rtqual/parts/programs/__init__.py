@@ -4,9 +4,10 @@
 instrument.py  how it runs and is read
 files.py       what is laid into a guest for it
 report.py      what rtqual-program says of its run
-trace.py       what its threads did, from the log of a plugin
+trace.py       what its threads did, from the log of a plugin; ftrace.py: such a log from the kernel's tracer
 jobs.py        jobs of a thread, and what their time was made of
 judged.py      from jobs to the figures of tasks
+chapter.py     its page of the report; plots.py: jobs on a time line
 output.py      series that it prints itself
 tasks.py       what there is to judge of it; command.py: `rtqual program`
 part.py        what registers it

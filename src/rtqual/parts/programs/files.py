@@ -54,13 +54,30 @@ def hashes(program: Program, folder: Path) -> dict[str, str]:
     return found
 
 
-def laid(program: Program, folder: Path, architecture: Architecture) -> dict[str, Path]:
-    """Path in the guest -> file. Raises BadInput where one is missing or for another processor."""
+def own(program: Program, folder: Path, architecture: Architecture) -> dict[str, Path]:
+    """Path -> file of the user's own, with what starts it. Raises BadInput where one is missing or for another
+    processor."""
+    named = _named(program, architecture)
+    supervisor = guest_file(SUPERVISOR + architecture.suffix)
+    files = {f"usr/bin/{SUPERVISOR}": supervisor, f"usr/bin/{BESIDE}": supervisor}
+    if not _in_packages(program, named):
+        binary = files[place_of(program).lstrip("/")] = _file(program, folder, named, "binary")
+        list(_needed(program, binary, architecture, strict=True))
+    return files | {at.lstrip("/"): file for at, file in _own_files(program, folder)}
+
+
+def _named(program: Program, architecture: Architecture) -> str:
     named = program.binary_for(architecture.name)
     if named is None:
         raise BadInput(
             f"program {program.name}: has no binary for {architecture.name}: give it one, or plan without it"
         )
+    return named
+
+
+def laid(program: Program, folder: Path, architecture: Architecture) -> dict[str, Path]:
+    """Path in the guest -> file. Raises BadInput where one is missing or for another processor."""
+    named = _named(program, architecture)
     supervisor = guest_file(SUPERVISOR + architecture.suffix)
     files = {f"usr/bin/{SUPERVISOR}": supervisor, f"usr/bin/{BESIDE}": supervisor}
     packages = _packages(program, architecture)
@@ -71,16 +88,16 @@ def laid(program: Program, folder: Path, architecture: Architecture) -> dict[str
             raise BadInput(f"program {program.name}: its packages have no {named}")
     else:
         files[place] = _file(program, folder, named, "binary")
-    own = dict(_own_files(program, folder))
-    for at in own:
+    theirs = dict(_own_files(program, folder))
+    for at in theirs:
         if at in _OURS or at.startswith(_OURS_BELOW):
             raise BadInput(
                 f"program {program.name}: files: {at} is a place of rtqual's own in the guest; choose another"
             )
-    files |= {at.lstrip("/"): file for at, file in own.items()}
+    files |= {at.lstrip("/"): file for at, file in theirs.items()}
     trees = [package.tree for package in (*guest_tools(architecture), *packages)]
     where = [] if program.libraries == "debian" else [_folder(program, folder)]
-    for at in (place, *(at.lstrip("/") for at in own)):
+    for at in (place, *(at.lstrip("/") for at in theirs)):
         files |= _libraries(program, at, files, where, trees, architecture, strict=at == place)
     size = sum(file.stat().st_size for file in files.values())
     if len(files) > _MOST_FILES or size > _MOST_B:

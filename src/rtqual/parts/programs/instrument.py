@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A program of the user's as an instrument: run as its mission says, judged by its jobs and by what it prints."""
 
+import platform
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -13,9 +14,11 @@ from rtqual.base.architecture import AMD64, ARCHITECTURES, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.base.units import DurationNs, format_ns
 from rtqual.base.words import clean
-from rtqual.engine.boards.jobs import LOG, NOT_SEEN, PROCESSOR
+from rtqual.engine.boards.here import TRACE, TRACED
+from rtqual.engine.boards.jobs import LOG, NOT_SEEN, PROCESSOR, TICKS
 from rtqual.engine.mission.program import PREFIX, Program
 from rtqual.parts.programs import files
+from rtqual.parts.programs.ftrace import as_log
 from rtqual.parts.programs.judged import judged
 from rtqual.parts.programs.output import series
 from rtqual.parts.programs.report import NAME, Report, read_report
@@ -24,7 +27,7 @@ from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
 from rtqual.protocols.load.own import OwnLoad
-from rtqual.protocols.record.schema import Measurement, Scalar
+from rtqual.protocols.record.schema import Measurement, Scalar, Series
 
 _POLICIES = {"fifo": 1, "rr": 2}
 _NOBODY = 65534
@@ -77,8 +80,11 @@ class _Program(Instrument):
     def settled(self, parameters: ProgramParameters, folder: Path) -> ProgramParameters:
         return parameters.model_copy(update={"hashes": files.hashes(parameters.program, folder), "folder": folder})
 
-    def files(self, parameters: ProgramParameters, architecture: Architecture) -> Mapping[str, Path]:
-        return files.laid(parameters.program, parameters.folder or Path(), architecture)
+    def files(
+        self, parameters: ProgramParameters, architecture: Architecture, *, here: bool = False
+    ) -> Mapping[str, Path]:
+        lay = files.own if here else files.laid
+        return lay(parameters.program, parameters.folder or Path(), architecture)
 
     def as_load(self, parameters: ProgramParameters, shape: OwnLoad) -> OwnLoad:
         program = parameters.program
@@ -101,17 +107,13 @@ class _Program(Instrument):
         report = read_report(outcome.files.get(f"{NAME}.report", ""))
         said = {one: outcome.files.get(f"{NAME}.{one}", "") for one in ("out", "err")}
         _require_whole(program, report, said, outcome)
-        measured = _of_jobs(program, outcome, report)
-        own = []
-        for one in program.outputs:
-            where = {"stdout": f"{NAME}.out", "stderr": f"{NAME}.err"}.get(one.from_, f"{NAME}.file.{one.from_}")
-            if where not in outcome.files or one.from_ in report.unleft:
-                raise RunFailed(f"{program.name} left no file {one.from_} in {files.folder_of(program)}")
-            own += series(one, outcome.files[where])
+        measured = _traced(program, outcome) if TRACE in outcome.files else _of_jobs(program, outcome, report)
+        own = _printed(program, outcome, report, NAME)
         faults = report.faults_in_window
         scalars = dict(measured.scalars)
         if faults is not None:
             scalars["page faults"] = Scalar(value=sum(faults), unit="1")
+        scalars |= _moved(program, outcome, own) if TRACE in outcome.files else {}
         problems = (*clock_problems(outcome), *measured.problems)
         return replace(measured, series=(*measured.series, *own), scalars=scalars, problems=problems)
 
@@ -132,7 +134,47 @@ def _of_jobs(program: Program, outcome: Outcome, report: Report) -> Measurement:
         why = outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs")
         return Measurement(absent={f"{task.name} response": why for task in program.tasks})
     architecture = next((one for one in ARCHITECTURES if one.name == outcome.facts.get(PROCESSOR)), AMD64)
-    return judged(program, read(outcome.files[LOG], architecture), report)
+    ticks = outcome.facts.get(TICKS, "")
+    trace = read(outcome.files[LOG], architecture)
+    return judged(program, trace, report, int(ticks) if ticks.isdecimal() else 0)
+
+
+def _traced(program: Program, outcome: Outcome) -> Measurement:
+    """Of the run that the kernel's tracer watched (engine/boards/here.py)."""
+    report = read_report(outcome.files.get(f"{TRACED}.report", ""))
+    architecture = next(one for one in ARCHITECTURES if one.triplet.startswith(platform.machine()))
+    if report.exit is None and report.signal is None:
+        why = clean(last_line(outcome.stderr)) or "the program did not run a second time"
+        return Measurement(absent={f"{task.name} response": f"no tracer watched: {why}" for task in program.tasks})
+    measured = judged(program, read(as_log(outcome.files[TRACE], architecture), architecture), report)
+    caution = "its jobs were watched by the kernel's tracer, which makes them later than they are by themselves"
+    return replace(measured, cautions=(*measured.cautions, caution))
+
+
+def _printed(program: Program, outcome: Outcome, report: Report, name: str) -> list[Series]:
+    """What it says itself, in the files of a run."""
+    found: list[Series] = []
+    for one in program.outputs:
+        where = {"stdout": f"{name}.out", "stderr": f"{name}.err"}.get(one.from_, f"{name}.file.{one.from_}")
+        if where not in outcome.files or one.from_ in report.unleft:
+            raise RunFailed(f"{program.name} left no file {one.from_} in {files.folder_of(program)}")
+        found += series(one, outcome.files[where])
+    return found
+
+
+def _moved(program: Program, outcome: Outcome, own: Sequence[Series]) -> dict[str, Scalar]:
+    """By how much watching moved the medians of what it says itself: the tracer's cost."""
+    watched = _printed(program, outcome, read_report(outcome.files.get(f"{TRACED}.report", "")), TRACED)
+    pairs = zip(own, watched, strict=True)
+    return {
+        f"{a.info.name} moved by tracing": Scalar(value=_middle(b) - _middle(a), unit=a.info.unit) for a, b in pairs
+    }
+
+
+def _middle(one: Series) -> float:
+    import numpy as np  # noqa: PLC0415 - slow to load
+
+    return float(np.median(np.repeat(one.values, one.counts)))
 
 
 def _require_whole(program: Program, report: Report, said: Mapping[str, str], outcome: Outcome) -> None:

@@ -68,6 +68,7 @@ class Start:
     held: Callable[[Path], Held] | None = None  # reads a campaign's folder
     used: Path | None = None  # where a board that can notes the code that ran (virtual.py)
     programs: tuple[str, ...] = ()  # that its jobs run, where they are brought along
+    files: Mapping[str, Path] = field(default_factory=dict)  # of the user's, by their places, where nothing is prepared
     tell: Callable[[str], None] = lambda _: None  # what takes long
 
 

@@ -57,8 +57,11 @@ class Instrument(ABC):
         """
         return parameters
 
-    def files(self, parameters: Any, architecture: Architecture) -> Mapping[str, Path]:
-        """Path in the guest -> file of the user's. Raises BadInput where one does not fit."""
+    def files(self, parameters: Any, architecture: Architecture, *, here: bool = False) -> Mapping[str, Path]:
+        """Path in the guest -> file of the user's; `here`: over this machine's own, without what these offer.
+
+        Raises BadInput where one does not fit.
+        """
         return {}
 
     def as_load(self, parameters: Any, shape: OwnLoad) -> OwnLoad:
