@@ -30,7 +30,7 @@ def tasks(
     name
         The program; the mission's first unless given.
     candidate
-        The candidate to run it under; the first that the virtual board boots unless given.
+        The candidate to run it under, on the virtual board or this machine; the first of these unless given.
     run_programs
         Let the program run, as it is now.
     """

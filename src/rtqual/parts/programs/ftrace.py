@@ -5,6 +5,7 @@ The tracer sees less: a moment that a thread asks for is known once the kernel s
 run only who takes a CPU from the program.
 """
 
+import platform
 import re
 from base64 import b64decode
 from binascii import Error
@@ -14,7 +15,7 @@ from struct import error as StructError
 from struct import unpack_from
 from typing import NamedTuple
 
-from rtqual.base.architecture import Architecture
+from rtqual.base.architecture import ARCHITECTURES, Architecture
 from rtqual.base.errors import RunFailed
 from rtqual.engine.boards.calls import SLEEP, WAITING
 
@@ -62,6 +63,14 @@ class _Read:
     formats: dict[int, tuple[str, list[_Field]]] = field(default_factory=dict)
     pages: list[tuple[int, bytes]] = field(default_factory=list)
     lost: int | None = None
+
+
+def of_this_machine() -> Architecture:
+    """Raises RunFailed on a processor whose system calls are not known."""
+    for one in ARCHITECTURES:
+        if one.triplet.startswith(platform.machine()):
+            return one
+    raise RunFailed(f"jobs on this machine cannot be told: its processor, {platform.machine()}, is not known here")
 
 
 def as_log(text: str, architecture: Architecture) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program of the user's as an instrument: run as its mission says, judged by its jobs and by what it prints."""
 
-import platform
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ from rtqual.engine.boards.here import TRACE, TRACED
 from rtqual.engine.boards.jobs import LOG, NOT_SEEN, PROCESSOR, TICKS
 from rtqual.engine.mission.program import PREFIX, Program
 from rtqual.parts.programs import files
-from rtqual.parts.programs.ftrace import as_log
+from rtqual.parts.programs.ftrace import as_log, of_this_machine
 from rtqual.parts.programs.judged import judged
 from rtqual.parts.programs.output import series
 from rtqual.parts.programs.report import NAME, Report, read_report
@@ -142,10 +141,10 @@ def _of_jobs(program: Program, outcome: Outcome, report: Report) -> Measurement:
 def _traced(program: Program, outcome: Outcome) -> Measurement:
     """Of the run that the kernel's tracer watched (engine/boards/here.py)."""
     report = read_report(outcome.files.get(f"{TRACED}.report", ""))
-    architecture = next(one for one in ARCHITECTURES if one.triplet.startswith(platform.machine()))
     if report.exit is None and report.signal is None:
         why = clean(last_line(outcome.stderr)) or "the program did not run a second time"
         return Measurement(absent={f"{task.name} response": f"no tracer watched: {why}" for task in program.tasks})
+    architecture = of_this_machine()
     measured = judged(program, read(as_log(outcome.files[TRACE], architecture), architecture), report)
     caution = "its jobs were watched by the kernel's tracer, which makes them later than they are by themselves"
     return replace(measured, cautions=(*measured.cautions, caution))

@@ -13,16 +13,19 @@ from rtqual.base.errors import BadInput, RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.base.units import format_ns
 from rtqual.base.words import clean
+from rtqual.engine.boards.here import TRACE, TRACED
 from rtqual.engine.boards.jobs import LOG, NOT_SEEN, PROCESSOR
 from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.plan import own_parameters
 from rtqual.engine.campaign.prepared import Prepared
 from rtqual.engine.mission import Mission, Program
+from rtqual.parts.programs.ftrace import as_log, of_this_machine
 from rtqual.parts.programs.jobs import Job, jobs, release_point
 from rtqual.parts.programs.report import NAME, read_report
 from rtqual.parts.programs.trace import Point, Thread, Trace, read
-from rtqual.protocols.board import Machine
+from rtqual.protocols.board import Machine, Outcome
+from rtqual.protocols.instrument.output import last_line
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Inputs
 
@@ -65,8 +68,8 @@ class Looked:
 def look(
     mission: Mission, name: str | None, candidate: str | None, *, lets: bool, tell: Callable[[str], None]
 ) -> Looked:
-    """Run a program of the mission once, under its first candidate that the virtual board boots, and say what its
-    threads did. Raises BadInput where there is none, RunFailed where it did not run."""
+    """Run a program of the mission once, under its first candidate whose jobs are seen, and say what its threads did.
+    Raises BadInput where there is none, RunFailed where it did not run."""
     program = _named(mission, name)
     cell = _cell(mission, program, candidate)
     inputs = Inputs(
@@ -81,16 +84,24 @@ def look(
         start = prepared.start(cell.candidate)
         board = cell.place.open(replace(start, machine=Machine(), scratch=folder / "scratch", tell=tell))
         outcome = board.run(replace(cell.job(), watched=True), seed=1, timeout_s=cell.timeout_s)
-    if LOG not in outcome.files:
-        raise RunFailed(outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs"))
-    architecture = next((one for one in ARCHITECTURES if one.name == outcome.facts.get(PROCESSOR)), AMD64)
-    trace = read(outcome.files[LOG], architecture)
-    report = read_report(outcome.files.get(f"{NAME}.report", ""))
+    trace, name = _traced(outcome)
+    report = read_report(outcome.files.get(f"{name}.report", ""))
     seen, others = threads_of(trace)
     said = outcome.files.get(f"{NAME}.err", "") + outcome.files.get(f"{NAME}.out", "")
     words = said.strip().splitlines()[-1:] or ["(nothing)"]
     ended = f"it ended with exit code {outcome.exit_code}; its last words: {clean(words[0])[:200]!r}"
     return Looked(program.name, cell.candidate.name, report.lasted_ns, seen, others, ended if outcome.exit_code else "")
+
+
+def _traced(outcome: Outcome) -> tuple[Trace, str]:
+    """What its threads did, and the name of that run's files."""
+    if TRACE in outcome.files:
+        return read(as_log(outcome.files[TRACE], of_this_machine()), of_this_machine()), TRACED
+    if LOG not in outcome.files:
+        said = last_line(*(outcome.files.get(f"{NAME}.{one}", "") for one in ("err", "out")), outcome.stderr)
+        raise RunFailed(outcome.facts.get(NOT_SEEN) or f"no jobs were seen; its last words: {clean(said)[:200]!r}")
+    architecture = next((one for one in ARCHITECTURES if one.name == outcome.facts.get(PROCESSOR)), AMD64)
+    return read(outcome.files[LOG], architecture), NAME
 
 
 def _named(mission: Mission, name: str | None) -> Program:
@@ -105,11 +116,12 @@ def _named(mission: Mission, name: str | None) -> Program:
 def _cell(mission: Mission, program: Program, candidate: str | None) -> Cell:
     for one in mission.candidates:
         place = one.place
-        if candidate in (None, one.name) and place and place.starts and place.linux and place.repeats:
+        seen = place and (place.here or (place.starts and place.linux and place.repeats))
+        if candidate in (None, one.name) and place and seen:
             parameters = own_parameters(mission, program)
             return Cell(one, all_instruments()[program.instrument], parameters, "none", 1, 1, place)
     raise BadInput(
-        f"{mission.path}: has no candidate {candidate or ''} that the virtual board boots".replace("  ", " ")
+        f"{mission.path}: has no candidate {candidate or ''} on the virtual board or this machine".replace("  ", " ")
     )
 
 
