@@ -17,6 +17,7 @@ from qemu.qmp import QMPClient
 from rtqual.base.errors import BadInput
 from rtqual.base.scratch import scratch
 from rtqual.engine.boards.virtual import console_end
+from rtqual.engine.campaign import trusted
 from rtqual.engine.campaign.lost import LOST, Lost, lost_in
 from rtqual.parts.explain import trace
 from rtqual.parts.explain.again import Again, taken
@@ -78,6 +79,7 @@ def stands(path: Path, tell: Callable[[str], None] = lambda _: None, *, after_s:
         )
     with scratch() as folder:
         try:
+            trusted.require_record(lost.inputs, path.stem)
             run = Again(lost.inputs, _named(path.parent.parent, lost.inputs), folder, tell)
             return _looked_at(path.stem, lost, lost.inputs, run, after_s)
         except BadInput as error:

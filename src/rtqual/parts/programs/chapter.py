@@ -33,7 +33,7 @@ _FEWEST = 20  # jobs that make a picture
 _NAMED = 3  # threads that went before
 _HOW = (
     "A job begins when its thread is released and ends when it waits for the next release; its response counts from "
-    "the moment it was due. What kept jobs up is told of the latest of each run, part by part, and the parts add up."
+    "the moment it was due. What kept jobs up is told of the worst of each run, part by part, and the parts add up."
 )
 _ROWS = ("jobs", "missed", "longest row missed", "skipped", "preempted", "blocked", "page faults", "CPU share")
 
@@ -117,7 +117,7 @@ def _spoken(found: Mapping[str, Distribution]) -> str:
 
 
 def _late(material: Material, summaries: Sequence[Summary], name: str) -> dict[str, list[LateSample]]:
-    """The latest jobs of each run that were told in parts, by candidate."""
+    """The worst jobs of each run that were told in parts, by candidate."""
     found: dict[str, list[LateSample]] = {}
     groups = {one.group for one in summaries}
     for record in material.records:
@@ -137,7 +137,7 @@ def _parts(one: LateSample) -> str:
 
 
 def _before(material: Material, program: Program, place: Place) -> Iterator[Table]:
-    """Of each task under each load the latest jobs: what their time was, and who else took it."""
+    """Of each task under each load the worst jobs: what their time was, and who else took it."""
     rows = []
     for load in place.loads:
         for task in program.tasks:
@@ -152,7 +152,7 @@ def _before(material: Material, program: Program, place: Place) -> Iterator[Tabl
                 )
     if rows:
         columns = [*texts("Task"), *texts("Candidate"), *numbers("n"), *texts("Of their time", "Who went before")]
-        yield material.numbering.table(clean(f"What the latest jobs of {program.name} were made of"), columns, rows)
+        yield material.numbering.table(clean(f"What the worst jobs of {program.name} were made of"), columns, rows)
 
 
 def _shares(some: Sequence[LateSample]) -> tuple[Cell, Cell]:
