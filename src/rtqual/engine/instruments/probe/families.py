@@ -31,7 +31,7 @@ _PHASE_STEP_NS = 1_009  # a prime: seeds spread over the phases of any timer
 _OVERFLOW_FROM = 2**32  # the probe's samples have 32 bits
 _LOWER, _OWN = "lower thread's share", "own share"  # of the CPU, while a thread is asleep; in percent
 _POLLING_FROM = 10  # of each 1 ms or more; the dearest wake-up here, there and back, takes 3
-_WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all
+_WHOLE_RUN = ("page faults", "involuntary switches")  # counted for each benchmark, shown for all that take samples
 
 
 OWN_INTERVAL_NS = (
@@ -271,7 +271,7 @@ def _scalars(output: Output) -> dict[str, Scalar]:
     if any(one.name == CONTROL for one in output.benchmarks):
         scalars["control (subtracted)"] = Scalar(value=_control_ns(output), unit="ns")
     for name in _WHOLE_RUN:
-        counted = [one.facts[name][0] for one in output.benchmarks if name in one.facts]
+        counted = [one.facts[name][0] for one in output.benchmarks if name in one.facts and one.series]
         if counted:
             scalars[name] = Scalar(value=sum(counted), unit="1")
     for one in output.benchmarks:
