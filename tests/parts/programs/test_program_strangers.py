@@ -4,7 +4,9 @@ prints the table of docs/programs.md."""
 
 import json
 import os
+import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,8 +107,29 @@ def test_a_program_of_others_has_jobs_or_it_is_said_why_not(tmp_path: Path, monk
         assert one.waits_at in calls if one.waits_at else not seen.seen or calls, (one.name, calls, seen.ended)
 
 
+@pytest.mark.guest
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/sys/kernel/tracing").is_dir(), reason="needs root, and ftrace")
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("-c", "exit 0"), "ended after .* with exit code 0: if it goes to the background"),
+        (("-c", "kill -9 $$"), "was ended by SIGKILL"),
+        (("-c", "exec yes"), "wrote a file larger than 8 MiB"),
+        (("-c", "exec dd if=/dev/nosuch of=/dev/null"), "with exit code 1; its last words: .*/dev/nosuch"),
+    ],
+)
+def test_a_program_that_cannot_be_looked_at_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(sys.modules[__name__], "STRANGERS", (Stranger("bad", "sh", arguments, ""),))
+    ((_, found),) = looked_at(tmp_path)
+    assert isinstance(found, str)
+    assert re.search(says, found), found
+    assert "\n" not in found
+
+
 if __name__ == "__main__":
-    import sys
     import tempfile
 
     also = tuple(Stranger(Path(path).name, path, (), "") for path in sys.argv[1:])

@@ -105,7 +105,7 @@ class _Program(Instrument):
         program = parameters.wanted
         report = read_report(outcome.files.get(f"{NAME}.report", ""))
         said = {one: outcome.files.get(f"{NAME}.{one}", "") for one in ("out", "err")}
-        _require_whole(program, report, said, outcome)
+        require_whole(program, report, said, outcome)
         measured = _traced(program, outcome) if TRACE in outcome.files else _of_jobs(program, outcome, report)
         own = _printed(program, outcome, report, NAME)
         faults = report.faults_in_window
@@ -176,7 +176,7 @@ def _middle(one: Series) -> float:
     return float(np.median(np.repeat(one.values, one.counts)))
 
 
-def _require_whole(program: Program, report: Report, said: Mapping[str, str], outcome: Outcome) -> None:
+def require_whole(program: Program, report: Report, said: Mapping[str, str], outcome: Outcome) -> None:
     """Raises RunFailed where it did not run as it was to, in a line that says what to do."""
     name = program.name
     words = repr(clean(last_line(said["err"], said["out"])))

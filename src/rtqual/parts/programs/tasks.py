@@ -21,11 +21,11 @@ from rtqual.engine.campaign.plan import own_parameters
 from rtqual.engine.campaign.prepared import Prepared
 from rtqual.engine.mission import Mission, Program
 from rtqual.parts.programs.ftrace import as_log, of_this_machine
+from rtqual.parts.programs.instrument import require_whole
 from rtqual.parts.programs.jobs import Job, jobs, release_point
 from rtqual.parts.programs.report import NAME, read_report
 from rtqual.parts.programs.trace import Point, Thread, Trace, read
 from rtqual.protocols.board import Machine, Outcome
-from rtqual.protocols.instrument.output import last_line
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Inputs
 
@@ -84,7 +84,7 @@ def look(
         start = prepared.start(cell.candidate)
         board = cell.place.open(replace(start, machine=Machine(), scratch=folder / "scratch", tell=tell))
         outcome = board.run(replace(cell.job(), watched=True), seed=1, timeout_s=cell.timeout_s)
-    trace, name = _traced(outcome)
+    trace, name = _traced(program, outcome)
     report = read_report(outcome.files.get(f"{name}.report", ""))
     seen, others = threads_of(trace)
     said = outcome.files.get(f"{NAME}.err", "") + outcome.files.get(f"{NAME}.out", "")
@@ -93,13 +93,14 @@ def look(
     return Looked(program.name, cell.candidate.name, report.lasted_ns, seen, others, ended if outcome.exit_code else "")
 
 
-def _traced(outcome: Outcome) -> tuple[Trace, str]:
+def _traced(program: Program, outcome: Outcome) -> tuple[Trace, str]:
     """What its threads did, and the name of that run's files."""
     if TRACE in outcome.files:
         return read(as_log(outcome.files[TRACE], of_this_machine()), of_this_machine()), TRACED
     if LOG not in outcome.files:
-        said = last_line(*(outcome.files.get(f"{NAME}.{one}", "") for one in ("err", "out")), outcome.stderr)
-        raise RunFailed(outcome.facts.get(NOT_SEEN) or f"no jobs were seen; its last words: {clean(said)[:200]!r}")
+        said = {one: outcome.files.get(f"{NAME}.{one}", "") for one in ("err", "out")}
+        require_whole(program, read_report(outcome.files.get(f"{NAME}.report", "")), said, outcome)
+        raise RunFailed(outcome.facts.get(NOT_SEEN, "this board does not note the jobs of programs"))
     architecture = next((one for one in ARCHITECTURES if one.name == outcome.facts.get(PROCESSOR)), AMD64)
     return read(outcome.files[LOG], architecture), NAME
 
