@@ -164,8 +164,8 @@ def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
     said = refusal(written(tmp_path, "T: 0\n" + text.replace('"cycles": 500', '"cycles" 500', 1)))
     assert re.match(r":\d+: ", said)
     assert "is not cyclictest's JSON" in said
-    other = text.replace('"cmdline:": "cyclictest', '"cmdline:": "cyclicdeadline')
-    assert "written by 'cyclicdeadline'" in refusal(written(tmp_path, other))
+    other = text.replace('"cmdline:": "cyclictest', '"cmdline:": "othertest')
+    assert "written by 'othertest'" in refusal(written(tmp_path, other))
     failed = text.replace('"return_code": 0', '"return_code": 1')
     assert "return code 1" in refusal(written(tmp_path, failed))
     assert "leave out --unit ns" in refusal(DATA / "cyclictest-us.json", "ns")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Whether two equal candidates stay equal for who follows the tool's own advice: so many more runs, until it tells.
 
-`python tests/engine/analysis/test_advice.py 400` writes the table of docs/statistics.md (PYTHONPATH=tests).
+`python tests/engine/analysis/test_advice_followed.py 400` writes the table of docs/statistics.md (PYTHONPATH=tests).
 """
 
 import sys
