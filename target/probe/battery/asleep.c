@@ -7,12 +7,12 @@ enum {
 	LEAST_NS = 1000000, /* of a sleep: a short one is mostly the switches there and back */
 	MOST_NS = 10000000,
 	ALONE_NS = 2000000,
+	LONGEST_NS = 2 * SLEEPS * MOST_NS,
 	ROUNDS = 64, /* between two looks at the clock */
 };
 
 struct asleep {
 	struct run *run;
-	enum port_path path;
 	struct port_semaphore counted; /* what the lower thread does when it is alone is known */
 	uint32_t ended;
 	uint32_t alone, beside; /* looks at the clock */
@@ -39,10 +39,9 @@ static enum port_status count(void *state)
 	} while (now_ns - from_ns < ALONE_NS);
 	asleep->alone_ns = now_ns - from_ns;
 	TRY(port_semaphore_post(&asleep->counted));
-	while (!shared_get32(&asleep->ended)) {
-		look();
+	/* Not for ever: some systems end a sleep by a thread that is lower still. */
+	for (const uint64_t until_ns = now_ns + LONGEST_NS; !shared_get32(&asleep->ended) && look() < until_ns;)
 		asleep->beside++;
-	}
 	return PORT_OK;
 }
 
@@ -71,7 +70,7 @@ static enum port_status sleep_beside(void *state)
 {
 	struct asleep *asleep = state;
 	struct port_timer timer;
-	enum port_status status = port_timer_open(&timer, asleep->path);
+	enum port_status status = port_timer_open(&timer, PORT_PATH_SLEEP);
 
 	if (status == PORT_OK) {
 		status = port_semaphore_wait(&asleep->counted);
@@ -88,9 +87,9 @@ static uint64_t percent(uint64_t part_ns, uint64_t whole_ns)
 	return port_divide(part_ns * 100, (uint32_t)whole_ns);
 }
 
-static enum port_status measure(struct run *run, enum port_path path, const char *lower, const char *own)
+enum port_status asleep_measure(struct run *run)
 {
-	struct asleep asleep = { .run = run, .path = path };
+	struct asleep asleep = { .run = run };
 	const struct role roles[] = { { "sleeper", PORT_HIGH, run->options->cpu, sleep_beside, &asleep },
 				      { "lower", PORT_LOW, run->options->cpu, count, &asleep } };
 	enum port_status status;
@@ -100,33 +99,9 @@ static enum port_status measure(struct run *run, enum port_path path, const char
 	port_semaphore_close(&asleep.counted);
 	if (status != PORT_OK)
 		return status;
-	run_fact(run, lower, "%",
+	run_fact(run, "lower thread's share", "%",
 		 percent(port_divide(asleep.alone_ns * asleep.beside, asleep.alone), asleep.asleep_ns));
 	if (asleep.own_ns)
-		run_fact(run, own, "%", percent(asleep.own_ns, asleep.asleep_ns));
-	return PORT_OK;
-}
-
-enum port_status asleep_measure(struct run *run)
-{
-	return measure(run, PORT_PATH_SLEEP, "lower thread's share", "own share");
-}
-
-enum port_status asleep_measure_paths(struct run *run)
-{
-	static const char *const lower[PORT_PATHS] = {
-		"lower thread's share by sleep", "lower thread's share by hard timer",
-		"lower thread's share by soft timer", "lower thread's share by network", "lower thread's share by futex"
-	};
-	static const char *const own[PORT_PATHS] = { "own share by sleep", "own share by hard timer",
-						     "own share by soft timer", "own share by network",
-						     "own share by futex" };
-
-	for (int path = 0; path < PORT_PATHS; path++) {
-		enum port_status status = measure(run, (enum port_path)path, lower[path], own[path]);
-
-		if (status != PORT_OK && status != PORT_NOT_OFFERED)
-			return status;
-	}
+		run_fact(run, "own share", "%", percent(asleep.own_ns, asleep.asleep_ns));
 	return PORT_OK;
 }

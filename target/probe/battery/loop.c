@@ -258,6 +258,6 @@ const struct benchmark loop_benchmarks[] = {
 	{ "loop by soft timer", measure_soft },
 	{ "loop by network", measure_network },
 	{ "loop by futex", measure_futex },
-	{ "asleep", asleep_measure_paths },
+	{ "asleep", asleep_measure },
 	{ 0 },
 };

@@ -3,6 +3,6 @@
 #ifndef RTQUAL_STATE_H
 #define RTQUAL_STATE_H
 
-#define RTQUAL_BATTERY "de533e3c59c9d2a9"
+#define RTQUAL_BATTERY "4bdb6e8fe0e34382"
 
 #endif

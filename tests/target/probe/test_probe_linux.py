@@ -272,7 +272,7 @@ def test_a_thread_that_sleeps_takes_next_to_nothing_of_the_cpu(probe: Path, fami
     """And a lower one gets the rest, but for what a busy host takes."""
     asleep = result(probe, family, "iterations=3").benchmarks[-1]
     shares = {name: value for name, (value, _) in asleep.facts.items() if "share" in name}
-    assert asleep.name == "asleep" and len(shares) == (2 if family != "loop" else 8)
+    assert asleep.name == "asleep" and len(shares) == 2
     assert all(value < 10 for name, value in shares.items() if name.startswith("own share"))
     assert all(value > 10 for name, value in shares.items() if name.startswith("lower thread's share"))
 

@@ -49,10 +49,8 @@ def test_a_sleep_that_spins_is_found_in_every_family_that_waits(image: Rtos, spi
     sleeps, spins = measured(image, family), measured(spinning, family)
     assert not sleeps.problems
     shares = [one.value for name, one in sleeps.scalars.items() if "lower thread's share" in name]
-    assert len(shares) == (4 if family == "loop" else 1) and min(shares) > 98
+    assert len(shares) == 1 and min(shares) > 98
     assert _SAYS in spins.problems
-    if family == "loop":  # its other timers are the kernel's; the other task that wakes one sleeps as badly
-        assert [*spins.problems] == [_SAYS, _SAYS.replace("by sleep", "by futex")]
 
 
 @pytest.mark.guest

@@ -296,5 +296,4 @@ def _polling(facts: Mapping[str, tuple[int, str]]) -> Iterator[str]:
         if name.startswith(_LOWER):
             own, _ = facts.get(name.replace(_LOWER, _OWN, 1), (_POLLING_FROM, ""))
             if share <= 100 - _POLLING_FROM and own >= _POLLING_FROM:
-                how = name.removeprefix(_LOWER).strip() or "by sleep"
-                yield f"{POLLS}: a thread that waits {how} keeps the CPU from those of lower priority"
+                yield f"{POLLS}: a thread that waits by sleep keeps the CPU from those of lower priority"
