@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: MIT
 """Whether guests are at rest when they are measured: the same run begun at once, and after 2, 10 and 40 s in the guest.
 
-    python bench/rest.py [--off] [--cpus 1,4] [--loads none,hackbench] [--seeds 10] [PACKAGE...]
+    python bench/rest.py [--off] [--cpus 1,4] [--loads none,hackbench] [--seeds 10] [--kept FOLDER] [PACKAGE...]
+    python bench/rest.py --cost 5 PACKAGE...
 
-cyclictest alone, FIFO 80, 1,000 wake-ups of 1 ms a CPU, of Debian's kernels. A line each: the median over the seeds of
-a run's largest and mean sample in us, their range, and whether what rtqual looks for in a campaign (early.py of the
-analysis) is found between the runs at once and those of the row. `--off`: with guests that do not wait (init
-without `rtqual-agent rest` and `seed`), as they were. Boot: the CPU seconds of starting and saving the guest.
+cyclictest alone, FIFO 80, wake-ups of 1 ms, of Debian's kernels: 1,000 a CPU idle, 100 under a load. What a guest gave
+is kept in the folder, in a file a load, and not measured again; guests are kept there too. `--off`: with guests that do
+not wait (init without `rtqual-agent rest` and `seed`, jobs without their second), as they were before.
+
+A row of the table is a guest: how long it took to rest; idle and under hackbench the medians over the seeds of a run's
+largest sample, in us, at once and after each delay, and in brackets those of its mean; and `p`, the smaller one of two
+rank tests (Kruskal and Wallis) of whether these four groups of runs differ in their largest or in their mean, after
+Holm over all tests of the table. What rtqual looks for in a campaign (early.py of the analysis) stands in a line of its
+own where it is found between the runs at once and others.
+
+`--cost`: the CPU seconds of starting and saving a guest, and of a run of 1,000, with the wait and without, by turns.
 """
 
 import argparse
+import json
 import resource
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
+
+from scipy.stats import kruskal
 
 from rtqual.base.apt import fetch
 from rtqual.base.architecture import AMD64, ARM64, ARMHF
@@ -24,17 +36,20 @@ from rtqual.engine.boards.virtual import VirtualBoard
 from rtqual.engine.candidates.ready import make_ready
 from rtqual.engine.initramfs.contents import guest_file, guest_tools
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST, CyclictestParameters
-from rtqual.protocols.board import Command, Job, Machine, rest
+from rtqual.protocols.board import Command, Job, Machine
 from rtqual.protocols.load.registry import all_loads
-from rtqual.protocols.record.schema import LATER_S, Inputs, Measurement, Provenance, Record, Timing
+from rtqual.protocols.record.schema import LATER_S, RESET, WAITED_NS, Inputs, Measurement, Provenance, Record, Timing
 from rtqual.protocols.record.store import make
 
 ARCHITECTURES = {"amd64": AMD64, "arm64": ARM64, "armmp": ARMHF}
 FLAVOURS = {"amd64": ("", "rt-", "cloud-"), "arm64": ("", "rt-", "cloud-"), "armmp": ("", "rt-")}
-VERSIONS = {"amd64": ("", "6.12-"), "arm64": ("", "6.12-"), "armmp": ("", "6.12-")}
+VERSIONS = ("", "6.12-")
 DELAYS_S = (0, 2, 10, 40)
-PARAMETERS = CyclictestParameters(cycles=1000)
+IDLE, LOADED = CyclictestParameters(cycles=1000), CyclictestParameters(cycles=100)
 TIMEOUT_S = 1800
+SURE = 0.05
+WHAT = ("largest", "mean")
+WAIT, SEED = "rtqual-agent rest 10000 60000 > /run/rest", "rtqual-agent seed\n"
 
 
 def every_package() -> list[str]:
@@ -42,7 +57,7 @@ def every_package() -> list[str]:
     return [
         f"linux-image-{version}{flavour}{name}"
         for name in ARCHITECTURES
-        for version in VERSIONS[name]
+        for version in VERSIONS
         for flavour in FLAVOURS[name]
     ]
 
@@ -51,15 +66,10 @@ def board(package: str, cpus: int, folder: Path, *, off: bool) -> VirtualBoard:
     architecture = ARCHITECTURES[package.rpartition("-")[2]]
     extra = {}
     if off:
-        lines = guest_file("init").read_text().splitlines(keepends=True)
+        text = guest_file("init").read_text()
+        assert text.count(WAIT) == text.count(SEED) == 1
         extra = {"init": folder / "init"}
-        extra["init"].write_text("".join(line for line in lines if not line.strip().startswith("rtqual-agent seed")))
-        text = (
-            extra["init"]
-            .read_text()
-            .replace("rtqual-agent rest 10000 60000 > /run/rest", "echo rest_reset=1 > /run/rest")
-        )
-        extra["init"].write_text(text)
+        extra["init"].write_text(text.replace(WAIT, f"echo {RESET}=1 > /run/rest").replace(SEED, ""))
         extra["init"].chmod(0o755)
     kernel = make_ready(
         package, fetch(package, kernel=True, architecture=architecture), boot=(), tools=guest_tools(architecture),
@@ -68,15 +78,16 @@ def board(package: str, cpus: int, folder: Path, *, off: bool) -> VirtualBoard:
     return VirtualBoard(kernel, Machine(cpus=cpus), folder / "scratch", guests=folder / "guests")
 
 
-def run(of: VirtualBoard, load: str, seed: int, delay_s: int) -> tuple[Record, dict[str, str]]:
+def run(of: VirtualBoard, load: str, seed: int, delay_s: int) -> Record:
     """A run that begins so much later, by itself: odd seeds begin at once by the board's own rule."""
-    plain = CYCLICTEST.job(PARAMETERS, cpus=of.machine.cpus, seed=seed)
+    parameters = IDLE if load == "none" else LOADED
+    plain = CYCLICTEST.job(parameters, cpus=of.machine.cpus, seed=seed)
     beside, later = all_loads()[load], Command(("sleep", str(delay_s)))
     job = Job(
         measure=plain.measure, setup=(*beside.setup, later), collect=plain.collect, loads=beside.background
     )  # fmt: skip
     outcome = of.run(job, seed=2 * seed - 1, timeout_s=TIMEOUT_S)
-    measured = CYCLICTEST.read(PARAMETERS, outcome, cpus=of.machine.cpus)
+    measured = CYCLICTEST.read(parameters, outcome, cpus=of.machine.cpus)
     facts = dict(outcome.facts) | ({LATER_S: str(delay_s)} if delay_s else {})
     told = Provenance(rtqual="", mission_sha256="", started=None, wall_s=None, command=[], facts=facts)
     inputs = Inputs(
@@ -88,36 +99,106 @@ def run(of: VirtualBoard, load: str, seed: int, delay_s: int) -> tuple[Record, d
         seed=seed,
     )
     kept = Measurement(measured.series, measured.scalars, (*measured.problems, *outcome.problems))
-    return make(inputs, kept, told, timing=Timing.UNTESTED, repeat=0), dict(outcome.facts)
+    return make(inputs, kept, told, timing=Timing.UNTESTED, repeat=0)
 
 
-def row(records: Sequence[Record]) -> str:
-    largest = [max(one.info.reported["max"] for one in record.series) / 1e3 for record in records]
-    means = [sum(one.info.reported["avg"] for one in record.series) / len(record.series) / 1e3 for record in records]
-    return (
-        f"largest {median(largest):,.1f} ({min(largest):,.1f} to {max(largest):,.1f})  "
-        f"mean {median(means):.2f} ({min(means):.2f} to {max(means):.2f})"
-    )
+def cpu_s(work: Callable[[], object]) -> float:
+    before, _ = resource.getrusage(resource.RUSAGE_CHILDREN), work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def figures(records: Sequence[Record]) -> dict[str, list[float]]:
+    """Of each run, in us, over its CPUs."""
+    told = [[one.info.reported for one in record.series] for record in records]
+    return {
+        "largest": [max(one["max"] for one in run) / 1e3 for run in told],
+        "mean": [sum(one["avg"] for one in run) / len(run) / 1e3 for run in told],
+    }
 
 
-def table(package: str, cpus: int, loads: Sequence[str], seeds: int, folder: Path, *, off: bool) -> None:
-    of, before_s = board(package, cpus, folder, off=off), cpu_s()
-    _, facts = run(of, "none", 1, 0)
-    took_s = cpu_s() - before_s
-    told = {name: value for name, value in facts.items() if "rest" in name}
-    print(f"{package}, {cpus} CPU: boot and a run {took_s:.1f} s of CPU; {told} {rest.problems(facts)}", flush=True)
-    for load in loads:
-        every = {delay: [run(of, load, seed, delay)[0] for seed in range(1, seeds + 1)] for delay in DELAYS_S}
-        for delay_s, records in every.items():
-            signs = list(early_runs([*every[0], *records])) if delay_s else []
-            print(
-                f"  {load:9} after {delay_s:2} s  {row(records)}  {'DIFFERS: ' + signs[0] if signs else ''}", flush=True
-            )
+def measured(of: VirtualBoard, load: str, seeds: int) -> dict[str, Any]:
+    every = {delay: [run(of, load, seed, delay) for seed in range(1, seeds + 1)] for delay in DELAYS_S}
+    facts = every[0][0].manifest.provenance.facts
+    found = [
+        f"{load} after {delay} s: {sign}"
+        for delay, records in every.items()
+        for sign in (early_runs([*every[0], *records]) if delay else ())
+    ]
+    problems = {text for records in every.values() for one in records for text in one.manifest.problems}
+    told = {name: text for name, text in facts.items() if "rest" in name}
+    return {
+        "kernel": facts["kernel"],
+        "rest": told,
+        "found": [*found, *(f"{load}: {text}" for text in sorted(problems))],
+        "rows": {load: {delay: figures(records) for delay, records in every.items()}},
+    }
+
+
+def differ(groups: Sequence[Sequence[float]]) -> float:
+    """The probability that groups alike in law rank as differently."""
+    if len({value for group in groups for value in group}) == 1:
+        return 1.0
+    return float(kruskal(*groups).pvalue)
+
+
+def after_holm(tests: Sequence[float]) -> list[float]:
+    """S. Holm, Scandinavian Journal of Statistics 6 (1979)."""
+    judged, least = [1.0] * len(tests), 0.0
+    for rank, number in enumerate(sorted(range(len(tests)), key=tests.__getitem__)):
+        least = judged[number] = max(least, min(1.0, (len(tests) - rank) * tests[number]))
+    return judged
+
+
+def table(guests: Mapping[tuple[str, int], Sequence[dict[str, Any]]]) -> Iterator[str]:
+    rows = {(*guest, load): row for guest, gave in guests.items() for one in gave for load, row in one["rows"].items()}
+    loads = list(dict.fromkeys(load for *_, load in rows))
+    tests = [differ([one[what] for one in row.values()]) for row in rows.values() for what in WHAT]
+    judged = after_holm(tests)
+    least = {key: min(judged[2 * number : 2 * number + 2]) for number, key in enumerate(rows)}
+    heads = " | ".join(f"{'idle' if load == 'none' else load} | p" for load in loads)
+    yield f"| kernel | CPUs | rest | {heads} |"
+    yield "|---|---:|---:|" + "---|---:|" * len(loads)
+    for (package, cpus), gave in guests.items():
+        cells = [f"{package.removeprefix('linux-image-')}, {gave[0]['kernel'].partition('-')[0]}", str(cpus)]
+        cells.append(f"{int(gave[0]['rest'].get(WAITED_NS, 0)) / 1e9:.0f} s")
+        for load in loads:
+            if (row := rows.get((package, cpus, load))) is None:
+                cells += ["", ""]
+                continue
+            largest, mean = (", ".join(f"{median(one[what]):,.1f}" for one in row.values()) for what in WHAT)
+            p = least[package, cpus, load]
+            cells += [f"{largest} ({mean})", f"**{p:.2g}**" if p < SURE else f"{p:.2g}"]
+        yield f"| {' | '.join(cells)} |"
+    told = [
+        f"{package}, {cpus} CPU: {text}"
+        for (package, cpus), gave in guests.items()
+        for one in gave
+        for text in one["found"]
+    ]
+    yield ""
+    yield f"{len(tests)} tests, {sum(p < SURE for p in judged)} of them below {SURE}; found, and problems: {len(told)}"
+    yield from told
+
+
+def costs(package: str, cpus: int, boots: int, folder: Path) -> Iterator[str]:
+    """With the wait, without, and the ratio: medians of CPU seconds, and the range of the ratio over the pairs."""
+    boot: dict[bool, list[float]] = {False: [], True: []}
+    cell: dict[bool, list[float]] = {False: [], True: []}
+    for number in range(boots):
+        for off in (False, True) if number % 2 else (True, False):
+            place = folder / f"{package}-{cpus}-{number}-{off}"
+            place.mkdir()
+            of = board(package, cpus, place, off=off)
+            boot[off].append(cpu_s(of._boot_once))
+            cell[off] += [cpu_s(lambda of=of, seed=seed: run(of, "none", seed, 0)) for seed in (1, 2)]
+            of.forget()
+    for what, took in (("boot", boot), ("a run", cell)):
+        ratios = [one / other for one, other in zip(took[False], took[True], strict=True)]
+        yield (
+            f"{package}, {cpus} CPU, {what}: {median(took[False]):.2f} s of processor, {median(took[True]):.2f} "
+            f"without the wait; ratio {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), n = {len(ratios)}"
+        )
 
 
 def main() -> None:
@@ -126,15 +207,30 @@ def main() -> None:
     parser.add_argument("--cpus", default="1,4")
     parser.add_argument("--loads", default="none,hackbench")
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--cost", type=int, metavar="BOOTS", default=0)
+    parser.add_argument("--kept", type=Path)
     parser.add_argument("packages", nargs="*", metavar="PACKAGE")
     asked = parser.parse_args()
+    guests: dict[tuple[str, int], list[dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory() as name:
+        kept = (asked.kept or Path(name) / "kept").resolve()
+        kept.mkdir(exist_ok=True)
         for package in asked.packages or every_package():
             for cpus in map(int, asked.cpus.split(",")):
                 try:
-                    table(package, cpus, asked.loads.split(","), asked.seeds, Path(name), off=asked.off)
+                    if asked.cost:
+                        print(*costs(package, cpus, asked.cost, Path(name)), sep="\n", flush=True)
+                        continue
+                    for load in asked.loads.split(","):
+                        file = kept / f"{package}-{cpus}-{load}.json"
+                        if not file.exists():
+                            gave = measured(board(package, cpus, kept, off=asked.off), load, asked.seeds)
+                            file.write_text(json.dumps(gave))
+                            print(f"{package}, {cpus} CPU, {load}: measured", flush=True)
+                        guests.setdefault((package, cpus), []).append(json.loads(file.read_text()))
                 except RunFailed as error:
                     print(f"{package}, {cpus} CPU: {error}", flush=True)
+    print(*table(guests), sep="\n")
 
 
 if __name__ == "__main__":

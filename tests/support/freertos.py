@@ -26,6 +26,21 @@ def medians_ns(output: Output) -> dict[str, float]:
     return {name: median - found["empty"] for name, median in found.items()}
 
 
+FAMILIES = ("wakeup", "periodic", "itc", "primitives", "loop")
+_FIRST = 10
+
+
+def begun_otherwise(output: Output) -> dict[str, list[int]]:
+    """Of each series the first samples that lie outside of all later ones: an image that is not at rest has some."""
+    found = {}
+    for one in output.benchmarks:
+        for series in one.series:
+            first, later = series.values[:_FIRST], series.values[_FIRST:]
+            if strange := [value for value in first if not min(later) <= value <= max(later)]:
+                found[f"{one.name} {series.name}"] = strange
+    return found
+
+
 def published_ns() -> dict[str, float]:
     table = tomllib.loads((files("rtqual") / "parts/studies/data/freertos.toml").read_text())["table"][0]
     column = 1 + table["columns"].index("median")

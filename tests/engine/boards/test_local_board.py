@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""This machine: what the hypervisor stole while a run was made."""
+"""This machine: what the hypervisor stole while a run was made, and what else ran."""
 
+import re
+import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -36,6 +38,16 @@ def test_ticks_that_cannot_be_read_are_absent(stolen: list[str], unknown: str) -
     stolen += [unknown, stat(2107)]
     outcome = LocalBoard().run(Job(measure=Command(("true",))), seed=1, timeout_s=30)
     assert "steal_ticks" not in outcome.facts
+
+
+def test_what_keeps_this_machine_busy_is_named_and_no_problem() -> None:
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as spinner:
+        try:
+            outcome = LocalBoard().run(Job(measure=Command(("true",))), seed=1, timeout_s=30)
+        finally:
+            spinner.kill()
+    assert outcome.problems == ()
+    assert re.fullmatch(r"\S.*, \d+\.\d % of a CPU", outcome.facts["rest_awaited"])
 
 
 def test_rtqual_s_own_programs_run_without_being_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from rtqual.protocols.board import Command, Job
 from rtqual.protocols.board.system import Rtos
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.record.schema import Kind
-from support.freertos import medians_ns, outcome_of, published_ns
+from support.freertos import FAMILIES, begun_otherwise, medians_ns, outcome_of, published_ns
 from support.probe_sources import PROBE
 
 PROBE_WAKEUP = all_instruments()["probe-wakeup"]
@@ -82,6 +82,15 @@ def test_equal_words_give_equal_bytes(image: Rtos, measure: Measure) -> None:
     assert again.stdout == measure(*words)
     assert again.exit_code == 0
     assert "end#" in again.stdout.splitlines()[-1]
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_benchmark_begins_with_a_transient(measure: Measure, family: str) -> None:
+    """No first tick, no lazily made cache: the first ten samples of each series are among the later 190."""
+    output = parse(measure(family, "iterations=200", "seed=1"), "it")
+    assert any(one.series for one in output.benchmarks)
+    assert begun_otherwise(output) == {}
 
 
 @pytest.mark.guest
