@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from rtqual.engine.analysis.figure.model import Summary
+from rtqual.engine.analysis.verdict.goals import Reach
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
 from rtqual.reports.draw.canvas import RC, STYLES, even_ticks, frame, grid, to_svg, upright_label
 from rtqual.reports.material import Material, figure_cell, notes_for, timing_mark
@@ -29,7 +30,7 @@ from rtqual.reports.page.text import clean, load_text, marked, number, place, pr
 from rtqual_docking.approach import APPROACH, HEIGHT, WIDTH, Approach, Sight, within
 from rtqual_docking.chapter_wifi import sent_by_wifi
 from rtqual_docking.faults import DESCRIPTORS, FAULTS, WITH_FAULTS
-from rtqual_docking.judgement import Score, Ways, way_name
+from rtqual_docking.judgement import Camera, Ways, camera, way_name
 
 _FIGURES = (
     "frames_per_s", "frames_per_s_unthrottled", "frames_lost", "min", "p50", "p99", "max", "last transfer to range p50",
@@ -55,11 +56,12 @@ _ON_EMULATOR = (
 _BANDS_M = ((0.15, 0.5), (0.5, 1.0), (1.0, 1.3))
 
 
-def camera(material: Material) -> Iterator[Block]:
-    ways = material.evidence.camera
+def lidar(material: Material) -> Iterator[Block]:
+    """Show the ways, what faults do, and an approach."""
+    ways = camera(material.mission, material.evidence.summaries)
     less = [one for one in ways.wastes if len(one.summaries) >= 3]
     tables = [
-        *(table for one in ways.ladder for table in _judged(material, one)),
+        *(table for one in ways.ladder for table in _judged(material, ways, one)),
         *(_table(material, "The published pipeline, less of it from column to column", one) for one in less),
     ]
     if tables:
@@ -73,7 +75,7 @@ def camera(material: Material) -> Iterator[Block]:
 
 def goals_box(material: Material) -> tuple[VerdictBox, ...]:
     """Which way meets how many goals, for the first page; nothing where no camera streamed or the mission sets none."""
-    ways, notes = material.evidence.camera, Notes()
+    ways, notes = camera(material.mission, material.evidence.summaries), Notes()
     if not ways.judged:
         return ()
     rows = [
@@ -87,24 +89,22 @@ def goals_box(material: Material) -> tuple[VerdictBox, ...]:
     return (VerdictBox("Docking camera", ways.reached.whole, prose(ways.reached.text), (table,)),)
 
 
-def _goals_met(score: Score | None, notes: Notes) -> Cell:
+def _goals_met(score: Reach | None, notes: Notes) -> Cell:
     """The count; what is missed, and what could not be judged, in a footnote."""
     if score is None:
         return Cell("-")
     return Cell(score.count, marks=notes.mark(prose(score.remark)), tone=TONES[score.outcome])
 
 
-def _judged(material: Material, one: Ways) -> Iterator[Table]:
+def _judged(material: Material, ways: Camera, one: Ways) -> Iterator[Table]:
     yield _table(material, "From frames to ranges", one)
-    yield from _goals(material, one)
+    yield from _goals(material, ways, one)
 
 
-def _goals(material: Material, one: Ways) -> Iterator[Table]:
+def _goals(material: Material, ways: Camera, one: Ways) -> Iterator[Table]:
     """Which way meets which goal; a dash where a figure for it is missing, nothing where it is not set for the way."""
     its = [score.gates for score in one.scores.values()]
-    cells = [
-        [Cell(clean(goal)), *(_goal_cell(gates.get(goal)) for gates in its)] for goal in material.evidence.camera.goals
-    ]
+    cells = [[Cell(clean(goal)), *(_goal_cell(gates.get(goal)) for gates in its)] for goal in ways.goals]
     if cells:
         indicative = any(gate.on_emulator for gates in its for gate in gates.values())
         notes = [Note("", _ON_EMULATOR)] if indicative else []

@@ -10,50 +10,14 @@ from rtqual.base.words import count, listed, under
 from rtqual.engine.analysis.figure.model import Figure, Summary
 from rtqual.engine.analysis.figure.wording import figure
 from rtqual.engine.analysis.verdict.clock import by_clock
+from rtqual.engine.analysis.verdict.goals import Goals, Place, Reach
 from rtqual.engine.analysis.verdict.model import Gate, Outcome
-from rtqual.engine.mission import Goal, Mission
+from rtqual.engine.mission import Mission
 from rtqual.protocols.load.registry import all_loads
+from rtqual_docking.goal import Goal
 from rtqual_docking.ways import LADDER, PREFIX, WASTES
 
 _TO_KNOW = "To know, measure on the board."
-_WORST_FIRST = (Outcome.NOT_MET, Outcome.UNDECIDED, Outcome.INDICATIVE, Outcome.MET)
-
-
-@dataclass(frozen=True)
-class Score:
-    """Goal -> how a way stands to it; undecided where a figure for it is missing, be it that of another way."""
-
-    gates: Mapping[str, Gate]
-    goals: int  # of the mission, also those that are not set for this way
-
-    @property
-    def count(self) -> str:
-        """How many are met: "3", "2 and 3 kept" on the emulator; "3 of 5" where fewer than all are set for the way, "-"
-        where none is."""
-        kept = len(self.named(Outcome.MET, Outcome.INDICATIVE))
-        text = str(len(self.named(Outcome.MET, Outcome.MET))) + (f" and {kept} kept" if kept else "")
-        some = f"{text} of {len(self.gates)}" if len(self.gates) < self.goals else text
-        return some if self.gates else "-"
-
-    @property
-    def outcome(self) -> Outcome:
-        """How well a way does, by the worst of its goals."""
-        return min((one.outcome for one in self.gates.values()), key=_WORST_FIRST.index, default=Outcome.MET)
-
-    @property
-    def remark(self) -> str:
-        """Which are missed or could not be judged, and what only the emulator says."""
-        lists = {
-            "Missed": self.named(Outcome.NOT_MET, Outcome.NOT_MET),
-            "Not judged": self.named(Outcome.UNDECIDED, Outcome.UNDECIDED),
-            "Kept on the emulator": self.named(Outcome.MET, Outcome.INDICATIVE),
-            "Broken on the emulator": self.named(Outcome.NOT_MET, Outcome.INDICATIVE),
-        }
-        return ". ".join(f"{what}: {'; '.join(goals)}" for what, goals in lists.items() if goals)
-
-    def named(self, seen: Outcome, outcome: Outcome) -> list[str]:
-        """The goals that the figures meet or miss, with the outcome that their clock supports."""
-        return [name for name, one in self.gates.items() if (one.seen, one.outcome) == (seen, outcome)]
 
 
 @dataclass(frozen=True)
@@ -77,13 +41,13 @@ class Ways:
         return [way_name(one.group.instrument) for one in self.summaries]
 
     @cached_property
-    def scores(self) -> dict[str, Score]:
+    def scores(self) -> dict[str, Reach]:
         """By the names of the ways."""
         return {way_name(one.group.instrument): self._score(one) for one in self.summaries}
 
-    def _score(self, of: Summary) -> Score:
+    def _score(self, of: Summary) -> Reach:
         asked = [goal for goal in self.goals if of.group.instrument in goal.ways or not goal.ways]
-        return Score({goal.name: self._judge(goal, of) for goal in asked}, len(self.goals))
+        return Reach({goal.name: self._judge(goal, of) for goal in asked}, len(self.goals))
 
     def _judge(self, goal: Goal, of: Summary) -> Gate:
         """A goal for one way, beside the figure of another where it says so."""
@@ -151,7 +115,7 @@ class Camera:
         found = self._told(best, its[best[0]], emulated=emulated)
         return replace(found, whole=False, text=f"{found.text} {_TO_KNOW}") if emulated else found
 
-    def _told(self, best: Sequence[str], its: Mapping[str, Score], *, emulated: bool) -> Reached:
+    def _told(self, best: Sequence[str], its: Mapping[str, Reach], *, emulated: bool) -> Reached:
         """What the best way reaches; by whatever clock."""
         broken = [
             f"'{goal}' on {place}"
@@ -178,8 +142,18 @@ class Camera:
         return Reached(False, f"No way {keep}s every goal{there}. Nearest: {best[0]}, which {miss}.")
 
 
+def judged(mission: Mission, summaries: Sequence[Summary]) -> Goals:
+    """Judge the camera's goals, for every report."""
+    ways = camera(mission, summaries)
+    places = tuple(Place(one.place, one.summaries[0].group, one.scores) for one in ways.judged)
+    reached = ways.reached if places else Reached(False, "")
+    return Goals("camera", "Docking camera", len(ways.goals), tuple(ways.ways), places, reached.whole, reached.text)
+
+
 def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
+    """Put the ways beside each other: those that a mission chooses between, and the published pipeline's wastes."""
     candidates, loads = [one.name for one in mission.candidates], list(all_loads())
+    goals: tuple[Goal, ...] = tuple(mission.brought("goal"))
 
     def place_of(one: Summary) -> tuple[object, ...]:
         group = one.group
@@ -195,7 +169,7 @@ def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
                 here[0].group.candidate,
                 here[0].group.load,
                 tuple(sorted(here, key=lambda one: names.index(one.group.instrument))),
-                mission.goals,
+                goals,
                 mission.mission.accept_virtual,
                 on[here[0].group.candidate, here[0].group.load] > 1,
             )
@@ -203,7 +177,7 @@ def camera(mission: Mission, summaries: Sequence[Summary]) -> Camera:
         )
 
     return Camera(
-        tuple(goal.name for goal in mission.goals),
+        tuple(goal.name for goal in goals),
         ways([way.name for way in LADDER]),
         ways([way.name for way in WASTES]),
     )
@@ -217,11 +191,11 @@ def _order(names: Sequence[str], name: str) -> tuple[int, str]:
     return (names.index(name) if name in names else len(names), name)
 
 
-def _gates(scores: Iterable[Score]) -> list[Gate]:
+def _gates(scores: Iterable[Reach]) -> list[Gate]:
     return [one for score in scores for one in score.gates.values()]
 
 
-def _kept_and_broken(scores: Sequence[Score]) -> tuple[bool, int, int]:
+def _kept_and_broken(scores: Sequence[Reach]) -> tuple[bool, int, int]:
     """To sort by: every goal kept somewhere, then the more kept the better, then the fewer broken."""
     seen = [one.seen for one in _gates(scores)]
     whole = any(len(one.gates) == one.goals and {g.seen for g in one.gates.values()} == {Outcome.MET} for one in scores)

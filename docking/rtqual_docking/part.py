@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Command, Keyed, Part, Row, Section
+from rtqual.protocols.part import Command, Keyed, Part, Row, Section, Table
 
 PART = Part(
     "docking",
@@ -18,10 +18,17 @@ PART = Part(
         Row(170, "rtqual_docking.wifi:SENT_BY_WIFI"),
         Row(180, "rtqual_docking.docking:DOCKINGS"),
     ),
+    tables=(
+        Table(
+            10, "rtqual_docking.goal:Goal", "goal",
+            "What the docking camera's ways are to reach, one [[goal]] each.",
+        ),
+    ),
+    judgements=(Row(10, "rtqual_docking.judgement:judged"),),
     templates=(Row(20, "rtqual_docking.template:DOCKING"),),
     boxes=(Row(10, "rtqual_docking.chapter:goals_box"),),
     sections=(
-        Section(20, "rtqual_docking.chapter:camera", "LIDAR"),
+        Section(20, "rtqual_docking.chapter:lidar", "LIDAR"),
         Section(30, "rtqual_docking.chapter_docking:docking", "Docking"),
     ),
     verified=(Keyed(10, "rtqual_docking.procedure:instruments", "ds325-flight"),),

@@ -15,16 +15,16 @@ from rtqual.base.errors import RunFailed
 from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.initramfs.contents import KEPT_DISK
 from rtqual.engine.mission.verify import Camera
-from rtqual.engine.procedure import peer
 from rtqual.engine.procedure.figures import figures
 from rtqual.engine.procedure.model import Procedure
+from rtqual.engine.procedure.peer import judged
 from rtqual.engine.procedure.played import LOG_SERIES, OCTET, PREFIX
 from rtqual.engine.procedure.script import CLOSING_NS, CONTROL, FRAME_FILE, KEY, KEY_FILE, PROGRAM, compiled, script
 from rtqual.protocols.board import Command, Job, Outcome
 from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
-from rtqual_docking import air
+from rtqual_docking import air, peer
 from rtqual_docking.output import of_emulator
 from rtqual_docking.script import (
     COMMON,
@@ -166,7 +166,7 @@ class Played(Instrument):
             said = last_line(outcome.stderr, outcome.stdout, outcome.console)
             raise RunFailed(f"{self.name}: the ground left no log, last words: {said!r}")
         ages, beside = peer.figures(outcome.files) if self.procedure.peer else ([], {})
-        judgement = peer.judged(self.procedure, log, self.definition, beside)
+        judgement = judged(self.procedure, log, self.definition, beside)
         emulated = of_emulator(outcome.files.get(REPORT, ""))
         scalars = {
             "passed": Scalar(value=int(judgement.passed), unit="1"),

@@ -40,6 +40,7 @@ from rtqual_docking.script import (
     CPU,
     DMABUF_MODULE,
     DRIVER_MODULE,
+    EMULATOR,
     MODULES_AT,
     RAISED,
     RING_MODULE,
@@ -91,6 +92,7 @@ class Way(Instrument):
     program: str = STREAM
     parameters: type[Parameters] = LidarParameters
     several: bool = True
+    between: tuple[str, str] | None = (EMULATOR, STREAM)
     caveats: tuple[str, ...] = (
         "The camera is software and shares the CPU with what is measured; its own run time stands apart.",
     )

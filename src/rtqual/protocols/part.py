@@ -51,6 +51,13 @@ class Keyed(Row):
 
 
 @dataclass(frozen=True)
+class Table(Keyed):
+    """Tables of a mission, [[key]] each: `where` is their model (engine/mission/table.py), each with a `name`."""
+
+    summary: str
+
+
+@dataclass(frozen=True)
 class Chapter(Row):
     """A chapter of the report: `where` is a function of the report's material, which yields blocks."""
 
@@ -80,14 +87,18 @@ class Part:
     kernels: tuple[Keyed, ...] = ()
     contradictions: tuple[Keyed, ...] = ()
     packages: tuple[Keyed, ...] = ()
+    steps: tuple[Keyed, ...] = ()  # what makes candidates between two: parts/bisect/axis.py: Steps
     printed: tuple[Row, ...] = ()  # candidates that nothing runs: engine/candidates/printed.py
     roots: tuple[Keyed, ...] = ()  # by a candidate's root: what puts its kernel under one
     ways: tuple[Keyed, ...] = ()  # by how a board is reached without a network: what opens it
+    tables: tuple[Table, ...] = ()
+    judgements: tuple[Row, ...] = ()  # beside verdicts: functions of mission and summaries, which return Goals
     verified: tuple[Keyed, ...] = ()  # by the program that [verify] plays procedures to: what makes instruments of them
     imports: tuple[Row, ...] = ()  # formats of files with results: parts/importers/format.py: Format
     forms: tuple[Keyed, ...] = ()  # by what `rtqual import` reads beside files of tools: a function of its arguments
     runners: tuple[Keyed, ...] = ()  # by an option of select: engine/campaign/runner.py
     templates: tuple[Row, ...] = ()  # of missions, for `rtqual init`: stages/init.py: Kind
+    drafts: tuple[Keyed, ...] = ()  # by an option of `rtqual init`: what writes a mission in place of a template
     annexes: tuple[Row, ...] = ()  # engine/campaign/annex.py: Annex
     chapters: tuple[Chapter, ...] = ()
     sections: tuple[Section, ...] = ()
@@ -139,6 +150,11 @@ def rows(kind: str) -> list[tuple[Part, Row]]:
     """Return the rows of a kind, which is a field of Part, in their order; in equal places by the parts' names."""
     each = [(part, row) for part in parts() for row in getattr(part, kind)]
     return sorted(each, key=lambda one: (one[1].order, one[0].name))
+
+
+def tables() -> list[Table]:
+    """Return the rows of tables that missions may have."""
+    return [row for _, row in rows("tables") if isinstance(row, Table)]
 
 
 def load(where: str) -> Any:

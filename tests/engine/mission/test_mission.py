@@ -196,7 +196,7 @@ def test_a_goal_names_ways_and_figures_that_there_are(mission_file: Path, old: s
 
 
 def test_goals_of_the_docking_mission() -> None:
-    goals = load_mission(next(path for path in MISSIONS if path.stem == "docking")).goals
+    goals = load_mission(next(path for path in MISSIONS if path.stem == "docking")).brought("goal")
     limits = [(goal.figure, goal.limit.value, goal.limit.unit, goal.of or goal.over) for goal in goals]
     assert limits == [
         ("frames_lost", 0, None, None),

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from rtqual.engine.analysis.evidence import analyse
 from rtqual.engine.analysis.verdict.model import Outcome
-from rtqual.engine.mission import Goal, Mission, load_mission
+from rtqual.engine.mission import Mission, load_mission
 from rtqual.face.terminal.verdict import as_dict, print_verdicts
 from rtqual.protocols.record.schema import Measurement, Record, Scalar, Series, Timing
 from rtqual.reports.machine.github import to_github
@@ -23,27 +23,28 @@ from rtqual.reports.material import gather
 from rtqual.reports.page.document import Bullets, Table
 from rtqual.reports.view import build
 from rtqual.stages.select import Selection
-from rtqual_docking.chapter import camera
+from rtqual_docking.chapter import lidar
 from rtqual_docking.faults import DESCRIPTORS, FAULTS
-from rtqual_docking.judgement import Camera, Reached
+from rtqual_docking.goal import Goal
+from rtqual_docking.judgement import Camera, Reached, camera
 from support.analysis_records import WAKE_UP, mission, record
 from support.instrument_outputs import captured_text, read_text
 
 PATHS = ("lidar-baseline", "lidar-mmap", "lidar-mmap-simd", "lidar-dmabuf", "lidar-driver")
-DOCKING = load_mission(Path(__file__).parents[3] / "docking/missions/docking.toml").goals
+DOCKING = load_mission(Path(__file__).parents[3] / "docking/missions/docking.toml").brought("goal")
 GOALS = [goal.name for goal in DOCKING]
 OUTCOMES = ("frames", "lost", "refused", "wrong", "unplugged", "emulated")
 
 
 def with_goals(asked: Mission, goals: Sequence[Goal] = DOCKING) -> Mission:
-    return asked.model_copy(update={"goals": tuple(goals)})
+    return asked.model_copy(update={"goal": tuple(goals)})
 
 
 def tables(records: list[Record], goals: Sequence[Goal] = DOCKING) -> Mapping[str, Table]:
     """By what their captions begin with."""
     asked = with_goals(mission(requirements=[]), goals)
     found = gather(asked, analyse(asked, "demo", records, {}), [one.manifest for one in records], {})
-    return {block.caption.split(":")[0]: block for block in camera(found) if isinstance(block, Table)}
+    return {block.caption.split(":")[0]: block for block in lidar(found) if isinstance(block, Table)}
 
 
 def ran(name: str, measured: Measurement | None = None, **more: object) -> Record:
@@ -137,7 +138,7 @@ def reached_by(*names: str, **counts: float) -> Reached:
     scalars = {key: value for key, value in base.scalars.items() if key != "frames_per_s_unthrottled"}
     lost = {name: Scalar(value=counts.get(name.removeprefix("lidar-"), 0), unit="1") for name in names}
     records = [ran(name, replace(base, scalars={**scalars, "frames_lost": lost[name]})) for name in names]
-    return analyse(with_goals(mission(requirements=[])), "demo", records, {}).camera.reached
+    return camera_of(records, accept_virtual=True).reached
 
 
 def test_what_is_said_of_the_goals_is_no_more_than_what_was_judged() -> None:
@@ -153,8 +154,7 @@ def test_what_is_said_of_the_goals_is_no_more_than_what_was_judged() -> None:
 def test_goals_are_not_judged_by_figures_that_no_verdict_may_rest_on() -> None:
     measured = read_text("lidar-driver", captured_text("lidar-driver"))
     refused = record(measured.series, instrument="lidar-driver", load="none", scalars=measured.scalars, problems=["no"])
-    found = analyse(with_goals(mission(requirements=[])), "demo", [refused], {}).camera
-    assert found.reached == Reached(False, "No goal could be judged.")
+    assert camera_of([refused], accept_virtual=True).reached == Reached(False, "No goal could be judged.")
 
 
 def test_a_goal_set_for_one_way_is_judged_for_it_only() -> None:
@@ -164,10 +164,9 @@ def test_a_goal_set_for_one_way_is_judged_for_it_only() -> None:
     assert row(goals, "no frame lost by") == {
         "baseline": "", "mmap": "", "mmap-simd": "", "dmabuf": "", "driver": "met",
     }  # fmt: skip
-    found = analyse(with_goals(mission(requirements=[]), [*DOCKING, own]), "demo", records, {}).camera
-    (place,) = found.judged
+    (place,) = camera_of(records, [*DOCKING, own], accept_virtual=True).judged
     assert place.scores["driver"].count.isdecimal() and place.scores["baseline"].count == "0 of 8"
-    alone = analyse(with_goals(mission(requirements=[]), [own]), "demo", records, {}).camera
+    alone = camera_of(records, [own], accept_virtual=True)
     assert alone.reached == Reached(True, "driver meets the only goal on rt idle.")
     scores = alone.judged[0].scores
     assert [score.count for score in scores.values()] == ["-", "-", "-", "-", "1"]
@@ -176,7 +175,7 @@ def test_a_goal_set_for_one_way_is_judged_for_it_only() -> None:
 
 def camera_of(records: Sequence[Record], goals: Sequence[Goal] = DOCKING, *, accept_virtual: bool = False) -> Camera:
     asked = with_goals(mission(requirements=[], accept_virtual=accept_virtual), goals)
-    return analyse(asked, "demo", records, {}).camera
+    return camera(asked, analyse(asked, "demo", records, {}).summaries)
 
 
 def test_goals_in_time_are_indicative_by_counted_instructions_and_others_are_judged() -> None:
@@ -221,7 +220,8 @@ def test_every_output_says_of_a_goal_in_time_what_the_clock_supports(limit: str)
         else "No way keeps every goal on the emulator. Nearest: driver, which breaks 'in time' on rt idle. "
         "To know, measure on the board."
     )
-    assert evidence.camera.reached == Reached(False, sentence)
+    (goals,) = evidence.goals
+    assert (goals.title, goals.whole, goals.text) == ("Docking camera", False, sentence)
     first = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts[0]
     assert (first.decided, first.headline) == (False, sentence)
     (counts,) = (block for block in first.blocks if isinstance(block, Table))
@@ -237,8 +237,8 @@ def test_every_output_says_of_a_goal_in_time_what_the_clock_supports(limit: str)
         if one.get("name") == "driver: in time"
     ]  # fmt: skip
     assert [(one.tag, one.get("type")) for one in case] == [("skipped", "indicative")]
-    goals = [line for line in to_prometheus(asked, evidence).splitlines() if line.startswith("rtqual_goal{")]
-    assert [line for line in goals if line.endswith(" 1.0")] == [one for one in goals if 'outcome="indicative"' in one]
+    lines = [line for line in to_prometheus(asked, evidence).splitlines() if line.startswith("rtqual_goal{")]
+    assert [line for line in lines if line.endswith(" 1.0")] == [one for one in lines if 'outcome="indicative"' in one]
     (place,) = as_dict(selection)["camera"]  # type: ignore[misc]
     told = place["goals"]["driver"]["in time"]  # type: ignore[index]
     assert (told["outcome"], told["on_emulator"]) == ("indicative", "met" if kept else "not met")
@@ -272,7 +272,7 @@ def test_a_mission_without_goals_has_the_figures_alone() -> None:
     asked = mission(requirements=[])
     evidence = analyse(asked, "demo", records, {})
     boxes = build(gather(asked, evidence, [one.manifest for one in records], {})).verdicts
-    assert evidence.camera.ladder and not evidence.camera.judged
+    assert camera(asked, evidence.summaries).ladder and not evidence.goals[0].places
     assert "Docking camera" not in [box.title for box in boxes]
 
 

@@ -14,8 +14,10 @@ import pytest
 
 from rtqual.base.errors import BadInput, RunFailed
 from rtqual.engine.procedure.model import Procedure
-from rtqual.engine.procedure.peer import AGE, CAME, POSES_LOG, SENT, figures, judged
+from rtqual.engine.procedure.peer import judged
 from rtqual.protocols.record.schema import Scalar
+from rtqual_docking.air import AGE, CAME, POSES_LOG, SENT
+from rtqual_docking.peer import figures
 from support.built import built
 from support.ground_log import START_STOP, TOP, definition, good, procedure
 

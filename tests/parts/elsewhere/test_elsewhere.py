@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another package brings a board, an instrument, a load, a chapter, a command, a format: installed, used, removed."""
+"""Another package brings a board, an instrument, a load, a chapter, a table, a command, a format: installed, removed."""
 
 import json
 import os
@@ -35,6 +35,10 @@ instrument = "elsewhere-pauses"
 load = "elsewhere-sum"
 statistic = "max"
 at_most = "1 h"
+
+[[wish]]
+name = "no day"
+longest = "1 h"
 
 [parameters.elsewhere-pauses]
 looks = 10
@@ -132,7 +136,14 @@ def test_a_campaign_on_it_ends_in_a_report(site: Path, mission: Path, tmp_path: 
     assert "6 runs" in far("select", mission, "--out", out, "--dry-run").stdout
     done = far("select", mission, "--out", out)
     assert done.returncode == 0, done.stderr
-    assert "Verdict, far board" in done.stdout
+    assert "Verdict, far board" in done.stdout and "Every wish came true." in done.stdout
+    told = json.loads(far("show", out, "--json").stdout)
+    assert told["wishes_answer"] == {"whole": True, "text": "Every wish came true."}
+    assert told["wishes"][0]["goals"]["line"]["no day"]["outcome"] == "met"
+    for file, says in (
+        ("junit.xml", 'name="line: no day"'), ("summary.md", "Every wish came true"), ("metrics.prom", 'goal="no day"'),
+    ):  # fmt: skip
+        assert says in (out / file).read_text()
     records = list(Store(out / "records").read_all())
     assert sorted(record.inputs.seed for record in records) == [1, 2, 3, 4, 5, 6]
     for record in records:
@@ -157,6 +168,13 @@ def test_a_campaign_on_it_ends_in_a_report(site: Path, mission: Path, tmp_path: 
         ('far = "ttyUSB0"', 'far = "here"', ":10: candidate[0].far: 'here' is not a line, as 'ttyS0'"),
         ('far = "ttyUSB0"', "", 'far = "LINE"'),
         ('far = "ttyUSB0"', 'far = "ttyUSB0"\nroot = "debian"', "root: cannot stand beside far, which is elsewhere"),
+        ('longest = "1 h"', 'longest = "never"', ":22: wish[0].longest: 'never'"),
+        (
+            'longest = "1 h"\n',
+            'longest = "1 h"\n[[wish]]\nname = "no day"\nlongest = "2 h"\n',
+            ":24: wish[1].name: 'no day' is the name of another wish already",
+        ),
+        ("[[wish]]", "[[wishes]]", ":20: wishes: unknown key; did you mean 'wish'"),
         ("runs = 6", "runs = 6\ncpus = [1, 2]", "cpus: what ttyUSB0 leads to has one CPU; give afar a plan"),
     ],
 )
@@ -181,6 +199,8 @@ def test_the_schema_has_its_key(asked: Far) -> None:
     assert candidate["properties"]["far"] == {
         "description": "Its line.", "pattern": "^tty[A-Z]+[0-9]$", "type": "string"
     }  # fmt: skip
+    assert schema["properties"]["wish"]["description"] == "What is wished, one [[wish]] each."
+    assert schema["$defs"]["Wish"]["properties"]["longest"]["description"] == "How long a pause may be."
     assert {"required": ["far"]} in candidate["oneOf"]
 
 

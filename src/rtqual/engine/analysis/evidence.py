@@ -20,8 +20,8 @@ from rtqual.engine.analysis.verdict.judge import judge
 from rtqual.engine.analysis.verdict.model import Verdict
 from rtqual.engine.kernel.needs import Known
 from rtqual.engine.mission import Mission
+from rtqual.protocols.part import brought
 from rtqual.protocols.record.schema import Record
-from rtqual_docking.judgement import camera
 
 
 def verdicts_of(
@@ -93,5 +93,5 @@ def analyse(
         scale=scale,
         shifts=shifts,
         tails={group: found for group, found in far.items() if found},
-        camera=camera(mission, [one.summary for one in measured]),
+        goals=tuple(judged(mission, [one.summary for one in measured]) for judged in brought("judgements")),
     )

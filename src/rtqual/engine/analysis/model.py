@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from rtqual.engine.analysis.difference.model import Comparison, ShiftFunction
 from rtqual.engine.analysis.figure.model import Group, LeftOut, LostRun, Summary
 from rtqual.engine.analysis.tails.model import Tails
+from rtqual.engine.analysis.verdict.goals import Goals
 from rtqual.engine.analysis.verdict.headline import Answer, answer
 from rtqual.engine.analysis.verdict.model import Ground, Verdict
-from rtqual_docking.judgement import Camera
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Evidence:
     scale: str = ""  # of the mission, at which all was measured
     shifts: tuple[ShiftFunction, ...] = ()
     tails: Mapping[Group, Tails] = field(default_factory=dict)  # of groups whose samples have a rate
-    camera: Camera = field(default_factory=Camera)
+    goals: tuple[Goals, ...] = ()  # what parts judge beside requirements
 
     @property
     def answer(self) -> Answer | None:

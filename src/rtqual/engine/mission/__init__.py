@@ -26,12 +26,12 @@ from rtqual.engine.mission.model import (
     PlannedCell,
     Requirement,
     Scale,
+    mission_type,
 )
 from rtqual.engine.mission.program import Program
 from rtqual.engine.mission.schema import mission_schema
 from rtqual.engine.mission.table import Statistic
 from rtqual.engine.mission.values import Quantity
-from rtqual_docking.goal import Goal
 
 __all__ = [
     "DEFAULT_SCALE",
@@ -41,7 +41,6 @@ __all__ = [
     "BoardTable",
     "Candidate",
     "Criterion",
-    "Goal",
     "Header",
     "Mission",
     "Need",
@@ -59,4 +58,5 @@ __all__ = [
     "TailorStart",
     "load_mission",
     "mission_schema",
+    "mission_type",
 ]

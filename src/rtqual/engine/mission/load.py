@@ -20,7 +20,7 @@ from rtqual.engine.instruments.probe.families import PROGRAM as PROBE
 from rtqual.engine.mission.board import problems_of_plan
 from rtqual.engine.mission.candidate import Candidate
 from rtqual.engine.mission.explain import Problem, dotted, problems_in, shown, suggest
-from rtqual.engine.mission.model import Mission, Plan, PlannedCell
+from rtqual.engine.mission.model import Mission, Plan, PlannedCell, mission_type
 from rtqual.engine.mission.program import instruments_of
 from rtqual.engine.mission.schema import mission_schema
 from rtqual.engine.mission.toml_lines import KeyPath, key_lines, line_of
@@ -29,6 +29,7 @@ from rtqual.protocols.board.registry import Row
 from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.load.own import own_loads, shape_of
 from rtqual.protocols.load.registry import all_loads
+from rtqual.protocols.part import tables
 
 MAX_FILE_B = 2**17  # a mission is a few kilobytes; more is some other file, or a device without an end
 _GIVE = "give a mission file (TOML)"
@@ -130,7 +131,7 @@ def _checked(document: dict[str, Any]) -> tuple[Mission | None, list[Problem]]:
         return mission, problems or [_in_list(one, list(named)) for one in others]
     own = {"instrument": instruments_of(document), "load": own_loads(listed_loads)}
     try:
-        mission = Mission.model_validate(document, context={**AS_WRITTEN, **own}, by_alias=True, by_name=False)
+        mission = mission_type().model_validate(document, context={**AS_WRITTEN, **own}, by_alias=True, by_name=False)
     except ValidationError as error:
         return None, problems_in(error, mission_schema())
     repeated = list(_repeated_names(mission))  # with two of a name, what a plan means is not clear
@@ -186,8 +187,8 @@ def _repeated_names(mission: Mission) -> Iterator[Problem]:
         ("board", mission.boards),
         ("requirement", mission.requirements),
         ("criterion", mission.criteria),
-        ("goal", mission.goals),
         ("program", mission.programs),
+        *((row.key, mission.brought(row.key)) for row in tables()),
     ):
         names = [entry.name for entry in entries]
         for n, name in enumerate(names):

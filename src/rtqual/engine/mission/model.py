@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the flight engineer wrote, as a typed model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from functools import cache
 from itertools import product
 from pathlib import Path
+from types import GenericAlias
 from typing import Annotated, Any, Self
 
-from pydantic import Field, PrivateAttr, Strict, model_validator
+from pydantic import Field, PrivateAttr, Strict, create_model, model_validator
 
 from rtqual.base.errors import BadInput
 from rtqual.base.units import DURATIONS_NS, DurationNs
@@ -33,8 +35,8 @@ from rtqual.engine.mission.values import (
     Text,
 )
 from rtqual.engine.mission.verify import Verify
+from rtqual.protocols import part
 from rtqual.protocols.board.registry import Row
-from rtqual_docking.goal import Goal
 
 DEFAULT_SCALE = "demo"
 # Board, candidate, instrument, load, CPUs (0 where the machine decides on them).
@@ -252,8 +254,6 @@ class Mission(Table):
     """The report's number, date and signatures, one [document]."""
     programs: tuple[Program, ...] = Field((), alias="program")
     """The user's own software, one [[program]] each; "program-NAME" is then an instrument (docs/programs.md)."""
-    goals: tuple[Goal, ...] = Field((), alias="goal")
-    """What the docking camera's ways are to reach, one [[goal]] each."""
     verify: Verify | None = None
     """What `rtqual verify` is to show of the whole system, one [verify]."""
     parameters: ParameterTables = Field({})
@@ -288,6 +288,11 @@ class Mission(Table):
         derived = self.model_copy()
         derived._path, derived._sha256, derived._is_derived = mission.path, mission.sha256, True
         return derived
+
+    def brought(self, key: str) -> Sequence[Any]:
+        """Return the tables of a kind that a part brings, [[key]] each."""
+        tables: Sequence[Any] = getattr(self, key, ())
+        return tables
 
     @property
     def folder(self) -> Path:
@@ -330,3 +335,19 @@ class Mission(Table):
         own = {one.instrument: {"program": one} for one in self.programs}
         tables = (own, self.parameters, self.scale(scale).parameters, plan.parameters if plan else {})
         return {name: value for table in tables for name, value in table.get(instrument, {}).items()}
+
+
+def mission_type() -> type[Mission]:
+    """Return the mission with the tables that parts bring. Raises BadInput where two bring one key, or it is taken."""
+    return _with(tuple(part.tables()))
+
+
+@cache
+def _with(tables: tuple[part.Table, ...]) -> type[Mission]:
+    taken = {*dir(Mission), *(field.alias or name for name, field in Mission.model_fields.items())}
+    fields: dict[str, Any] = {}
+    for row, model in zip(tables, part.brought("tables"), strict=True):
+        if row.key in taken or row.key in fields:
+            raise BadInput(f"{row.where}: missions have a '{row.key}' without it: remove the part that brings it")
+        fields[row.key] = (GenericAlias(tuple, (model, ...)), Field((), description=row.summary))
+    return create_model(Mission.__name__, __base__=Mission, __doc__=Mission.__doc__, **fields)

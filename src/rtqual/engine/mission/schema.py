@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from pydantic_core.core_schema import NullableSchema, WithDefaultSchema
 
 from rtqual.base.units import format_value
-from rtqual.engine.mission.model import Mission, Plan, Scale
+from rtqual.engine.mission.model import Plan, Scale, mission_type
 from rtqual.engine.mission.table import Table
 from rtqual.protocols.instrument.registry import all_instruments
 
@@ -76,19 +76,20 @@ def _classes(module: str) -> dict[str, ast.ClassDef]:
 @cache
 def _built() -> dict[str, Any]:
     _describe(Table)
-    Mission.model_rebuild(force=True)  # once more, of tables that have their descriptions now
+    whole = mission_type()
+    whole.model_rebuild(force=True)  # once more, of tables that have their descriptions now
     tables: dict[str, type[BaseModel]] = {name: instrument.parameters for name, instrument in all_instruments().items()}
-    models: list[type[BaseModel]] = [Mission, Scale, Plan, *tables.values()]
+    models: list[type[BaseModel]] = [whole, Scale, Plan, *tables.values()]
     refs, schema = models_json_schema([(model, "validation") for model in models], schema_generator=TomlJsonSchema)
     definitions: dict[str, Any] = schema["$defs"]
     for table in tables.values():  # a table may hold some of the keys and a scale's table the others
         _definition(definitions, refs[table, "validation"]).pop("required", None)
     properties = {name: refs[table, "validation"] for name, table in tables.items()}
-    for model in (Mission, Scale, Plan):
+    for model in (whole, Scale, Plan):
         parameters = _definition(definitions, refs[model, "validation"])["properties"]["parameters"]
         parameters |= {"properties": properties, "additionalProperties": False}
         parameters.pop("propertyNames", None)
-    mission = _definition(definitions, refs[Mission, "validation"])
+    mission = _definition(definitions, refs[whole, "validation"])
     mission["properties"]["scale"]["additionalProperties"] = False
     text = json.dumps([mission, definitions])
     used = {name: node for name, node in definitions.items() if f'"#/$defs/{name}"' in text}

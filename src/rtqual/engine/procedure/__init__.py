@@ -12,6 +12,6 @@ judge.py       whether what came back is what must
 sound.py       what must hold of every log, whatever the procedure says
 figures.py     latencies and counts of a log
 played.py      one that was played: its name in records, the log that these keep
-peer.py        poses to a peer over the air and into a log on a USB disk, while a procedure is played
+peer.py        whether a procedure's peer got what it asks for
 compliance.py  what played procedures say of the requirements
 """

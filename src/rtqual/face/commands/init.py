@@ -3,7 +3,6 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ from rich.prompt import Prompt
 from rtqual.base.errors import BadInput
 from rtqual.base.units import parse_duration_ns
 from rtqual.face.commands.app import LITERAL, STDERR, tell
+from rtqual.protocols.part import keyed
 
 if TYPE_CHECKING:
     from rtqual.stages.init import Kind
@@ -58,7 +58,7 @@ def init(
         Let that program run.
     """
     if program is not None:
-        begin = import_module("rtqual.parts.programs.begin").begin
+        begin = keyed("drafts", "program", "--program")
         written = begin(program, file, runs_for, lets=run_programs, tell=tell)
         _say_next(written, "a mission with its threads as tasks: set their deadlines", " --run-programs")
         return 0

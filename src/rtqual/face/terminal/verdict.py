@@ -10,22 +10,23 @@ from rich.table import Table
 from rich.text import Text
 
 from rtqual.base.words import count
+from rtqual.engine.analysis.verdict.goals import Goals, Reach
 from rtqual.engine.analysis.verdict.headline import Answer
 from rtqual.engine.analysis.verdict.model import Ground, Outcome, Standing, Verdict
 from rtqual.face.terminal.plain import fields_of, plain
 from rtqual.reports.formats import FOR_MACHINES
 from rtqual.stages.select import Selection
-from rtqual_docking.judgement import Camera, Score
 
 _NAME_WIDTH = 26  # of a requirement; the reason beside it needs the room
 _TONE = {Outcome.MET: "green", Outcome.NOT_MET: "red", Outcome.UNDECIDED: "yellow", Outcome.INDICATIVE: "cyan"}
 
 
 def print_verdicts(console: Console, selection: Selection) -> None:
-    """What the docking camera's ways reach; each board's verdict: headline, candidates with their gates, findings,
-    caveats; then where the reports are."""
-    if selection.evidence.camera.judged:
-        _print_camera(console, selection.evidence.camera)
+    """What goals come to; each board's verdict: headline, candidates with their gates, findings, caveats; then where
+    the reports are."""
+    for goals in selection.evidence.goals:
+        if goals.places:
+            _print_goals(console, goals)
     answer = selection.evidence.answer
     if answer is not None and len(answer.boards) > 1:
         _headline(console, answer.headline, "Verdict", answer.fly)
@@ -50,20 +51,35 @@ def print_reports(console: Console, selection: Selection) -> None:
         )
 
 
-def _print_camera(console: Console, camera: Camera) -> None:
-    title, tone = "Docking camera", "green" if camera.reached.whole else "yellow"
-    console.print(Panel(escape(camera.reached.text), title=title, border_style=tone, title_align="left"))
-    table = Table(f"goals met, of {len(camera.goals)}", *map(escape, camera.ways), box=box.SIMPLE)
-    for one in camera.judged:
-        table.add_row(
-            escape(one.place), *(_goals(one.scores[way]) if way in one.scores else "-" for way in camera.ways)
-        )
+def _print_goals(console: Console, goals: Goals) -> None:
+    tone = "green" if goals.whole else "yellow"
+    console.print(Panel(escape(goals.text), title=escape(goals.title), border_style=tone, title_align="left"))
+    table = Table(f"goals met, of {goals.goals}", *map(escape, goals.ways), box=box.SIMPLE)
+    for place in goals.places:
+        table.add_row(escape(place.text), *(_reach(place.reaches.get(way)) for way in goals.ways))
     console.print(table)
 
 
-def _goals(score: Score | None) -> str:
+def _reach(reach: Reach | None) -> str:
     """The count, in the colour of the worst; the report says which."""
-    return f"[{_TONE[score.outcome]}]{score.count}[/]" if score else "-"
+    return f"[{_TONE[reach.outcome]}]{reach.count}[/]" if reach else "-"
+
+
+def _goals(goals: Goals) -> dict[str, object]:
+    """By its name, as its parts are called since the camera's were the only ones."""
+    places = [
+        {
+            "candidate": place.group.candidate,
+            "load": place.group.load,
+            "cpus": place.group.cpus,
+            "goals": {
+                way: {name: plain(gate) for name, gate in reach.gates.items()} for way, reach in place.reaches.items()
+            },
+        }
+        for place in goals.places
+    ]
+    answer = {"whole": goals.whole, "text": goals.text} if places else None
+    return {f"{goals.name}_answer": answer, goals.name: places}
 
 
 def _headline(console: Console, text: str, title: str, fly: str | None) -> None:
@@ -123,18 +139,7 @@ def as_dict(selection: Selection) -> dict[str, object]:
     return {
         "answer": _unless_accepted(selection.evidence.answer) if selection.evidence.answer else None,
         "verdicts": [_verdict(verdict) for verdict in selection.evidence.verdicts],
-        "camera_answer": plain(selection.evidence.camera.reached) if selection.evidence.camera.judged else None,
-        "camera": [
-            {
-                "candidate": one.candidate,
-                "load": one.load,
-                "cpus": one.summaries[0].group.cpus,
-                "goals": {
-                    way: {name: plain(gate) for name, gate in of.gates.items()} for way, of in one.scores.items()
-                },
-            }
-            for one in selection.evidence.camera.judged
-        ],
+        **{key: value for goals in selection.evidence.goals for key, value in _goals(goals).items()},
         "comparisons": [plain(one) for one in selection.evidence.comparisons],
         "shifts": [plain(one) for one in selection.evidence.shifts],
         "tails": [{"group": plain(group), **fields_of(one)} for group, one in selection.evidence.tails.items()],

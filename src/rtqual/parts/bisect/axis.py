@@ -5,15 +5,14 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 from rtqual.base import unlinked
 from rtqual.base.architecture import Architecture
 from rtqual.base.errors import BadInput
 from rtqual.engine.mission import Candidate, Tailor
 from rtqual.parts.bisect.ends import Ends
-from rtqual.parts.tailor import candidate as built
-from rtqual.parts.tailor.configure.between import Between, Setting
-from rtqual.parts.tailor.configure.rules import removals
+from rtqual.protocols.part import keyed
 
 _CONFIGS = "configs"
 
@@ -27,6 +26,18 @@ class Parameter:
 
     def __str__(self) -> str:
         return " ".join(self.after) or f"without {' '.join(self.before)}"
+
+
+class Steps(Protocol):
+    """What another part makes of a tree and two configurations."""
+
+    settings: tuple[Any, ...]
+
+    def config(self, some: Iterable[Any]) -> str:
+        """Return the configuration that has these settings."""
+
+    def built(self, name: str, config: Path) -> Tailor:
+        """Build the kernel of a configuration. Raises RunFailed where it does not build."""
 
 
 class Packages:
@@ -61,41 +72,32 @@ class Settings:
     def __init__(self, ends: Ends, folder: Path, work: Path, tell: Callable[[str], None]) -> None:
         """`folder`: for the configurations of the steps; `work`: for as long as it is used."""
         good, bad, source = ends.good.candidate, ends.bad.candidate, _source(ends)
-        self._good, self._folder, self._tell = ends.good, folder, tell
-        self._between: Between | None = None
-        changes: list[Parameter | Setting] = [*parameters_between(ends.good.parameters, ends.bad.parameters)]
+        self._good, self._folder = ends.good, folder
+        self._steps: Steps | None = None
+        changes: list[Any] = [*parameters_between(ends.good.parameters, ends.bad.parameters)]
         if source:
-            self._architecture = _architecture(ends)
-            self._tailor = Tailor(
-                source=source, architecture=self._architecture.name, needs=(),
-                keep=tuple(one.id for one in removals()),
-            )  # fmt: skip
-            self._tree = built.source_of(self._tailor, self._architecture)
-            tell("the settings in which the two configurations differ")
-            self._between = Between(self._tree, ends.good.config, ends.bad.config, work)
-            changes += self._between.settings
+            steps = keyed("steps", "settings", f"{good.name} and {bad.name}: kernels between two configurations")
+            self._steps = steps(source, _architecture(ends), (ends.good.config, ends.bad.config), work, tell)
+            changes += self._steps.settings
         if not changes:
             raise BadInput(f"{good.name} and {bad.name}: the same kernel with the same parameters: nothing to bisect")
         self._changes = tuple(changes)
         self.changes = tuple(map(str, changes))
-        self.builds = self._between is not None
+        self.builds = self._steps is not None
 
     def candidate(self, some: frozenset[int]) -> Candidate:
         """Raises RunFailed where its kernel does not build."""
         chosen = [self._changes[at] for at in sorted(some)]
         parameters = [one for one in chosen if isinstance(one, Parameter)]
         update: dict[str, object] = {"preempt": None, "boot": with_parameters(self._good.parameters, parameters)}
-        if self._between is None:
+        if self._steps is None:
             named = _digest(map(str, parameters))
             return self._good.candidate.model_copy(update={**update, "name": f"step-{named}"})
-        text = self._between.config([one for one in chosen if isinstance(one, Setting)])
+        text = self._steps.config([one for one in chosen if not isinstance(one, Parameter)])
         named = _digest([text, *map(str, parameters)])
         name = f"{_CONFIGS}/{_digest([text])}.config"
         unlinked.write(self._folder, name, text.encode())
-        tailor = self._tailor.model_copy(update={"start": str((self._folder / name).absolute())})
-        # Steps differ by little: each is built from the object files of the one before.
-        objects = built.kept_objects(self._tree, "-bisect")
-        built.tailor(f"step-{named}", tailor, (), self._architecture, tell=self._tell, objects=objects)
+        tailor = self._steps.built(f"step-{named}", (self._folder / name).absolute())
         root = self._good.candidate.root
         return Candidate(name=f"step-{named}", title="A step", tailor=tailor, boot=update["boot"], root=root)
 

@@ -9,24 +9,26 @@ from pydantic import ValidationError
 
 from rtqual.base.errors import BadInput
 from rtqual.engine.campaign import folder as kept
+from rtqual.engine.dictionary.definition import Definition
 from rtqual.engine.dictionary.definition import load as load_definition
 from rtqual.engine.instruments.cyclictest.measure import CYCLICTEST
 from rtqual.engine.instruments.probe.families import OWN_INTERVAL_NS, PROBES
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.figures import ACCEPTED, answers
+from rtqual.engine.procedure.model import Procedure
 from rtqual.engine.procedure.played import PREFIX, log_of
+from rtqual.engine.procedure.script import PROGRAM
 from rtqual.parts.explain.context import Slice
 from rtqual.parts.explain.matching import Matched, Sample, match
-from rtqual.parts.explain.roles import EMULATOR, GROUND, STREAM, Players, Roles, between, logged
+from rtqual.parts.explain.roles import GROUND, Players, Roles, between, logged
 from rtqual.parts.explain.timeline import Kind
 from rtqual.parts.explain.trace import Trace
 from rtqual.protocols.board import Outcome
 from rtqual.protocols.instrument import Instrument, Parameters
+from rtqual.protocols.instrument.registry import all_instruments
+from rtqual.protocols.part import keyed
 from rtqual.protocols.record.schema import Record, Series, samples_digest
-from rtqual_docking.procedure import Played, instruments
-from rtqual_docking.ways import WAYS
 
-_WAYS = {one.name: one for one in WAYS}
 _PROBE = next(one for one in PROBES if one.family == "wakeup")
 _SLEEPER = "sleeper"  # target/probe/battery/wakeup.c
 _POSE = "pose"
@@ -45,12 +47,13 @@ class Found:
 @dataclass(frozen=True)
 class Measured:
     """`begin`, `end`: the threads whose readings of the clock a sample lies between; `begin` is empty where it is a
-    timer that the thread `end` sleeps until."""
+    timer that the thread `end` sleeps until. `played`: the procedure whose telecommands they are."""
 
     record: Record
     instrument: Instrument
     begin: str
     end: str
+    played: tuple[Procedure, Definition] | None = None
 
     @property
     def timer(self) -> bool:
@@ -65,8 +68,8 @@ class Measured:
 
     def samples(self, trace: Trace, *, linux: bool) -> list[Found]:
         """Where they lie. Raises BadInput where the readings do not give them."""
-        if isinstance(self.instrument, Played):
-            return _accepted(trace, self.instrument, log_of(self.record))
+        if self.played:
+            return _accepted(trace, *self.played, log_of(self.record))
         if not self.timer:
             values = [_in_order(one) for one in self.series]
             names = [one.info.name for one in self.series]
@@ -85,7 +88,7 @@ class Measured:
 
     def kind(self, trace: Trace, of: Found, sample: Sample) -> Callable[[Slice], Kind]:
         """What a moment of a sample is where no timer is waited for."""
-        if isinstance(self.instrument, Played):
+        if self.played:
             return Players.of(trace).kind
         return Roles.of(trace, sample, of.matched.thread, poses=of.name == _POSE).kind
 
@@ -95,7 +98,7 @@ class Measured:
         return samples_digest(again.series, again.scalars) == self.record.manifest.samples_sha256
 
     def _told(self, series: str) -> bool:
-        return series.startswith(ACCEPTED) if isinstance(self.instrument, Played) else series in _FRAMES
+        return series.startswith(ACCEPTED) if self.played else series in _FRAMES
 
     def _parameters(self) -> Parameters:
         try:
@@ -111,17 +114,19 @@ def measured(path: Path, record: Record, *, linux: bool) -> Measured:
         return Measured(record, _PROBE, "", _SLEEPER)
     if linux and name == CYCLICTEST.name:
         return Measured(record, CYCLICTEST, "", CYCLICTEST.program)
-    if linux and name in _WAYS:
-        return Measured(record, _WAYS[name], EMULATOR, STREAM)
     if linux and name.startswith(PREFIX):
-        camera = Camera(record.inputs.parameters.get("camera", Camera.UVCVIDEO))
-        return Measured(record, _played(path, name, camera), GROUND, GROUND)
+        return _played(path, record)
+    instrument = all_instruments().get(name)
+    if linux and instrument and instrument.between:
+        return Measured(record, instrument, *instrument.between)
     what = "the wake-ups that cyclictest measures, frames, and telecommands" if linux else f"those of {_PROBE.name}"
     raise BadInput(f"a record of {name}; explained are {what}")
 
 
-def _played(path: Path, name: str, camera: Camera) -> Played:
+def _played(path: Path, record: Record) -> Measured:
     """The procedure, as the folder of the record keeps it."""
+    name = record.inputs.instrument
+    camera = Camera(record.inputs.parameters.get("camera", Camera.UVCVIDEO))
     try:
         procedures = kept.load(path.absolute().parent.parent).result.procedures
     except BadInput as error:
@@ -133,13 +138,14 @@ def _played(path: Path, name: str, camera: Camera) -> Played:
         raise BadInput(
             f"a record of {name}, which resets the board or has a disk: such runs do not repeat to the nanosecond"
         )
-    (played,) = instruments((procedure.named(name.removeprefix(PREFIX)),), load_definition(), "", camera)
-    return played
+    procedure, definition = procedure.named(name.removeprefix(PREFIX)), load_definition()
+    (instrument,) = keyed("verified", PROGRAM, f"a record of {name}")((procedure,), definition, "", camera)
+    return Measured(record, instrument, GROUND, GROUND, (procedure, definition))
 
 
-def _accepted(trace: Trace, played: Played, log: str) -> list[Found]:
+def _accepted(trace: Trace, procedure: Procedure, definition: Definition, log: str) -> list[Found]:
     """Each telecommand, from the ground's reading of its clock before it sends to the one after it has the answer."""
-    every = [one for one in answers(played.procedure, log, played.definition) if one.name.startswith(ACCEPTED)]
+    every = [one for one in answers(procedure, log, definition) if one.name.startswith(ACCEPTED)]
     every.sort(key=lambda one: one.name)  # series by series, each in its order
     times_ns = [int(line.partition(" ")[0]) for line in log.splitlines()]
     readings = dict(zip(times_ns, logged(trace, GROUND, times_ns), strict=True))

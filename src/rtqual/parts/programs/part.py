@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What this part brings."""
 
-from rtqual.protocols.part import Chapter, Command, Family, Part
+from rtqual.protocols.part import Chapter, Command, Family, Keyed, Part
 
 PART = Part(
     "programs",
@@ -15,4 +15,5 @@ PART = Part(
     ),
     chapters=(Chapter(45, "rtqual.parts.programs.chapter:programs", "", "Programs, job by job"),),
     families=(Family(0, "rtqual.parts.programs.instrument:program", "program-"),),
+    drafts=(Keyed(10, "rtqual.parts.programs.begin:begin", "program"),),
 )

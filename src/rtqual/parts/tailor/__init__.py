@@ -3,7 +3,7 @@
 
 part.py      what this part brings
 command.py   stage.py   a kernel cut down to a mission, built and measured
-candidate.py  a tailored kernel as a candidate
+candidate.py  a tailored kernel as a candidate; steps.py: kernels between two configurations
 chapter.py  chapter_steps.py  chapter_roots.py  chapter_lint.py   in the report
 configure/   from needs to symbols, and to a final configuration that holds them
 make/        the build

@@ -24,4 +24,5 @@ PART = Part(
     annexes=(Row(10, "rtqual.parts.tailor.account:ACCOUNTS"), Row(20, "rtqual.parts.tailor.trim.trimmed:TRIMS")),
     contradictions=(Keyed(10, "rtqual.parts.tailor.feasible:contradiction", "tailor"),),
     packages=(Keyed(10, "rtqual.parts.tailor.candidate:package_of", "tailor"),),
+    steps=(Keyed(10, "rtqual.parts.tailor.steps:Steps", "settings"),),
 )

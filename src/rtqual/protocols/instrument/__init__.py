@@ -40,6 +40,7 @@ class Instrument(ABC):
     resets: bool = False  # whether the board is reset while it measures
     scene: bool = False  # whether the camera's target is steered while it measures
     several: bool = False  # whether it samples several series at once
+    between: tuple[str, str] | None = None  # the threads whose readings of the clock each sample lies between
     core: str = ""  # the real-time core beside Linux that it measures
     caveats: tuple[str, ...] = ()  # sentences to print wherever its figures stand
 

@@ -24,13 +24,14 @@ def decision(material: Material) -> VerdictBox | None:
     if answer is None:
         return None
     deciding = [verdict for _, verdict in material.evidence.headed[: len(answer.boards)]]
-    blocks = [*_camera(material), *(block for one in deciding for block in _blocks(material, one))]
+    blocks = [*_goals(material), *(block for one in deciding for block in _blocks(material, one))]
     return VerdictBox("Decision", answer.fly is not None, prose(answer.headline), tuple(blocks))
 
 
-def _camera(material: Material) -> Iterator[Block]:
-    if material.evidence.camera.judged:
-        yield Paragraph(prose(f"Docking camera: {material.evidence.camera.reached.text}"))
+def _goals(material: Material) -> Iterator[Block]:
+    for goals in material.evidence.goals:
+        if goals.places:
+            yield Paragraph(prose(f"{goals.title}: {goals.text}"))
 
 
 def _blocks(material: Material, verdict: Verdict) -> Iterator[Block]:

@@ -20,8 +20,9 @@ _COURSES = {Course.WORSE: "❌ ", Course.UNDECIDED: "❓ ", Course.BETTER: "✅ 
 def to_github(mission: Mission, evidence: Evidence) -> str:
     """Verdicts, gates and what failed; the report has the figures."""
     text = f"## {_line(mission.mission.title)}\n\nScale {literal(evidence.scale)}.\n"
-    if evidence.camera.judged:
-        text += f"\n### Docking camera\n\n> **{_line(evidence.camera.reached.text)}**\n"
+    for goals in evidence.goals:
+        if goals.places:
+            text += f"\n### {_line(goals.title)}\n\n> **{_line(goals.text)}**\n"
     if evidence.answer is not None and len(evidence.answer.boards) > 1:
         text += f"\n### Verdict\n\n> **{_line(evidence.answer.headline)}**\n"
     for heading, verdict in evidence.headed:

@@ -4,7 +4,7 @@
 Not met is a failure. Undecided is an error, never a pass: nobody knows. A limit in time that counted instructions
 judge is skipped, with what they indicate: it has neither passed nor failed. What the scale does not
 measure, a candidate that it does not run, and all of a machine that does not fly are skipped. Where the mission
-requires nothing, a skipped case says so in place of an empty suite, which would look like a pass. The camera's goals
+requires nothing, a skipped case says so in place of an empty suite, which would look like a pass. Goals
 are no gates: one that is met passes, any other is skipped, with what it is. What else differs between candidates
 stands in skipped cases of its own. No time stands in it, so equal evidence
 gives equal bytes.
@@ -19,12 +19,12 @@ from rtqual.engine.analysis.model import Evidence
 from rtqual.engine.analysis.regression.course import Course, Moved, Regressions
 from rtqual.engine.analysis.regression.origin import cell_name
 from rtqual.engine.analysis.verdict.gates import limit_text, need_name
+from rtqual.engine.analysis.verdict.goals import Goals, Place
 from rtqual.engine.analysis.verdict.judge import ACCEPTED_LINE
 from rtqual.engine.analysis.verdict.model import Gate, Ground, Outcome, Standing, Verdict
 from rtqual.engine.mission import Mission
 from rtqual.reports.machine.regressions import change, outcomes
 from rtqual.reports.page.text import clean
-from rtqual_docking.judgement import Ways
 
 _NOT_MEASURED = "this scale measures it of no candidate"
 _RESULTS = {
@@ -64,7 +64,7 @@ def to_junit(mission: Mission, evidence: Evidence) -> str:
     suites += [_standing(mission, verdict, one) for verdict in evidence.verdicts for one in verdict.standings]
     judged = {standing.candidate for verdict in evidence.verdicts for standing in verdict.standings}
     suites += [_unplanned(mission, one.name, evidence) for one in mission.candidates if one.name not in judged]
-    suites += [_goals(mission, one) for one in evidence.camera.judged]
+    suites += [_goals(mission, goals, place) for goals in evidence.goals for place in goals.places]
     failures = sorted(evidence.failures.items())
     for candidate, cells in groupby(failures, key=lambda item: item[0].candidate):
         cases = [
@@ -116,13 +116,14 @@ def _differing(mission: Mission, verdict: Verdict) -> Iterator[Suite]:
         yield Suite(f"what else differs, {verdict.board} board", classname, tuple(cases))
 
 
-def _goals(mission: Mission, one: Ways) -> Suite:
+def _goals(mission: Mission, goals: Goals, place: Place) -> Suite:
     cases = [
         Case(f"{way}: {goal}", "" if gate.outcome == Outcome.MET else "skipped", gate.outcome, _said(gate))
-        for way, score in one.scores.items()
-        for goal, gate in score.gates.items()
+        for way, reach in place.reaches.items()
+        for goal, gate in reach.gates.items()
     ]
-    return Suite(f"goals of the camera, {one.place}", f"{mission.mission.name}.camera.{one.candidate}", tuple(cases))
+    classname = f"{mission.mission.name}.{goals.name}.{place.group.candidate}"
+    return Suite(f"goals of the {goals.name}, {place.text}", classname, tuple(cases))
 
 
 def _said(gate: Gate) -> str:

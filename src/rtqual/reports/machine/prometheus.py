@@ -14,6 +14,7 @@ from rtqual.base.words import clean
 from rtqual.engine.analysis.figure.lost import by_group
 from rtqual.engine.analysis.figure.model import Figure, Group, Summary
 from rtqual.engine.analysis.model import Evidence
+from rtqual.engine.analysis.verdict.goals import Goals
 from rtqual.engine.analysis.verdict.model import Ground, Outcome, Verdict
 from rtqual.engine.mission import Mission
 
@@ -38,15 +39,8 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
         yield from _cell(summary, whole)
     for verdict in evidence.verdicts:
         yield from _verdict(verdict, whole)
-    for ways in evidence.camera.judged:
-        group = ways.summaries[0].group
-        place = {**whole, "candidate": ways.candidate, "board": group.board, "load": ways.load, "cpus": str(group.cpus)}
-        for way, score in ways.scores.items():
-            for goal, gate in score.gates.items():
-                for outcome in Outcome:
-                    labels = {**place, "way": way, "goal": goal, "outcome": str(outcome)}
-                    about = "1: this is how the camera's goal was judged."
-                    yield "rtqual_goal", about, labels, float(gate.outcome == outcome)
+    for goals in evidence.goals:
+        yield from _goals(goals, whole)
     for group, runs in by_group(evidence.lost).items():
         about = "Runs that gave no record, at least once."
         for blame, number in (
@@ -61,6 +55,18 @@ def _metrics(mission: Mission, evidence: Evidence) -> Iterator[Metric]:
     about = "1: the mission takes counted instructions for time (accept-virtual), so rtqual_fly clears nothing to fly."
     yield "rtqual_accept_virtual", about, whole, float(mission.mission.accept_virtual)
     yield "rtqual_failed_cells", "Cells that gave no record.", whole, len(evidence.failures)
+
+
+def _goals(goals: Goals, whole: dict[str, str]) -> Iterator[Metric]:
+    about = f"1: this is how the {goals.name}'s goal was judged."
+    for place in goals.places:
+        where = _labels(place.group, whole)
+        del where["instrument"]  # it is the way
+        for way, reach in place.reaches.items():
+            for goal, gate in reach.gates.items():
+                for outcome in Outcome:
+                    labels = {**where, "way": way, "goal": goal, "outcome": str(outcome)}
+                    yield "rtqual_goal", about, labels, float(gate.outcome == outcome)
 
 
 def _verdict(verdict: Verdict, whole: dict[str, str]) -> Iterator[Metric]:

@@ -4,6 +4,7 @@
 model.py   the results
 clock.py   what a clock can decide
 gates.py   requirements and needs: met, not met, undecided
+goals.py   what parts judge beside them
 score.py   weighted criteria
 stopping.py  what more runs could decide
 differing.py  what candidates do not have in common besides the kernel
