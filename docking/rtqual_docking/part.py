@@ -18,6 +18,8 @@ PART = Part(
         Row(170, "rtqual_docking.wifi:SENT_BY_WIFI"),
         Row(180, "rtqual_docking.docking:DOCKINGS"),
     ),
+    carried=(Row(20, "rtqual_docking.carried:carried"),),
+    needed=(Row(10, "rtqual_docking.carried:NEEDED"),),
     tables=(
         Table(
             10, "rtqual_docking.goal:Goal", "goal",

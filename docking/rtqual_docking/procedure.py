@@ -13,7 +13,6 @@ import numpy as np
 
 from rtqual.base.errors import RunFailed
 from rtqual.engine.dictionary.definition import Definition
-from rtqual.engine.initramfs.contents import KEPT_DISK
 from rtqual.engine.mission.verify import Camera
 from rtqual.engine.procedure.figures import figures
 from rtqual.engine.procedure.model import Procedure
@@ -25,12 +24,14 @@ from rtqual.protocols.instrument import Instrument, NoParameters, Parameters
 from rtqual.protocols.instrument.output import clock_problems, last_line
 from rtqual.protocols.record.schema import Measurement, Scalar, Series
 from rtqual_docking import air, peer
+from rtqual_docking.carried import KEPT_DISK
 from rtqual_docking.output import of_emulator
 from rtqual_docking.script import (
     COMMON,
     DRIVER_MODULE,
     EMULATOR,
     FLOWN_RAISED,
+    GROUND,
     HANDED,
     MODULES_AT,
     ON_BUS,
@@ -42,7 +43,7 @@ from rtqual_docking.script import (
     flown,
 )
 
-GROUND, LOG, REPORT = "rtqual-ground", "ground.log", "report"
+LOG, REPORT = "ground.log", "report"
 _GROUND_FIFO = 60  # above what answers it, so that an answer is stamped when it leaves; below camera and control loop
 _PREPARATION_S = 4.0
 # The program is started again whenever it ends, as a board's first process would do.

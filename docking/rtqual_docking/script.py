@@ -5,7 +5,7 @@ The camera (`ds325-emulator`) and the threads that stand for the USB host's inte
 real-time priorities: a camera waits for no scheduler.
 """
 
-STREAM, EMULATOR = "ds325-stream", "ds325-emulator"
+STREAM, EMULATOR, GROUND, CHASER = "ds325-stream", "ds325-emulator", "rtqual-ground", "rtqual-chaser"
 RING_MODULE, DRIVER_MODULE, DMABUF_MODULE = "ds325-ring.ko", "ds325-usb.ko", "ds325-dmabuf.ko"
 MODULES_AT = "/lib/rtqual"  # in the guest
 UVC_NODE, RING_NODE = "/dev/video0", "/dev/ds325-0"

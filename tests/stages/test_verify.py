@@ -15,7 +15,6 @@ from rtqual.base.errors import BadInput
 from rtqual.engine.campaign.folder import CAMPAIGN, DERIVED, Result
 from rtqual.engine.campaign.manifest import Campaign
 from rtqual.engine.campaign.run import Watcher
-from rtqual.engine.candidates import carried
 from rtqual.engine.mission import load_mission
 from rtqual.engine.procedure import model
 from rtqual.engine.procedure.compliance import Compliance
@@ -24,6 +23,7 @@ from rtqual.protocols.record.schema import Record, Series, Timing
 from rtqual.protocols.record.store import Store
 from rtqual.reports.verification import Verified, latencies
 from rtqual.stages import verify as stage
+from rtqual_docking import carried
 from support.analysis_records import record
 from support.built import built
 from support.command import Run

@@ -8,10 +8,10 @@ import pytest
 
 from rtqual.engine.campaign.cell import Cell
 from rtqual.engine.campaign.run import Watcher
-from rtqual.engine.candidates import carried
 from rtqual.engine.mission import load_mission
 from rtqual.reports.verification import Verified
 from rtqual.stages import verify as stage
+from rtqual_docking import carried
 from support.built import built
 from support.command import Run
 from support.ground_log import TOP

@@ -10,10 +10,10 @@ from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.engine.boards.machine import PC
 from rtqual.engine.boards.virtual import VirtualBoard
-from rtqual.engine.candidates.module import build_camera_modules
 from rtqual.engine.candidates.ready import image_of, make_ready
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES, guest_file
 from rtqual.protocols.board import Command, Job, Machine, Outcome
+from rtqual_docking.carried import camera_modules
 
 UVC = ("uvcvideo", "vhci-hcd")
 # `plug` returns when the video node is there, `unplug` when all is gone and reported.
@@ -46,7 +46,7 @@ def camera_guest(
     `extra`: path in the guest -> file. The camera's own driver lies in /lib/rtqual; `modules` are loaded by the board.
     """
     package = fetch("linux-image-rt-amd64", kernel=True)
-    own = {f"lib/rtqual/{file.name}": file for file in build_camera_modules(image_of("debian-rt", package)[1])}
+    own = {f"lib/rtqual/{file.name}": file for file in camera_modules(image_of("debian-rt", package)[1])}
     programs = {"usr/bin/ds325-emulator": guest_file("ds325-emulator"), **own, **extra}
     tools = fetch_closure(TOOL_PACKAGES)
     kernel = make_ready("debian-rt", package, boot=(), tools=tools, architecture=AMD64, extra=programs)

@@ -10,11 +10,11 @@ from rtqual.base.apt import fetch, fetch_closure
 from rtqual.base.architecture import AMD64, Architecture
 from rtqual.engine.boards.machine import emulator_for
 from rtqual.engine.boards.virtual import VirtualBoard
-from rtqual.engine.candidates.module import CAMERA_MODULES, build_modules
+from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.candidates.ready import image_of, make_ready
-from rtqual.engine.candidates.sources import camera_sources
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.protocols.board import Command, Job, Machine, Outcome
+from rtqual_docking.carried import MODULES, camera_sources
 
 ROOT = Path(__file__).parents[2]
 KMOD = ROOT / "docking/camera/driver"
@@ -61,7 +61,7 @@ def boot(
     """Runs a shell script under one of Debian's kernels; modules, and `programs` by their names in the guest, are
     there, and `files` by their paths. `cpu`: QEMU's name of a processor other than the board's."""
     kernel = fetch(package, kernel=True, architecture=architecture)
-    names = (*CAMERA_MODULES, "ds325-exact.ko")
+    names = (*MODULES, "ds325-exact.ko")
     modules = build_modules(image_of("kmod", kernel)[1], with_exact(), "kmod", names, architecture)
     extra = {f"usr/bin/{name}": file for name, file in programs.items()} | {f"lib/rtqual/{m.name}": m for m in modules}
     extra |= files or {}

@@ -21,6 +21,7 @@ PART = Part(
     ),
     loads=(Row(10, "rtqual.engine.loads.house:LOADS"),),
     annexes=(Row(5, "rtqual.engine.campaign.sessions:SESSIONS"), Row(6, "rtqual.engine.campaign.guests:GUESTS")),
+    carried=(Row(10, "rtqual.engine.candidates.carried:probes"),),
     kernels=(
         Keyed(20, "rtqual.engine.candidates.kernel:packaged", "package"),
         Keyed(30, "rtqual.engine.candidates.kernel:built_elsewhere", "built"),

@@ -87,6 +87,8 @@ class Part:
     kernels: tuple[Keyed, ...] = ()
     contradictions: tuple[Keyed, ...] = ()
     packages: tuple[Keyed, ...] = ()
+    carried: tuple[Row, ...] = ()  # what guests hold for instruments: engine/candidates/carried.py
+    needed: tuple[Row, ...] = ()  # path of such a file in the guest -> the kernel's modules that it needs there
     steps: tuple[Keyed, ...] = ()  # what makes candidates between two: parts/bisect/axis.py: Steps
     printed: tuple[Row, ...] = ()  # candidates that nothing runs: engine/candidates/printed.py
     roots: tuple[Keyed, ...] = ()  # by a candidate's root: what puts its kernel under one

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Our kernel modules (the probe, the camera's drivers), built for a kernel of Debian's or one built here."""
+"""Kernel modules of ours, as the probe, built for a kernel of Debian's or one built here."""
 
 import hashlib
 import subprocess
@@ -12,27 +12,17 @@ from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
 from rtqual.engine.candidates import headers as headers_module
 from rtqual.engine.candidates.headers import Headers, of_debian
-from rtqual.engine.candidates.sources import camera_sources, probe_sources, write_sources
+from rtqual.engine.candidates.sources import probe_sources, write_sources
 from rtqual.protocols.instrument.output import last_line
 
 MODULE = "rtqual-probe.ko"
 MODULE_PATH = f"/lib/rtqual/{MODULE}"  # in the guest
-CAMERA_MODULES = (
-    "ds325-ring.ko",
-    "ds325-usb.ko",
-    "ds325-dmabuf.ko",
-)  # docking/camera/driver/Kbuild; the first is needed by the others
 _OWN = tuple(Path(str(file)).read_bytes() for file in (__file__, headers_module.__file__))
 
 
 def build_module(kernel: Headers | str, architecture: Architecture = AMD64) -> Path:
     """rtqual-probe.ko; as build_modules()."""
     return build_modules(kernel, probe_sources(), "probe/kernel", (MODULE,), architecture)[0]
-
-
-def build_camera_modules(kernel: Headers | str, architecture: Architecture = AMD64) -> tuple[Path, ...]:
-    """CAMERA_MODULES; as build_modules()."""
-    return build_modules(kernel, camera_sources(), "kmod", CAMERA_MODULES, architecture)
 
 
 def build_modules(

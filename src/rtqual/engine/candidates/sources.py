@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sources that rtqual carries for what is built where a mission asks for it: the probe's, the camera driver's."""
+"""Sources that rtqual carries for what is built where a mission asks for it, as the probe's."""
 
 import hashlib
 import re
@@ -18,12 +18,7 @@ _APART = re.compile(rb"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'"
 
 def probe_sources() -> dict[str, bytes]:
     """target/probe/ and what it compiles of target/common/: path -> content."""
-    return _below("probe", "common")
-
-
-def camera_sources() -> dict[str, bytes]:
-    """docking/camera/driver/ and what it compiles of docking/camera/ds325/: path -> content."""
-    return _below("kmod", "ds325")
+    return below("probe", "common")
 
 
 def battery_state(sources: Mapping[str, bytes]) -> str:
@@ -65,7 +60,8 @@ def write_sources(tree: Path, sources: Mapping[str, bytes]) -> Path:
     return tree
 
 
-def _below(*folders: str) -> dict[str, bytes]:
+def below(*folders: str) -> dict[str, bytes]:
+    """Return what lies in folders that rtqual is installed with: path -> content."""
     return {name: content for one in folders for name, content in _walk(files("rtqual") / one, f"{one}/")}
 
 

@@ -16,6 +16,7 @@ from rtqual.base.architecture import AMD64, ARM64, ARMHF, Architecture
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import RunFailed
 from rtqual.base.scratch import scratch
+from rtqual.protocols.part import brought
 
 if TYPE_CHECKING:
     from elftools.elf.segments import InterpSegment
@@ -27,19 +28,17 @@ PROGRAMS = ("cyclictest", "hackbench", "iperf3", "iw", "stress-ng", "sysbench")
 # Kernel modules a job may need. Modules that a kernel has built in or lacks are left out here; modprobe reports them.
 DISK_MODULES = ("virtio_pci", "virtio_blk", "xhci_pci", "usb_storage", "sd_mod", "crc32c_generic", "ext4")
 JOB_MODULES = ("mac80211_hwsim", "vivid", "uvcvideo", "vhci_hcd")
-# And those that a program of ours needs, by its place in the guest: the watchdog, memory that a reset keeps; a way that
-# loses packets.
-OWN_MODULES = {
-    "usr/bin/rtqual-ground": ("i6300esb", "nd_e820", "nd_pmem"),
-    "usr/bin/rtqual-peer": ("sch_netem",),
-}
 DISKS = ("/dev/vda", "/dev/sda")
-KEPT_DISK = "/usr/lib/rtqual/kept.ext4.gz"  # an empty one, for memory that a reset keeps
 
 
 def guest_tools(architecture: Architecture = AMD64) -> list[Package]:
     """Those packages, with all that they need."""
     return fetch_closure(TOOL_PACKAGES, architecture=architecture)
+
+
+def modules_for(places: Iterable[str]) -> list[str]:
+    """Return the kernel's modules that programs of ours need, by their places in the guest."""
+    return [module for place in places for table in brought("needed") for module in table.get(place, ())]
 
 
 def guest_file(name: str) -> Path:
@@ -68,7 +67,7 @@ def build(
     programs = ("rtqual-agent", "rtqual-probe")
     own = {f"usr/bin/{name}": guest_file(name + architecture.suffix) for name in programs}
     own |= {"init": guest_file("init"), **(extra or {})}
-    identity = hashlib.sha256(f"{release} {disks} layout-1".encode())
+    identity = hashlib.sha256(f"{release} {disks} {modules_for(own)}".encode())
     for sha256 in [kernel.sha256, *(tool.sha256 for tool in tools)]:
         identity.update(sha256.encode())
     for file in [*own.values(), Path(__file__)]:
@@ -108,8 +107,7 @@ def _fill(
         (root / place).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(file, root / place)
     boot = DISK_MODULES if disks else ()
-    of_own = (module for place in own for module in OWN_MODULES.get(place, ()))
-    copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES, *of_own))
+    copy_modules(root, kernel.tree, release, (*DISK_MODULES, *JOB_MODULES, *modules_for(own)))
     (root / "etc/rtqual/modules").write_text("".join(f"{name}\n" for name in boot))
     (root / "etc/rtqual/disks").write_text("".join(f"{disk}\n" for disk in DISKS if disks))
     (root / "etc/passwd").write_text("root:x:0:0:root:/run:/bin/sh\n")

@@ -149,6 +149,5 @@ def _add(root: Root, flavour: RootSystem, kernel: Kernel, tools: Sequence[Packag
     for place, file in kernel.carried.items():
         root.copy(file, place)
     if kernel.carried:
-        own = (module for place in kernel.carried for module in contents.OWN_MODULES.get(place, ()))
-        modules = (*contents.DISK_MODULES, *contents.JOB_MODULES, *own)
+        modules = (*contents.DISK_MODULES, *contents.JOB_MODULES, *contents.modules_for(kernel.carried))
         contents.copy_modules(root.folder, kernel.image.parent.parent, kernel.release, modules)

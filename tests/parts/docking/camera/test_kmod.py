@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.apt import fetch
-from rtqual.engine.candidates.module import CAMERA_MODULES, build_modules
+from rtqual.engine.candidates.module import build_modules
+from rtqual_docking.carried import MODULES
 from support.flight_programs import program
 from support.kmod_guest import FAULTS, KMOD, RING, Guest, boot, cycles, exact, frames, hashed, strict
 from support.software_camera import programs as emulator_programs
@@ -205,7 +206,7 @@ def test_they_build_against_debians_headers_without_a_warning(series: str, flavo
     name = f"linux-image-{'' if series == '6.1' else series + '-'}{flavour}"
     shown = subprocess.run(["apt-cache", "depends", name], capture_output=True, text=True, check=True).stdout
     release = next(line.split("linux-image-")[1] for line in shown.splitlines() if "Depends: linux-image-" in line)
-    for module in build_modules(release, strict(), "kmod", CAMERA_MODULES):
+    for module in build_modules(release, strict(), "kmod", MODULES):
         assert b"vermagic=" + release.encode() in module.read_bytes()
 
 

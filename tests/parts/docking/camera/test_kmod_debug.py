@@ -15,12 +15,13 @@ import pytest
 from rtqual.base.apt import fetch_closure
 from rtqual.base.architecture import AMD64
 from rtqual.engine.boards.virtual import VirtualBoard
-from rtqual.engine.candidates.module import build_camera_modules, build_modules
+from rtqual.engine.candidates.module import build_modules
 from rtqual.engine.initramfs.contents import TOOL_PACKAGES
 from rtqual.engine.mission import Tailor
 from rtqual.parts.tailor.candidate import as_candidate, tailor
 from rtqual.parts.tailor.headers import of_built
 from rtqual.protocols.board import Command, Job, Machine, Outcome
+from rtqual_docking.carried import camera_modules
 from support.flight_programs import program
 from support.kmod_guest import COMMON, FAULTS, KMOD, cycles, frames
 from support.software_camera import programs as emulator_programs
@@ -78,7 +79,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Guest:
     made = tailor("checked", CHECKED, NEEDS, AMD64)
     headers = of_built(made.tree, made.built)
     wrong = {f"wrong/{path.name}": path.read_bytes() for path in (KMOD / "test/wrong").iterdir()}
-    modules = (*build_camera_modules(headers), *build_modules(headers, wrong, "wrong", ("wrong.ko",)))
+    modules = (*camera_modules(headers), *build_modules(headers, wrong, "wrong", ("wrong.ko",)))
     subprocess.run(["make", "-s", "-C", KMOD / "test", f"BUILD={folder}"], check=True)
     tools = [folder / "ds325_feed", folder / "ds325_ring", folder / "ds325_rounding", program("ds325-stream")]
     tools.append(emulator_programs() / "ds325-emulator")
