@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = sorted(path.parent.name for path in (ROOT / "src/rtqual/parts").glob("*/__init__.py"))
+DOCKING = "docking"
+PARTS = [DOCKING, *sorted(path.parent.name for path in (ROOT / "src/rtqual/parts").glob("*/__init__.py"))]
+# Of the floors' quick tests those that take seconds.
+QUICK = (
+    "base/test_interrupt.py", "base/test_lock.py", "base/test_scratch.py", "protocols/record", "protocols/test_part.py",
+    "engine/analysis/test_analysis_needs.py", "engine/analysis/test_analysis_verdict.py",
+    "engine/analysis/test_clocks.py", "engine/analysis/test_left_out.py", "engine/analysis/test_series.py",
+    "engine/dictionary/test_codec.py", "engine/mission/test_toml_lines.py", "engine/procedure",
+)  # fmt: skip
 LOAD = """
 import sys
 from importlib import import_module
@@ -30,9 +38,11 @@ print(*(one.name for one in part.parts()))
 def without(name: str, folder: Path) -> dict[str, str]:
     """The environment in which rtqual is a copy of the sources without a part."""
     shutil.copytree(ROOT / "src/rtqual", folder / "rtqual", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.rmtree(folder / "rtqual/parts" / name)
-    path = os.pathsep.join(map(str, (folder, ROOT / "docking")))
-    return {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache")}
+    if name == DOCKING:  # a package of its own, whose folder the environment knows
+        (folder / "sitecustomize.py").write_text(f"import sys\nsys.path.remove({str(ROOT / 'docking')!r})\n")
+    else:
+        shutil.rmtree(folder / "rtqual/parts" / name)
+    return {**os.environ, "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
 
 
 @pytest.mark.guest  # five seconds of CPU each
@@ -56,3 +66,18 @@ def test_all_floors_load_without_a_part(name: str, tmp_path: Path) -> None:
         check=False,
     )
     assert "Traceback" not in read.stderr and read.returncode == 0, read.stderr
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", PARTS)
+def test_quick_tests_of_the_floors_pass_without_a_part(name: str, tmp_path: Path) -> None:
+    env = without(name, tmp_path)
+    chosen = [ROOT / "tests" / one for one in QUICK]
+    lane = ["-q", "-p", "no:cacheprovider", "-m", "not guest and not full and not manual", "--rootdir", ROOT]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *lane, *chosen], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    where = "from importlib.util import find_spec as spec; import rtqual; print(rtqual.__file__, spec('rtqual_docking'))"
+    told = subprocess.run([sys.executable, "-c", where], env=env, capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) in told and (name != DOCKING or told.endswith("None\n")), "the copy, not the sources"
