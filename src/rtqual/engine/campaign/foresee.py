@@ -28,7 +28,6 @@ from rtqual.engine.campaign.feasible import other_batteries, why_not, why_not_ce
 from rtqual.engine.campaign.plan import plan
 from rtqual.engine.mission import Candidate, Mission, Requirement
 from rtqual.protocols.board.registry import Clock
-from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.part import keyed
 
 Cells = Mapping[tuple[str, str, str], Sequence[Cell]]  # by candidate, instrument and load
@@ -52,11 +51,11 @@ class Foresight:
 def series_judged(mission: Mission) -> Iterator[str]:
     """Of every requirement on an instrument that samples several series: which of them it holds for."""
     for one in mission.requirements:
-        if one.statistic and all_instruments()[one.instrument].several:
+        if one.statistic and mission.instrument(one.instrument).several:
             of = f"those that match '{one.series}'" if one.series else 'all of them; series = "NAME" names one'
             yield f"requirement '{one.name}': {one.instrument} samples several series; it holds for {of}"
     for criterion in mission.criteria:
-        if criterion.statistic and all_instruments()[criterion.instrument].several and not criterion.series:
+        if criterion.statistic and mission.instrument(criterion.instrument).several and not criterion.series:
             yield (
                 f"criterion '{criterion.name}': {criterion.instrument} samples several series; it ranks by the first; "
                 'series = "NAME" names another'

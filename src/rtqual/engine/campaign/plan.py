@@ -18,7 +18,6 @@ from rtqual.engine.mission import Mission, Plan, PlannedCell, Program
 from rtqual.engine.mission.values import AUTO
 from rtqual.protocols.board.registry import Row
 from rtqual.protocols.instrument import Parameters
-from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.load import Shape
 from rtqual.protocols.load.own import OwnLoad, shape_of
 
@@ -41,7 +40,7 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
                     for run in range(runs.get(planned, 0) if runs and part.runs == AUTO else part.looks[-1]):
                         place = places[run % len(places)]
                         cell = Cell(
-                            candidate, all_instruments()[name], parameters[name], load, cpus,
+                            candidate, mission.instrument(name), parameters[name], load, cpus,
                             seed=run + 1, place=place, shape=shape,
                         )  # fmt: skip
                         rounds.setdefault(2 * run, {})[group, 0] = cell
@@ -53,7 +52,7 @@ def plan(mission: Mission, scale: str, runs: Mapping[PlannedCell, int] | None = 
 
 
 def _parameters(mission: Mission, scale: str, name: str, part: Plan) -> Parameters:
-    instrument = all_instruments()[name]
+    instrument = mission.instrument(name)
     parameters = instrument.parameters.model_validate(mission.parameters_for(scale, name, part))
     settled: Parameters = instrument.settled(parameters, mission.folder)
     return settled
@@ -66,13 +65,13 @@ def _shape(mission: Mission, load: str) -> Shape | None:
     shape = shape_of(load).model_validate(mission.loads[load])
     if isinstance(shape, OwnLoad) and shape.program:
         program = next(one for one in mission.programs if one.name == shape.program)
-        return all_instruments()[program.instrument].as_load(own_parameters(mission, program), shape)
+        return mission.instrument(program.instrument).as_load(own_parameters(mission, program), shape)
     return shape
 
 
 def own_parameters(mission: Mission, program: Program) -> Parameters:
     """Of a program of the mission's own, at no scale."""
-    instrument = all_instruments()[program.instrument]
+    instrument = mission.instrument(program.instrument)
     settled: Parameters = instrument.settled(instrument.parameters.model_validate({"program": program}), mission.folder)
     return settled
 

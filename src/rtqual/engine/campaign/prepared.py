@@ -18,7 +18,6 @@ from rtqual.engine.initramfs.contents import guest_tools
 from rtqual.engine.mission import Candidate, Mission
 from rtqual.protocols.board.registry import Start, Starts
 from rtqual.protocols.board.system import Kernel, Rtos
-from rtqual.protocols.instrument.registry import all_instruments
 from rtqual.protocols.load.own import OwnLoad, load_of
 from rtqual.protocols.part import keyed
 
@@ -90,7 +89,7 @@ class Prepared:
         named = {cell.shape.program for cell in cells if isinstance(cell.shape, OwnLoad)}
         for program in self._mission.programs:
             if program.name in named:
-                files |= all_instruments()[program.instrument].files(
+                files |= self._mission.instrument(program.instrument).files(
                     own_parameters(self._mission, program), architecture, here=here
                 )
         return files

@@ -306,7 +306,7 @@ def _auto_problems(mission: Mission) -> Iterator[Problem]:
             if auto and len(plan.cpus) > 1:
                 yield Problem((*path, "cpus"), f'a verdict rests on one number of CPUs; with runs = "{AUTO}" write one')
             for instrument in plan.instruments if auto else ():
-                if all_instruments()[instrument].whole_boot:
+                if mission.instrument(instrument).whole_boot:
                     yield Problem((*path, "runs"), f"{instrument} reads the same off a system each time; {advice}")
                 elif not asked & {(instrument, load) for load in plan.loads}:
                     what = f"{instrument} {listed(list(map(under, plan.loads)), 'or')}"

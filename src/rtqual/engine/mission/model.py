@@ -37,6 +37,8 @@ from rtqual.engine.mission.values import (
 from rtqual.engine.mission.verify import Verify
 from rtqual.protocols import part
 from rtqual.protocols.board.registry import Row
+from rtqual.protocols.instrument import Instrument
+from rtqual.protocols.instrument.registry import all_instruments
 
 DEFAULT_SCALE = "demo"
 # Board, candidate, instrument, load, CPUs (0 where the machine decides on them).
@@ -288,6 +290,10 @@ class Mission(Table):
         derived = self.model_copy()
         derived._path, derived._sha256, derived._is_derived = mission.path, mission.sha256, True
         return derived
+
+    def instrument(self, name: str) -> Instrument:
+        """Return what the mission calls so: one that parts bring, or a program of its own."""
+        return all_instruments()[name]
 
     def brought(self, key: str) -> Sequence[Any]:
         """Return the tables of a kind that a part brings, [[key]] each."""
