@@ -189,7 +189,6 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check src docking tests bench
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python tools/arrows.py --most 0
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files "*.c" "*.h" "*.cpp")
 
 # From what is committed. The wheel is built of the sdist alone, so that either can be handed on.
