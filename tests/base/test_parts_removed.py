@@ -34,6 +34,12 @@ for field in part.Part.__dataclass_fields__:
 print(*(one.name for one in part.parts()))
 """
 
+WHERE = """
+from importlib.util import find_spec
+import rtqual
+print(rtqual.__file__, find_spec("rtqual_docking"))
+"""
+
 
 def without(name: str, folder: Path) -> dict[str, str]:
     """The environment in which rtqual is a copy of the sources without a part."""
@@ -78,6 +84,8 @@ def test_quick_tests_of_the_floors_pass_without_a_part(name: str, tmp_path: Path
         [sys.executable, "-m", "pytest", *lane, *chosen], env=env, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    where = "from importlib.util import find_spec as spec; import rtqual; print(rtqual.__file__, spec('rtqual_docking'))"
+    where = (
+        "from importlib.util import find_spec as spec; import rtqual; print(rtqual.__file__, spec('rtqual_docking'))"
+    )
     told = subprocess.run([sys.executable, "-c", where], env=env, capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) in told and (name != DOCKING or told.endswith("None\n")), "the copy, not the sources"

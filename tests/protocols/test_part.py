@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtqual.base.errors import BadInput
+from rtqual.engine.mission import mission_type
 from rtqual.protocols import part
 from rtqual.protocols.instrument.registry import all_instruments
 
@@ -86,3 +87,31 @@ def test_two_things_of_a_name_are_refused(installed: Installed) -> None:
     installed(GOOD + "from types import SimpleNamespace as T\nLOADS = T(name='hackbench')\n")
     with pytest.raises(BadInput, match="two parts bring 'hackbench' among their loads"):
         part.by_name("loads")
+
+
+@pytest.mark.parametrize(
+    ("key", "model", "said"),
+    [
+        ("candidate", "Wish", "'candidate' is no key that a part may bring"),
+        ("goal", "Wish", "'goal' is no key"),
+        ("folder", "Wish", "'folder' is no key"),
+        ("_wish", "Wish", "'_wish' is no key"),
+        ("wish", "len", "strange:len: is no model of a table with a name"),
+        ("wish", "Nameless", "strange:Nameless: is no model"),
+        ("a-wish", "Wish", ""),
+    ],
+)
+def test_a_table_that_a_mission_cannot_have_is_told_with_its_row(
+    installed: Installed, key: str, model: str, said: str
+) -> None:
+    row = f"tables=(Table(900, 'strange:{model}', '{key}', 'Wishes.'),)"
+    installed(
+        f"from rtqual.protocols.part import Part, Table\nPART = Part('one', {row})\n"
+        "from builtins import len\nfrom rtqual.engine.mission import table\n"
+        "class Wish(table.Table):\n    name: str\nclass Nameless(table.Table):\n    what: str\n"
+    )
+    if said:
+        with pytest.raises(BadInput, match=said):
+            mission_type()
+    else:
+        assert key in mission_type().model_fields and mission_type().model_fields[key].description == "Wishes."

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the flight engineer wrote, as a typed model."""
 
+import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache
@@ -15,7 +16,7 @@ from rtqual.base.errors import BadInput
 from rtqual.base.units import DURATIONS_NS, DurationNs
 from rtqual.engine.mission.board import BoardTable
 from rtqual.engine.mission.candidate import Candidate
-from rtqual.engine.mission.explain import At, suggest
+from rtqual.engine.mission.explain import At, shown, suggest
 from rtqual.engine.mission.program import Program
 from rtqual.engine.mission.table import Figure, Table, one_limit, one_of
 from rtqual.engine.mission.values import (
@@ -43,6 +44,7 @@ from rtqual.protocols.instrument.registry import all_instruments
 DEFAULT_SCALE = "demo"
 # Board, candidate, instrument, load, CPUs (0 where the machine decides on them).
 PlannedCell = tuple[str, str, str, str, int]
+_KEY = re.compile(r"[a-z][a-z0-9-]*")  # of a table
 FIRST_LOOK, USUAL_MOST = 10, 80  # runs, with runs = "auto"; fewer than the first give no interval (docs/statistics.md)
 
 
@@ -344,7 +346,7 @@ class Mission(Table):
 
 
 def mission_type() -> type[Mission]:
-    """Return the mission with the tables that parts bring. Raises BadInput where two bring one key, or it is taken."""
+    """Return the mission with the tables that parts bring. Raises BadInput where one cannot be."""
     return _with(tuple(part.tables()))
 
 
@@ -353,7 +355,9 @@ def _with(tables: tuple[part.Table, ...]) -> type[Mission]:
     taken = {*dir(Mission), *(field.alias or name for name, field in Mission.model_fields.items())}
     fields: dict[str, Any] = {}
     for row, model in zip(tables, part.brought("tables"), strict=True):
-        if row.key in taken or row.key in fields:
-            raise BadInput(f"{row.where}: missions have a '{row.key}' without it: remove the part that brings it")
+        if row.key in taken or row.key in fields or not _KEY.fullmatch(row.key):
+            raise BadInput(f"{row.where}: {shown(row.key)} is no key that a part may bring; remove the part")
+        if not (isinstance(model, type) and issubclass(model, Table) and "name" in model.model_fields):
+            raise BadInput(f"{row.where}: is no model of a table with a name; remove the part that brings it")
         fields[row.key] = (GenericAlias(tuple, (model, ...)), Field((), description=row.summary))
     return create_model(Mission.__name__, __base__=Mission, __doc__=Mission.__doc__, **fields)
