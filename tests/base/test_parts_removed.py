@@ -17,7 +17,8 @@ QUICK = (
     "base/test_interrupt.py", "base/test_lock.py", "base/test_scratch.py", "protocols/record", "protocols/test_part.py",
     "engine/analysis/test_analysis_needs.py", "engine/analysis/test_analysis_verdict.py",
     "engine/analysis/test_clocks.py", "engine/analysis/test_left_out.py", "engine/analysis/test_series.py",
-    "engine/dictionary/test_codec.py", "engine/mission/test_toml_lines.py", "engine/procedure",
+    "engine/dictionary/test_codec.py", "engine/mission/test_toml_lines.py", "engine/procedure/test_judge.py",
+    "engine/procedure/test_judge_files.py", "engine/procedure/test_judge_lost.py",
 )  # fmt: skip
 LOAD = """
 import sys
@@ -33,7 +34,10 @@ for field in part.Part.__dataclass_fields__:
         [part.load(row.where) for _, row in part.rows(field)]
 print(*(one.name for one in part.parts()))
 """
-
+HIDDEN = """
+import os, sys
+sys.path[:] = [path for path in sys.path if not os.path.isdir(os.path.join(path, "rtqual_docking"))]
+"""
 WHERE = """
 from importlib.util import find_spec
 import rtqual
@@ -44,11 +48,13 @@ print(rtqual.__file__, find_spec("rtqual_docking"))
 def without(name: str, folder: Path) -> dict[str, str]:
     """The environment in which rtqual is a copy of the sources without a part."""
     shutil.copytree(ROOT / "src/rtqual", folder / "rtqual", ignore=shutil.ignore_patterns("__pycache__"))
+    path = [folder, ROOT / "docking"]
     if name == DOCKING:  # a package of its own, whose folder the environment knows
-        (folder / "sitecustomize.py").write_text(f"import sys\nsys.path.remove({str(ROOT / 'docking')!r})\n")
+        (folder / "sitecustomize.py").write_text(HIDDEN)
+        path = [folder]
     else:
         shutil.rmtree(folder / "rtqual/parts" / name)
-    return {**os.environ, "PYTHONPATH": str(folder), "XDG_CACHE_HOME": str(folder / "cache")}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), "XDG_CACHE_HOME": str(folder / "cache")}
 
 
 @pytest.mark.guest  # five seconds of CPU each
