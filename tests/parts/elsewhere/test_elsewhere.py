@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another package brings a board, an instrument, a load, a chapter, a table, a command, a format: installed, removed."""
+"""Another package brings a board, instrument, load, chapter, table, command and format: installed, used, removed."""
 
 import json
 import os
@@ -168,13 +168,13 @@ def test_a_campaign_on_it_ends_in_a_report(site: Path, mission: Path, tmp_path: 
         ('far = "ttyUSB0"', 'far = "here"', ":10: candidate[0].far: 'here' is not a line, as 'ttyS0'"),
         ('far = "ttyUSB0"', "", 'far = "LINE"'),
         ('far = "ttyUSB0"', 'far = "ttyUSB0"\nroot = "debian"', "root: cannot stand beside far, which is elsewhere"),
-        ('longest = "1 h"', 'longest = "never"', ":22: wish[0].longest: 'never'"),
+        ('longest = "1 h"', 'longest = "never"', ":21: wish[0].longest: 'never'"),
         (
             'longest = "1 h"\n',
             'longest = "1 h"\n[[wish]]\nname = "no day"\nlongest = "2 h"\n',
-            ":24: wish[1].name: 'no day' is the name of another wish already",
+            ":23: wish[1].name: 'no day' is the name of another wish already",
         ),
-        ("[[wish]]", "[[wishes]]", ":20: wishes: unknown key; did you mean 'wish'"),
+        ("[[wish]]", "[[wishes]]", ":19: wishes: unknown key; did you mean 'wish'"),
         ("runs = 6", "runs = 6\ncpus = [1, 2]", "cpus: what ttyUSB0 leads to has one CPU; give afar a plan"),
     ],
 )
