@@ -65,7 +65,7 @@ def test_what_is_no_such_run_is_refused_in_a_line(fails: Fails, tmp_path: Path) 
     path.write_text('{"instrument": "cyclictest", "seed": 1, "repeat": 0, "played": 1, "reasons": ["it hung"]}')
     with pytest.raises(BadInput, match="noted by an older rtqual"):
         stands(path)
-    assert "--worst" in fails("explain", path, "--worst", "2")
+    assert "--worst" in fails(2, "explain", path, "--worst", "2")
 
 
 def test_registers_of_both_processors_tell_where_each_cpu_is() -> None:

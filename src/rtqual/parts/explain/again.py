@@ -13,10 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from rtqual.base.cache import cache_dir, kept
 from rtqual.base.errors import BadInput, RunFailed
-from rtqual.engine.boards import rtos
+from rtqual.engine.boards import rtos, virtual
 from rtqual.engine.boards.machine import ARM, emulator_for
 from rtqual.engine.boards.parts import part
-from rtqual.engine.boards.virtual import VirtualBoard, again
 from rtqual.parts.explain import modules
 from rtqual.parts.explain.processor import processor_of
 from rtqual.parts.explain.spec import spec
@@ -56,9 +55,9 @@ class Again:
         """With another plugin beside the clock's, where asked."""
         return self.linux(machine, watch) if self.architecture else rtos.anew(self._recorded(machine), watch=watch)
 
-    def linux(self, machine: Machine, watch: Sequence[str] = ()) -> VirtualBoard:
+    def linux(self, machine: Machine, watch: Sequence[str] = ()) -> virtual.VirtualBoard:
         assert self.architecture is not None, "of a guest"  # noqa: S101
-        return again(self._recorded(machine), self.architecture, watch=watch)
+        return virtual.again(self._recorded(machine), self.architecture, watch=watch)
 
     def _recorded(self, machine: Machine) -> Recorded:
         return Recorded(self.job, self.inputs.seed, machine, self.inputs.artefacts, self.named, self.folder)
